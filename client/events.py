@@ -1,0 +1,84 @@
+"""What a bundled client tells about itself while it works: frozen values, stamped where they happen.
+
+Every wait that a client starts and ends names the setting it waits on: reports and `explain` are made of that. Field
+names are a closed set (they are columns of the records), so a new kind of event reuses them.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Kind(StrEnum):
+    """Kinds of events; each says which fields it carries."""
+
+    WAIT_STARTED = "wait_started"
+    """waiting_on, limit_s, purpose, connection, broker, address."""
+    WAIT_ENDED = "wait_ended"
+    """waiting_on, purpose, outcome (`elapsed`, `satisfied`, `failed`), connection."""
+    DIAL_STARTED = "dial_started"
+    """connection, broker (-1: a bootstrap address), address."""
+    DIAL_ENDED = "dial_ended"
+    """connection, broker, address, outcome (`connected`, `timeout`, `refused`, `failed`), error."""
+    REQUEST_SENT = "request_sent"
+    """connection, broker, api, correlation_id, bytes."""
+    RESPONSE_RECEIVED = "response_received"
+    """connection, broker, api, correlation_id, bytes."""
+    CONNECTION_CLOSED = "connection_closed"
+    """connection, broker, error (why; absent for an orderly close)."""
+    ATTEMPT_STARTED = "attempt_started"
+    """operation, try_number (from 1), broker: a try to deliver the operation's message."""
+    ATTEMPT_ENDED = "attempt_ended"
+    """operation, try_number, outcome (`ok`, `failed`), error."""
+    REFRESH_STARTED = "refresh_started"
+    """try_number (from 1): a try of a metadata refresh."""
+    REFRESH_ENDED = "refresh_ended"
+    """try_number, outcome (`ok`, `failed`), error."""
+    STATE = "state"
+    """purpose (whose state), outcome (the new state): breaker open, retry level, broker deregistered."""
+
+
+Value = str | int | float | bool | None
+Sink = Callable[[int, str, dict[str, Value]], None]
+"""Takes at_ns, kind, fields."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """Handle of a running wait; `end` it with how it ended."""
+
+    tracer: "Tracer"
+    fields: dict[str, Value]
+
+    def end(self, outcome: str) -> None:
+        """`elapsed`: the limit passed; `satisfied`: what was waited for came; `failed`: something else ended it."""
+        self.tracer.emit(Kind.WAIT_ENDED, **self.fields, outcome=outcome)
+
+
+class Tracer:
+    """Stamps events with the client's clock (`loop.time`, seconds) and hands them to a sink."""
+
+    def __init__(self, clock: Callable[[], float], sink: Sink) -> None:
+        self._clock = clock
+        self._sink = sink
+
+    def emit(self, kind: Kind, **fields: Value) -> None:
+        self._sink(round(self._clock() * 1e9), kind.value, fields)
+
+    def wait(self, waiting_on: str, limit_s: float, purpose: str, **fields: Value) -> Wait:
+        """Start a wait on a setting; the caller ends it."""
+        fields = {"waiting_on": waiting_on, "purpose": purpose, **fields}
+        self.emit(Kind.WAIT_STARTED, limit_s=limit_s, **fields)
+        return Wait(self, fields)
+
+    @contextmanager
+    def sleeping(self, waiting_on: str, limit_s: float, purpose: str, **fields: Value) -> Iterator[None]:
+        """A wait that nothing ends early: a back-off."""
+        wait = self.wait(waiting_on, limit_s, purpose, **fields)
+        outcome = "failed"
+        try:
+            yield
+            outcome = "elapsed"
+        finally:
+            wait.end(outcome)

@@ -1,0 +1,97 @@
+"""Settings as the real clients name them: a table with unit, default and check for each, and a resolved set of values."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Literal
+
+from client.errors import SettingError
+
+SettingValue = float | int | str | bool
+Kind = Literal["duration", "count", "choice", "text", "flag"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """One setting. A duration's value is in seconds.
+
+    `check` returns what is wrong with a value, None where nothing is, in the real client's words where it has some.
+    `releases` names those that have the setting; empty: all.
+    """
+
+    name: str
+    kind: Kind
+    default: SettingValue
+    about: str = ""
+    choices: tuple[str, ...] = ()
+    check: Callable[[SettingValue], str | None] | None = None
+    releases: tuple[str, ...] = ()
+
+
+class Settings(Mapping[str, SettingValue]):
+    """Every setting of a release with its value: given ones, and defaults for the rest."""
+
+    def __init__(self, values: Mapping[str, SettingValue]) -> None:
+        self._values = dict(values)
+
+    def __getitem__(self, name: str) -> SettingValue:
+        return self._values[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def seconds(self, name: str) -> float:
+        """A duration, in seconds."""
+        return float(self._values[name])
+
+    def count(self, name: str) -> int:
+        return int(self._values[name])
+
+    def text(self, name: str) -> str:
+        return str(self._values[name])
+
+    def flag(self, name: str) -> bool:
+        return bool(self._values[name])
+
+
+class SettingsTable:
+    """All settings of a profile, by name, in the order in which its documentation lists them."""
+
+    def __init__(self, profile: str, settings: tuple[Setting, ...]) -> None:
+        self.profile = profile
+        self._by_name = {setting.name: setting for setting in settings}
+
+    def of(self, release: str) -> tuple[Setting, ...]:
+        """The settings that this release has."""
+        return tuple(s for s in self._by_name.values() if not s.releases or release in s.releases)
+
+    def find(self, name: str, release: str) -> Setting:
+        """The setting called `name`. Raises SettingError with the nearest name where the release has none."""
+        setting = self._by_name.get(name)
+        if setting is None:
+            near = get_close_matches(name, self._by_name, n=1)
+            raise SettingError(name, f"{self.profile} has no setting {name}", near[0] if near else None)
+        if setting.releases and release not in setting.releases:
+            has = ", ".join(setting.releases)
+            raise SettingError(name, f"{self.profile} {release} has no setting {name} (only {has})")
+        return setting
+
+    def check(self, name: str, value: SettingValue, release: str) -> None:
+        """Raises SettingError where the real client would refuse the value."""
+        setting = self.find(name, release)
+        if setting.kind == "choice" and value not in setting.choices:
+            near = get_close_matches(str(value), setting.choices, n=1)
+            known = ", ".join(setting.choices)
+            raise SettingError(name, f"{name} is one of {known}, not {value}", near[0] if near else None)
+        wrong = setting.check(value) if setting.check is not None else None
+        if wrong is not None:
+            raise SettingError(name, wrong)
+
+    def resolve(self, given: Mapping[str, SettingValue], release: str) -> Settings:
+        """Defaults with `given` laid over them, each checked. Durations are in seconds. Raises SettingError."""
+        for name, value in given.items():
+            self.check(name, value, release)
+        return Settings({s.name: given.get(s.name, s.default) for s in self.of(release)})

@@ -1,0 +1,179 @@
+"""What an environment offers and what one opened run of it can do. Data in, data out: no fault is named here.
+
+`Environment` is chosen once for a suite; it carries each plan into a `World` (a cell of namespaces, a simulation) and
+calls `Conduct` there. `Conduct` is handed in, so that no environment imports the conductor.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+from typing import Literal, Protocol
+
+from harness.levers import Lever
+from harness.plan import ClusterShape, RunPlan
+from harness.story import Kernel, Story
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """The environment can pull this lever."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """The environment cannot pull this lever; `reason` completes the sentence `sim cannot ...`."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """What a pulled lever is seen to have done so far.
+
+    `packets` were matched by its rule (dropped or refused); `refusals` are dials answered with a reset; `delay_s` is
+    the round trip that a probe through the proxy saw beyond the one before the lever was pulled, None where no probe
+    was made.
+    """
+
+    packets: int = 0
+    refusals: int = 0
+    delay_s: float | None = None
+
+
+class Pulled(Protocol):
+    """A lever while it is pulled. Leaving the context that gave it means: undone AND confirmed."""
+
+    @property
+    def began_ns(self) -> int:
+        """Absolute clock value just before the lever was pulled."""
+        ...
+
+    @property
+    def confirmed_ns(self) -> int:
+        """Absolute clock value when the world confirmed it."""
+        ...
+
+    async def evidence(self) -> Evidence: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bundled:
+    """The bundled client as a process of the world: `client.serve.serve` with this launch record (JSON object)."""
+
+    launch: Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Executable:
+    """A program of the user's: started without a shell, with FAULTLAB_SUBJECT in its environment."""
+
+    argv: tuple[str, ...]
+    launch: Mapping[str, object]
+
+
+Program = Bundled | Executable
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line from a subject without its line end, and the absolute clock value at which the harness had it."""
+
+    text: bytes
+    received_ns: int
+
+
+class Process(Protocol):
+    """A started subject: lines in, lines out. stderr goes to the log file that was named at the start."""
+
+    def lines(self) -> AsyncIterator[Line]:
+        """Every line until end of file. Lines above 1 MiB raise ValueError."""
+        ...
+
+    async def write(self, line: bytes) -> None:
+        """Send one line (without its line end). Raises BrokenPipeError where the subject reads no more."""
+        ...
+
+    async def end(self, *, grace_s: float) -> int | None:
+        """Close its stdin, wait up to `grace_s`, then kill it. The exit code, None where it was killed."""
+        ...
+
+
+class World(Protocol):
+    """One opened run: clock, chance, links, brokers, names, and the subject's start.
+
+    `address_of(broker)` is what the broker advertises: `("127.0.2.1", 9092)`.
+    """
+
+    cluster: ClusterShape
+    rng: Random
+    kernel: Kernel
+
+    def now_ns(self) -> int: ...
+
+    def address_of(self, broker: int) -> tuple[str, int]: ...
+
+    def pull(self, lever: Lever) -> AbstractAsyncContextManager[Pulled]: ...
+
+    async def start(self, program: Program, log: Path | None) -> Process: ...
+
+    def watch(self) -> "Watch":
+        """Start sampling how late the loop's timers come; ended by `Watch.end`."""
+        ...
+
+    def failure(self) -> "asyncio.Future[str]":
+        """Done when a part of the world (Toxiproxy, a broker) died by itself; the result says which and how."""
+        ...
+
+
+class Watch(Protocol):
+    """Lateness of timers, in seconds, one number a sample."""
+
+    def end(self) -> tuple[float, ...]: ...
+
+
+Progress = Callable[[str], None]
+"""Told what the run is doing now, in three or four words: `dialling broker 2`, `waiting: Net.ReadTimeout`."""
+
+Conduct = Callable[[RunPlan, World, Progress, Path | None], Awaitable[Story]]
+"""`harness.conductor.conduct`: follows the plan in the world; the path is the run's log folder."""
+
+
+class Environment(Protocol):
+    """A kind of world. `run` blocks, may be called from several threads at once (up to `lanes`)."""
+
+    name: Literal["sim", "local"]
+    lanes: int
+
+    def makes(self, lever: Lever) -> Made | Refused:
+        """Pure: `validate` and the documentation ask it too."""
+        ...
+
+    def runs(self, driver: Literal["bundled", "exec"]) -> Made | Refused: ...
+
+    def open(self) -> None:
+        """Prepare whatever all runs share. Called once, from the main thread. Raises EnvironmentUnavailable."""
+        ...
+
+    def run(self, plan: RunPlan, progress: Progress, logs: Path | None) -> Story:
+        """Carry the plan into a new world. Raises RunInterrupted after `close`."""
+        ...
+
+    def close(self) -> None:
+        """End every run that is under way, at once, and leave nothing behind."""
+        ...
+
+
+class EnvironmentUnavailable(Exception):
+    """This machine cannot do it: `reason` says what was refused, `remedy` what to do."""
+
+    def __init__(self, reason: str, remedy: str) -> None:
+        super().__init__(f"{reason}; {remedy}")
+        self.reason = reason
+        self.remedy = remedy
+
+
+class RunInterrupted(Exception):
+    """The suite was stopped while this run was under way: nothing of it counts."""

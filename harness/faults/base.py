@@ -1,0 +1,66 @@
+"""What a fault is: a pure function from its parameters to levers, and the proof that it had an effect."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar, Literal, TypeVar
+
+from pydantic import BaseModel, ConfigDict
+
+from harness.levers import Lever
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """A lever and when it is pulled, in seconds after the fault's beginning. Healing goes in reverse order."""
+
+    lever: Lever
+    after_s: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """What must be seen for the fault to count as real; otherwise the run is inconclusive.
+
+    `counted` is what is looked at in the levers' evidence. `any_lever`: one lever's effect is enough; `each_lever`:
+    every lever must show it.
+    """
+
+    counted: Literal["packets_dropped", "connections_refused", "delay_seen"]
+    scope: Literal["any_lever", "each_lever"] = "any_lever"
+
+
+class FaultModel(BaseModel):
+    """Parameters of a fault, as a scenario writes them. Subclasses are registered by `@fault(name)`."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: ClassVar[str]
+    proof: ClassVar[Proof]
+
+    def stages(self, brokers: tuple[int, ...]) -> tuple[Stage, ...]:
+        """The levers, in the order of pulling. `brokers` are the ids of the cluster's brokers."""
+        raise NotImplementedError
+
+    def enough(self) -> float:
+        """How much of what the proof counts is an effect: 1 packet, 1 refusal, or so many seconds of delay."""
+        return 1.0
+
+
+FAULTS: dict[str, type[FaultModel]] = {}
+"""Every fault by the name that scenarios use; filled by importing `harness.faults`."""
+
+F = TypeVar("F", bound=type[FaultModel])
+
+
+def fault(name: str) -> Callable[[F], F]:
+    """Register a fault under the name that scenarios use. The class docstring's first line is its summary."""
+
+    def register(model: F) -> F:
+        if name in FAULTS:
+            raise ValueError(f"two faults are called {name}")
+        model.name = name
+        FAULTS[name] = model
+        return model
+
+    return register
+

@@ -1,0 +1,164 @@
+"""One run, resolved: everything that the conductor and a world must know, and nothing that has to be looked up.
+
+`harness.language` and `harness.suite` make plans, `harness.conductor` follows one, an environment carries it into a
+cell. Plans are frozen and picklable, so that they can cross into a forked cell.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from harness.faults.base import FaultModel
+
+Unit = Literal["s", "count", "bool", "text"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Named:
+    """A setting or a matrix parameter: its full name, its text as written (`1s`), and its value.
+
+    `value` is seconds for a duration (`unit == "s"`), else a number or None where it has no numeric value.
+    """
+
+    name: str
+    text: str
+    unit: Unit
+    value: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Topic:
+    """A topic with the leader of each partition, in order; `replication` counts replicas."""
+
+    name: str
+    partitions: int = 1
+    replication: int = 1
+    leaders: tuple[int, ...] = (1,)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterShape:
+    """`brokers` brokers with ids 1..brokers, and their topics."""
+
+    brokers: int
+    topics: tuple[Topic, ...] = ()
+
+    @property
+    def broker_ids(self) -> tuple[int, ...]:
+        return tuple(range(1, self.brokers + 1))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClientPlan:
+    """Who is under test: a bundled profile (`profile`, `version`) or a program of the user's (`argv`).
+
+    `bootstrap` holds broker ids, which the world turns into their advertised addresses.
+    """
+
+    name: str
+    version: str
+    profile: str | None = None
+    argv: tuple[str, ...] = ()
+    bootstrap: tuple[int, ...] = (1,)
+
+    @property
+    def driver(self) -> Literal["bundled", "exec"]:
+        return "bundled" if self.profile is not None else "exec"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class When:
+    """When a step starts: as soon as the step before has ended, or `after_s` after that, or `after_s` after the
+    moment at which the step called `alias` was confirmed (a fault) or ended (an operation)."""
+
+    alias: str | None = None
+    after_s: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Do:
+    """An operation. `give_up_after_s` is the lab's patience: past it the operation is censored."""
+
+    operation: str
+    alias: str
+    arguments: Mapping[str, str | int | float] = field(default_factory=dict)
+    expect: Literal["acknowledged", "ok", "failed"] | None = None
+    give_up_after_s: float = 300.0
+    background: bool = False
+    when: When = When()
+    line: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inject:
+    """A fault. Ends when every lever is confirmed; `for_s` heals it by itself, else a Heal or the run's end does."""
+
+    fault: FaultModel
+    alias: str
+    for_s: float | None = None
+    when: When = When()
+    line: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Heal:
+    """Undo the fault called `alias`. Ends when the healing is confirmed."""
+
+    alias: str
+    when: When = When()
+    line: int = 0
+
+
+Step = Do | Inject | Heal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Expectation:
+    """A bound on a measure, with its source.
+
+    Exactly one of `equals`, `at_most`, `at_least`, `claim` holds a formula's text. `within_relative` (0.01 = 1 %) and
+    `within_absolute` (seconds, or a count) add up. A claim comes from somebody's text: it fails a run only against
+    its own `holds` (None: reported, never failing).
+    """
+
+    measure: str
+    kind: Literal["equals", "at_most", "at_least", "claim"]
+    formula: str
+    within_relative: float = 0.0
+    within_absolute: float = 0.0
+    when: str | None = None
+    holds: bool | None = None
+    source: str = ""
+    name: str = ""
+    line: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunPlan:
+    """scenario x client x environment x parameters x seed x repeat, with its identity.
+
+    `run_id` is the first 12 hex digits of a SHA-256 over everything in the plan but `attempt` and `path`. `attempt`
+    counts the tries made after noise, from 1; only the last one counts. `settings` are the client's own, all of them,
+    defaults filled in. `parameters` are the matrix cell's. `expected_s` is the longest time that a formula of this plan
+    predicts for the whole run, `limit_s` the time after which the lab ends it.
+    """
+
+    run_id: str
+    scenario: str
+    path: Path
+    about: str
+    tags: tuple[str, ...]
+    environment: str
+    client: ClientPlan
+    settings: tuple[Named, ...]
+    given_settings: tuple[str, ...]
+    parameters: tuple[Named, ...]
+    cluster: ClusterShape
+    steps: tuple[Step, ...]
+    expectations: tuple[Expectation, ...]
+    seed: int
+    repeat: int
+    attempt: int = 1
+    expected_s: float | None = None
+    limit_s: float = 600.0

@@ -1,0 +1,155 @@
+"""The record of one run: a line of runs.jsonl. Read by reports, by `--resume`, and by whoever opens the file."""
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+FORMAT = 1
+"""Version of the run format. Fields are added, never changed; a reader refuses newer numbers."""
+
+Verdict = Literal["pass", "fail", "inconclusive", "skipped", "lab_error"]
+
+
+class Record(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class NamedValue(Record):
+    """A setting or parameter: full name, text as written, seconds where it is a duration, number where it is one."""
+
+    name: str
+    text: str
+    seconds: float | None = None
+    number: float | None = None
+
+
+class Measure(Record):
+    """`<alias>.<measure>`: a value in its unit, or the lower bound at which it was censored, or neither: no data."""
+
+    name: str
+    unit: Literal["s", "count"]
+    value: float | None = None
+    censored_at: float | None = None
+    missing: str | None = None
+    """Why there is neither value nor bound."""
+
+
+class Term(Record):
+    """One addend of a formula: its text, the setting it waits on (if one), how many, and what it comes to."""
+
+    text: str
+    setting: str | None = None
+    count: float | None = None
+    each: float | None = None
+    total: float
+
+
+class Judged(Record):
+    """An expectation held against the measurement.
+
+    `outcome`: `held` or `failed` for an expectation, `held` or `refuted` for a claim; `skipped` where `when` is false;
+    `inconclusive` where nothing could be measured. `predicted`, `low`, `high`, `measured` are in `unit`.
+    """
+
+    measure: str
+    kind: Literal["equals", "at_most", "at_least", "claim"]
+    formula: str
+    when: str | None = None
+    unit: Literal["s", "count"]
+    terms: tuple[Term, ...] = ()
+    predicted: float | None = None
+    low: float | None = None
+    high: float | None = None
+    measured: float | None = None
+    censored_at: float | None = None
+    outcome: Literal["held", "failed", "refuted", "skipped", "inconclusive"]
+    declared_holds: bool | None = None
+    fails_run: bool = False
+    reason: str | None = None
+    source: str = ""
+    name: str = ""
+    line: int = 0
+
+
+class Operation(Record):
+    """One operation as its caller saw it; times in nanoseconds since the run's origin."""
+
+    alias: str
+    operation: str
+    started_ns: int
+    ended_ns: int
+    outcome: Literal["ok", "failed", "censored"]
+    error: str | None = None
+    error_class: str | None = None
+    stamped: Literal["subject", "harness"]
+    partition: int | None = None
+    offset: int | None = None
+
+
+class Fault(Record):
+    """One fault and its proof; times in nanoseconds since the run's origin."""
+
+    alias: str
+    fault: str
+    parameters: tuple[NamedValue, ...] = ()
+    began_ns: int
+    confirmed_ns: int
+    healed_ns: int | None
+    proof: str
+    count: float
+    proven: bool
+    finding: str
+
+
+class NoiseRecord(Record):
+    loop_lag_p99_s: float
+    loop_lag_max_s: float
+    samples: int
+
+
+class KernelRecord(Record):
+    release: str
+    hz: int
+    sysctls: tuple[NamedValue, ...] = ()
+
+
+class LabErrorRecord(Record):
+    code: str
+    text: str
+    blame: Literal["lab", "subject"]
+
+
+class RunRecord(Record):
+    """One try of one run. Of several lines with one run_id, only that with the highest `attempt` counts."""
+
+    format: int = FORMAT
+    run_id: str
+    attempt: int
+    scenario: str
+    path: str
+    about: str = ""
+    tags: tuple[str, ...] = ()
+    client: str
+    client_version: str
+    driver: Literal["bundled", "exec"]
+    environment: Literal["sim", "local"]
+    broker: Literal["embedded"] = "embedded"
+    brokers: int
+    bootstrap: tuple[int, ...]
+    parameters: tuple[NamedValue, ...] = ()
+    settings: tuple[NamedValue, ...] = ()
+    seed: int
+    repeat: int
+    started_at: str
+    """Wall clock, ISO 8601 with zone: for people; nothing is computed from it."""
+    duration_s: float
+    ready_s: float | None = None
+    verdict: Verdict
+    reasons: tuple[str, ...] = ()
+    measures: tuple[Measure, ...] = ()
+    expectations: tuple[Judged, ...] = ()
+    operations: tuple[Operation, ...] = ()
+    faults: tuple[Fault, ...] = ()
+    noise: NoiseRecord
+    kernel: KernelRecord
+    error: LabErrorRecord | None = None

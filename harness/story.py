@@ -1,0 +1,119 @@
+"""The story of one run: what was done, what was seen, and what proves it. The conductor tells it; judging comes later.
+
+All times are nanoseconds since the run's origin, on the world's monotonic clock. Stories are frozen and picklable.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Literal
+
+Value = str | int | float | bool | None
+
+
+class Outcome(StrEnum):
+    """How an operation ended, as its caller saw it."""
+
+    OK = "ok"
+    FAILED = "failed"
+    CENSORED = "censored"
+    """It had not ended when the lab's patience or the run was over: its time is a lower bound."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Happening:
+    """One stamped event of a source (`subject`, `conductor`, `broker-1`). `source_seq` counts within the source.
+
+    `fields` has only keys that `harness.records.event.EventRecord` knows.
+    """
+
+    at_ns: int
+    source: str
+    source_seq: int
+    kind: str
+    fields: Mapping[str, Value] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OperationStory:
+    """One operation as its caller saw it. `ended_ns` of a censored one is the moment at which the lab gave up.
+
+    `stamped` says who took the times: the subject itself, or the harness on receipt.
+    """
+
+    alias: str
+    operation: str
+    started_ns: int
+    ended_ns: int
+    outcome: Outcome
+    error: str | None = None
+    error_class: str | None = None
+    stamped: Literal["subject", "harness"] = "subject"
+    partition: int | None = None
+    offset: int | None = None
+    unmet: str | None = None
+    """Why the step's own `expect:` was not met; None where it was, or where there is none."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FaultStory:
+    """One fault: when it began, was confirmed and healed, and whether it is proven to have had an effect.
+
+    `proof` names what was counted (`packets_dropped`), `count` how much of it, `finding` says it in a sentence.
+    """
+
+    alias: str
+    fault: str
+    parameters: Mapping[str, Value]
+    began_ns: int
+    confirmed_ns: int
+    healed_ns: int | None
+    proof: str
+    count: float
+    proven: bool
+    finding: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Noise:
+    """How late the world's own clock ticks came: the lab's error is at least this."""
+
+    loop_lag_p99_s: float
+    loop_lag_max_s: float
+    samples: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kernel:
+    """What the times depend on: kernel release, timer frequency, pinned sysctls. Simulated worlds say so."""
+
+    release: str
+    hz: int
+    sysctls: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabError:
+    """The lab itself failed (Toxiproxy died, a subject broke the protocol). `code` is stable, `text` says what to do."""
+
+    code: str
+    text: str
+    blame: Literal["lab", "subject"] = "lab"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Story:
+    """What one run left behind. `origin_ns` is the absolute clock value that all times are relative to."""
+
+    run_id: str
+    attempt: int
+    origin_ns: int
+    ready_s: float | None
+    """From the world's opening to the subject's `ready`."""
+    ended_ns: int
+    operations: tuple[OperationStory, ...]
+    faults: tuple[FaultStory, ...]
+    happenings: tuple[Happening, ...]
+    noise: Noise
+    kernel: Kernel
+    error: LabError | None = None
