@@ -1,0 +1,45 @@
+# Everything that a person types. Each target sets up first: it takes a fraction of a second when nothing changed.
+PYTHON ?= python3
+BIN := .venv/bin
+PYTEST := $(BIN)/python -m pytest
+
+.PHONY: help setup run test test-all check format bench lock clean
+
+help:            ## show this
+	@grep -E '^[a-z-]+: .*##' Makefile | sed -E 's/: .*## /\t/' | expand -t 16
+
+setup:           ## set everything up in .venv
+	@$(PYTHON) tools/set_up.py
+
+run: setup       ## run the bundled scenarios and write the report
+	@$(BIN)/faultlab run --report
+
+# Tests that compute share the two cores; tests in cells wait, so many run side by side.
+test: setup      ## the tests, under 5 minutes
+	$(PYTEST) -q -n 2 -m "not cell and not slow"
+	$(PYTEST) -q -n 6 -m "cell and not slow"
+
+test-all: test   ## the slow tests too
+	$(PYTEST) -q -n 3 -m "slow"
+
+check: setup     ## lint, types, dependency rules, documentation
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(PYTEST) -q tests/docs
+
+format: setup    ## put the code into its form
+	$(BIN)/ruff check --fix-only .
+	$(BIN)/ruff format .
+
+bench: setup     ## print the lab's own figures
+	$(BIN)/python -m bench
+
+# Needs uv (pip install uv). Names no host: an index is the installer's own setting.
+lock:            ## write constraints.txt anew
+	uv pip compile pyproject.toml --extra report --extra test --universal --python-version 3.11 --generate-hashes \
+	  --no-emit-index-url --no-header --no-annotate --quiet -o constraints.txt
+
+clean:           ## remove .venv and results
+	rm -rf .venv results build *.egg-info .set-up.log .set-up.lock
