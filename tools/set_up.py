@@ -66,12 +66,12 @@ def only_one() -> Iterator[None]:
 
 def set_up() -> int:
     wanted = fingerprint()
-    done = read_stamp()
-    if done.get("packages") == wanted and all(Path(path).exists() for path in done.get("products", ["missing"])):
+    packages, products = read_stamp()
+    if packages == wanted and products and all(Path(path).exists() for path in products):
         return 0
     print("setting up in .venv (once; about 5 minutes with downloads)")
     LOG.write_text("")
-    if done.get("packages") != wanted:
+    if packages != wanted:
         make_venv()
         run(
             "packages",
@@ -102,11 +102,13 @@ def fingerprint() -> str:
     return whole.hexdigest()
 
 
-def read_stamp() -> dict[str, list[str]]:
+def read_stamp() -> tuple[str, list[str]]:
+    """What the last complete set-up was made from, and the files that it left; nothing where there was none."""
     try:
-        return dict(json.loads(STAMP.read_text()))
-    except (OSError, ValueError):
-        return {}
+        stamp = json.loads(STAMP.read_text())
+        return stamp["packages"], stamp["products"]
+    except (OSError, ValueError, KeyError):
+        return "", []
 
 
 def make_venv() -> None:
