@@ -146,6 +146,8 @@ class RunRecord(Record):
     ready_s: float | None = None
     verdict: Verdict
     reasons: tuple[str, ...] = ()
+    noisy: bool = False
+    """The machine was too noisy for this try's expectations: it is made again, alone, up to two more times."""
     measures: tuple[Measure, ...] = ()
     expectations: tuple[Judged, ...] = ()
     operations: tuple[Operation, ...] = ()

@@ -1,0 +1,16 @@
+"""JSON Schemas of the records, generated from their types: for whoever reads the files without this package."""
+
+from typing import Any
+
+from harness.records.event import EventRecord
+from harness.records.manifest import Manifest
+from harness.records.run import Record, RunRecord
+
+RECORDS: dict[str, type[Record]] = {"manifest": Manifest, "run": RunRecord, "event": EventRecord}
+"""Every kind of record by the name of its schema, in the order in which a folder's files are explained."""
+
+
+def json_schema(kind: str) -> dict[str, Any]:
+    """The schema of one line (or of manifest.json). Raises KeyError for a name that is not in RECORDS."""
+    schema = RECORDS[kind].model_json_schema(mode="serialization")
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}

@@ -1,0 +1,63 @@
+"""Protects docs/RUN_FORMAT.md and the schemas: every field and event that a run can leave is explained there."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+import record_samples as sample
+
+from client.events import Kind
+from harness.records.run import FORMAT
+from harness.records.schema import RECORDS, json_schema
+
+DOCUMENT = (Path(__file__).parents[2] / "docs" / "RUN_FORMAT.md").read_text(encoding="utf-8")
+
+
+def explained() -> set[str]:
+    """Names in the first column of the document's tables."""
+    first = re.findall(r"^\| (`[^|]+) \|", DOCUMENT, flags=re.MULTILINE)
+    return {name for cell in first for name in re.findall(r"`([a-z_0-9]+)`", cell)}
+
+
+@pytest.mark.parametrize("kind", RECORDS)
+def test_every_field_is_explained(kind: str) -> None:
+    schema = json_schema(kind)
+    objects = [schema, *schema.get("$defs", {}).values()]
+    fields = {name for obj in objects for name in obj.get("properties", {})}
+    assert fields - explained() == set()
+
+
+def test_every_event_of_a_client_is_explained() -> None:
+    assert {kind.value for kind in Kind} - explained() == set()
+
+
+def test_nothing_explained_is_gone() -> None:
+    fields = {"kind"} | {kind.value for kind in Kind}
+    for kind in RECORDS:
+        schema = json_schema(kind)
+        for obj in [schema, *schema.get("$defs", {}).values()]:
+            fields |= set(obj.get("properties", {}))
+    assert {name for name in explained() if name not in fields} <= conductor_kinds()
+
+
+def conductor_kinds() -> set[str]:
+    """Kinds that the document gives the conductor: looked for in its code, so that the two stay the same."""
+    section = DOCUMENT.partition("### Kinds of events of the conductor")[2]
+    kinds = {
+        name
+        for cell in re.findall(r"^\| (`[^|]+) \|", section, flags=re.MULTILINE)
+        for name in re.findall(r"`([a-z_0-9]+)`", cell)
+    }
+    code = "".join(p.read_text() for p in (Path(__file__).parents[2] / "harness" / "conductor").glob("*.py"))
+    assert {kind for kind in kinds if f'"{kind}"' not in code} == set()
+    return kinds
+
+
+def test_the_document_names_the_version_in_force() -> None:
+    assert f"# The run format, version {FORMAT}\n" in DOCUMENT
+
+
+def test_records_have_exactly_the_fields_of_their_schema() -> None:
+    line = json.loads(sample.run("aaa").model_dump_json())
+    assert set(line) == set(json_schema("run")["properties"])
