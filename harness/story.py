@@ -20,6 +20,34 @@ class Outcome(StrEnum):
     """It had not ended when the lab's patience or the run was over: its time is a lower bound."""
 
 
+class Told(StrEnum):
+    """Kinds of happenings beside those of a client's trace (`client.events.Kind`); `operation` holds a step's name."""
+
+    OPERATION_STARTED = "operation_started"
+    """operation, purpose (which operation it is). Source `subject`, as all that a subject says."""
+    OPERATION_ENDED = "operation_ended"
+    """operation, purpose, outcome, error, error_class."""
+    ANSWERED_LATE = "answered_late"
+    """operation, outcome, error: the answer came after the lab had given up."""
+    STAMPS_REFUSED = "stamps_refused"
+    """text: why the subject's own times are not used. Source `subject`."""
+    CLIENT_STARTED = "client_started"
+    """Source `conductor`, as all below."""
+    CLIENT_READY = "client_ready"
+    CLIENT_ENDED = "client_ended"
+    """text: how."""
+    GAVE_UP = "gave_up"
+    """operation, limit_s."""
+    FAULT_BEGAN = "fault_began"
+    """alias, purpose (which fault it is)."""
+    FAULT_CONFIRMED = "fault_confirmed"
+    HEALING_BEGAN = "healing_began"
+    FAULT_HEALED = "fault_healed"
+    """alias, text (what proves it)."""
+    STEP_UNMET = "step_unmet"
+    """operation, text."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Happening:
     """One stamped event of a source (`subject`, `conductor`, `broker-1`). `source_seq` counts within the source.
@@ -94,7 +122,10 @@ class Kernel:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LabError:
-    """The lab itself failed (Toxiproxy died, a subject broke the protocol). `code` is stable, `text` says what to do."""
+    """The lab itself failed (Toxiproxy died, a subject broke the protocol).
+
+    `code` is stable, `text` says what to do.
+    """
 
     code: str
     text: str

@@ -1,0 +1,100 @@
+"""What a measure is: a pure function from a plan and its story to a value, a lower bound, or the reason for neither."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from harness.plan import RunPlan
+from harness.story import Story
+
+Unit = Literal["s", "count"]
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """It was measured: seconds, or a count."""
+
+    value: float
+
+
+@dataclass(frozen=True, slots=True)
+class Censored:
+    """It had not ended when the lab stopped looking: it is at least this."""
+
+    at_least: float
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """There is nothing to measure; `reason` is a clause for people."""
+
+    reason: str
+
+
+Measured = Value | Censored | Missing
+Measurer = Callable[[RunPlan, Story, str, str | None], Measured]
+"""Takes plan, story, the operation's alias, and the argument in brackets."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeasureDefinition:
+    """`operations` names those that it makes sense for; `argument` says what stands in brackets, None: nothing."""
+
+    name: str
+    unit: Unit
+    about: str
+    operations: tuple[str, ...]
+    measure: Measurer
+    argument: Literal["setting"] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MeasureName:
+    """`probe.time_to_error` or `probe.waits(Net.ReadTimeout)`, taken apart."""
+
+    alias: str
+    measure: str
+    argument: str | None = None
+
+    def __str__(self) -> str:
+        return f"{self.alias}.{self.measure}" + (f"({self.argument})" if self.argument is not None else "")
+
+
+_SPELLING = re.compile(r"(?P<alias>[^\s.()]+)\.(?P<measure>\w+)(?:\(\s*(?P<argument>[^()]*?)\s*\))?")
+
+
+def parse(text: str) -> MeasureName:
+    """Take a measure's name apart. Raises ValueError where it is not spelt `<step>.<measure>[(<setting>)]`."""
+    found = _SPELLING.fullmatch(text.strip())
+    if found is None:
+        raise ValueError(f"{text!r} is not spelt <step>.<measure> or <step>.<measure>(<setting>)")
+    return MeasureName(found["alias"], found["measure"], found["argument"])
+
+
+MEASURES: dict[str, MeasureDefinition] = {}
+"""Every measure by the name that scenarios use; filled by importing `harness.measures`."""
+
+EVERY_CALL = ("connect", "send", "close")
+"""Operations during which a client is at work."""
+
+
+def measure(
+    *,
+    unit: Unit,
+    about: str,
+    operations: tuple[str, ...] = EVERY_CALL,
+    argument: Literal["setting"] | None = None,
+) -> Callable[[Measurer], Measurer]:
+    """Register a function as the measure of its own name. Raises ValueError where the name is taken."""
+
+    def register(function: Measurer) -> Measurer:
+        name = function.__name__
+        if name in MEASURES:
+            raise ValueError(f"two measures are called {name}")
+        MEASURES[name] = MeasureDefinition(
+            name=name, unit=unit, about=about, operations=operations, argument=argument, measure=function
+        )
+        return function
+
+    return register

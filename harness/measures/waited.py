@@ -1,0 +1,20 @@
+"""How long the client waited on a setting, however the waits ended: `probe.waited(Net.ReadTimeout)`."""
+
+from client.events import Kind
+from harness.measures.base import Censored, Measured, Missing, Value, measure
+from harness.measures.look import full_name, operation_of, untraced, waits_during
+from harness.plan import RunPlan
+from harness.story import Outcome, Story
+
+
+@measure(unit="s", about="Time spent in waits on the setting during the operation, elapsed or not.", argument="setting")
+def waited(plan: RunPlan, story: Story, alias: str, argument: str | None) -> Measured:
+    operation = operation_of(story, alias)
+    if isinstance(operation, Missing):
+        return operation
+    missing = untraced(plan, story, Kind.WAIT_STARTED)
+    if missing is not None:
+        return missing
+    setting = full_name(plan, argument or "")
+    total_ns = sum(w.ended_ns - w.began_ns for w in waits_during(story, operation) if w.setting == setting)
+    return Censored(total_ns / 1e9) if operation.outcome is Outcome.CENSORED else Value(total_ns / 1e9)

@@ -1,0 +1,11 @@
+"""Close the client: how long that blocks is measured like anything else."""
+
+from harness.operations.base import Operation, operation
+
+CLOSE = operation(
+    Operation(
+        name="close",
+        about="Close the client: ends when the real client's close returns; its process exits after that.",
+        op="close",
+    )
+)

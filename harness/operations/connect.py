@@ -1,0 +1,11 @@
+"""Construct the client, for as long as the real constructor blocks."""
+
+from harness.operations.base import Operation, operation
+
+CONNECT = operation(
+    Operation(
+        name="connect",
+        about="Construct the client: ends when the real client's constructor returns.",
+        op="connect",
+    )
+)

@@ -1,0 +1,44 @@
+"""Send one message and wait for its acknowledgement or its error."""
+
+from harness.operations.base import Argument, Fields, Operation, operation
+from harness.plan import Do, RunPlan
+from harness.story import Outcome
+
+
+def _fields(do: Do, plan: RunPlan) -> Fields:
+    """Raises ValueError where neither the step nor the cluster names a topic."""
+    fields: Fields = {}
+    if "topic" in do.arguments:
+        fields["topic"] = do.arguments["topic"]
+    elif plan.cluster.topics:
+        fields["topic"] = plan.cluster.topics[0].name
+    else:
+        raise ValueError(f"{do.alias}: the step names no topic and the cluster has none")
+    for name in ("partition", "key"):
+        if name in do.arguments:
+            fields[name] = do.arguments[name]
+    if "deadline" in do.arguments:
+        fields["deadline_s"] = do.arguments["deadline"]
+    text = str(do.arguments.get("value", f"{plan.run_id}/{do.alias}"))
+    size_bytes = int(do.arguments.get("size", len(text)))
+    fields["value"] = text[:size_bytes].ljust(size_bytes, ".")
+    return fields
+
+
+SEND = operation(
+    Operation(
+        name="send",
+        about="Send one message: ends when the real client's send returns its acknowledgement or its error.",
+        op="send",
+        arguments=(
+            Argument(name="topic", kind="text", about="where to; the cluster's first topic where absent"),
+            Argument(name="partition", kind="count", about="which partition; the client's partitioner where absent"),
+            Argument(name="key", kind="text", about="the message's key"),
+            Argument(name="value", kind="text", about="the message's value; names the run and the step where absent"),
+            Argument(name="size", kind="size", about="cut or pad the value to so many bytes"),
+            Argument(name="deadline", kind="duration", about="the caller's deadline (a ctx), where the client has one"),
+        ),
+        expects={"acknowledged": Outcome.OK, "ok": Outcome.OK, "failed": Outcome.FAILED},
+        fields=_fields,
+    )
+)
