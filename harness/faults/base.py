@@ -63,4 +63,3 @@ def fault(name: str) -> Callable[[F], F]:
         return model
 
     return register
-

@@ -1,0 +1,35 @@
+"""The brokers' ports refuse."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from harness.faults.base import FaultModel, Proof, Stage, fault
+from harness.faults.brokers import Brokers, chosen
+from harness.levers import Packets, Unlisten, Verdict
+
+
+@fault("refuse")
+class Refuse(FaultModel):
+    """The brokers' ports refuse: a dial is answered with a reset at once.
+
+    `by: listener` is a broker whose process is gone: nobody listens any more and open connections are closed.
+    `by: firewall` rejects new dials alone: what is connected stays connected.
+    """
+
+    proof = Proof("connections_refused")
+
+    brokers: Brokers = "all"
+    by: Literal["listener", "firewall"] = Field(
+        default="listener", description="`listener`: nobody listens any more; `firewall`: new dials are rejected"
+    )
+
+    def stages(self, brokers: tuple[int, ...]) -> tuple[Stage, ...]:
+        return tuple(
+            Stage(
+                Unlisten(broker=broker)
+                if self.by == "listener"
+                else Packets(broker=broker, flow="to_broker", only="syn", verdict=Verdict.REFUSE)
+            )
+            for broker in chosen(self.brokers, brokers)
+        )

@@ -1,0 +1,195 @@
+"""Durations, rates, sizes and percentages as people write them, and back. A leaf that faults and language share.
+
+A quantity always carries its unit: a bare `5` could be seconds or milliseconds, and guessing it would be off by a
+thousand.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+from typing import Annotated, Literal, TypeVar
+
+from pydantic import BeforeValidator, WithJsonSchema
+from pydantic_core import PydanticCustomError
+
+NANOSECONDS = {
+    "ns": 1,
+    "us": 1_000,
+    "µs": 1_000,
+    "ms": 1_000_000,
+    "s": 1_000_000_000,
+    "m": 60_000_000_000,
+    "h": 3_600_000_000_000,
+}
+BYTES = {"B": 1, "KB": 1_000, "MB": 1_000_000, "GB": 1_000_000_000, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
+LONGEST_S = 366 * 24 * 3600
+LARGEST_BYTES = 1 << 50
+NUMBER = r"[0-9]{1,18}(?:\.[0-9]{1,18})?"
+PART = re.compile(rf"({NUMBER})(ns|us|µs|ms|s|m|h)")
+DURATION_PATTERN = rf"^(?:{NUMBER}(?:h|ms|us|µs|ns|m|s))+$"
+
+
+class QuantityError(ValueError):
+    """The text is no such quantity. `hint` says what to write instead, empty where nothing sensible can be said."""
+
+    def __init__(self, text: str, hint: str = "") -> None:
+        super().__init__(text)
+        self.text = text
+        self.hint = hint
+
+
+def duration_s(text: str) -> float:
+    """Seconds of `250ms`, `2m` or `1m30s` (units fall from left to right). Raises QuantityError."""
+    if text == "0":
+        return 0.0
+    parts = PART.findall(text)
+    if not parts or "".join(number + unit for number, unit in parts) != text:
+        raise QuantityError(f"{shown(text)} is not a duration", _duration_hint(text))
+    scales = [NANOSECONDS[unit] for _, unit in parts]
+    if any(later >= earlier for earlier, later in pairwise(scales)):
+        raise QuantityError(f"{shown(text)}: units of a duration fall from left to right", "write it as 1m30s")
+    exact = sum((Fraction(number) * scale for (number, _), scale in zip(parts, scales, strict=True)), Fraction(0))
+    seconds = float(exact / NANOSECONDS["s"])
+    if seconds > LONGEST_S:
+        raise QuantityError(f"{shown(text)} is longer than a year", "")
+    return seconds
+
+
+def _duration_hint(text: str) -> str:
+    if re.fullmatch(NUMBER, text):
+        return f"write its unit: {text}s or {text}ms"
+    clock = re.fullmatch(r"(\d{1,4}):(\d{1,2})(?::(\d{1,2}))?", text)
+    if clock:
+        names = "hms" if clock[3] else "ms"
+        return "write " + "".join(
+            f"{int(n)}{unit}" for n, unit in zip(filter(None, clock.groups()), names, strict=True)
+        )
+    if PART.fullmatch(text.replace(" ", "")):
+        return f"write {text.replace(' ', '')}"
+    return "write it as 250ms, 1s or 1m30s"
+
+
+def size_bytes(text: str) -> int:
+    """Bytes of `512B`, `1KiB` or `2MB`. Raises QuantityError."""
+    match = re.fullmatch(rf"({NUMBER})({'|'.join(BYTES)})", text)
+    if match is None:
+        raise QuantityError(f"{shown(text)} is not a size", "write it as 512B, 1KiB or 2MB")
+    exact = Fraction(match[1]) * BYTES[match[2]]
+    if exact.denominator != 1 or exact > LARGEST_BYTES:
+        raise QuantityError(f"{shown(text)} is not a whole number of bytes below 1 PiB", "")
+    return int(exact)
+
+
+def rate_per_s(text: str) -> float:
+    """Events a second of `200/s`, `30/m` or `1/h`. Raises QuantityError."""
+    match = re.fullmatch(rf"({NUMBER})/(s|m|h)", text)
+    if match is None:
+        raise QuantityError(f"{shown(text)} is not a rate", "write it as 200/s")
+    return float(Fraction(match[1]) * NANOSECONDS["s"] / NANOSECONDS[match[2]])
+
+
+def percent(text: str) -> float:
+    """The fraction that `1%` is: 0.01. Raises QuantityError."""
+    match = re.fullmatch(rf"({NUMBER})%", text)
+    if match is None:
+        raise QuantityError(f"{shown(text)} is not a percentage", "write it as 1%")
+    return float(Fraction(match[1]) / 100)
+
+
+@dataclass(frozen=True, slots=True)
+class Tolerance:
+    """How far a measurement may be from its prediction: `relative` (0.01 is 1 %) and `absolute_s` add up."""
+
+    relative: float
+    absolute_s: float
+
+
+def tolerance(text: str) -> Tolerance:
+    """`1% + 50ms`, `50ms` or `2%`. Raises QuantityError."""
+    relative, absolute_s = 0.0, 0.0
+    seen: set[bool] = set()
+    for part in (piece.strip() for piece in text.split("+")):
+        is_percent = part.endswith("%")
+        if is_percent in seen or not part:
+            raise QuantityError(f"{shown(text)} is not a tolerance", "write it as 1% + 50ms")
+        seen.add(is_percent)
+        if is_percent:
+            relative = percent(part)
+        else:
+            absolute_s = duration_s(part)
+    return Tolerance(relative, absolute_s)
+
+
+def seconds_text(value_s: float) -> str:
+    """For people: `8.856 s`, always to the millisecond."""
+    return f"{value_s:.3f} s"
+
+
+def duration_text(value_s: float) -> str:
+    """The shortest way to write a duration that `duration_s` reads back to the nanosecond: `250ms`, `1m30s`, `0s`."""
+    left = round(value_s * 1e9)
+    if left < 0:
+        return "-" + duration_text(-value_s)
+    text = ""
+    for unit in ("h", "m"):
+        whole, left = divmod(left, NANOSECONDS[unit])
+        text += f"{whole}{unit}" if whole else ""
+    if not left:
+        return text or "0s"
+    unit = "s" if text or left >= NANOSECONDS["s"] else "ms" if left >= NANOSECONDS["ms"] else "us"
+    unit = "ns" if not text and left < NANOSECONDS["us"] else unit
+    whole, rest = divmod(left, NANOSECONDS[unit])
+    digits = len(str(NANOSECONDS[unit])) - 1
+    decimals = f"{rest:0{digits}d}".rstrip("0") if rest else ""
+    return f"{text}{whole}{'.' + decimals if decimals else ''}{unit}"
+
+
+def shown(value: object, limit: int = 60) -> str:
+    """A value of the user's as an error message may show it: printable, and cut where it is long."""
+    text = "".join(
+        c if c.isprintable() else "?" for c in (value if isinstance(value, str) else str(value))[: limit + 1]
+    )
+    return f"`{text[:limit]}...`" if len(text) > limit else f"`{text}`"
+
+
+Parsed = TypeVar("Parsed")
+
+
+def _field(parse: Callable[[str], Parsed]) -> Callable[[object], Parsed]:
+    """A pydantic validator for a quantity's text; its error carries the hint in `ctx`."""
+
+    def validate(value: object) -> Parsed:
+        if isinstance(value, bool) or not isinstance(value, str | int | float):
+            text = "a list" if isinstance(value, list) else "a mapping" if isinstance(value, dict) else shown(value)
+            raise PydanticCustomError("quantity", "{text}", {"text": f"{text} is not a quantity", "hint": ""})
+        try:
+            return parse(str(value))
+        except QuantityError as error:
+            raise PydanticCustomError("quantity", "{text}", {"text": error.text, "hint": error.hint}) from error
+
+    return validate
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """Marks a model's field as a quantity, so that formulas know its unit."""
+
+    unit: Literal["s", "count"]
+
+
+Seconds = Annotated[
+    float,
+    BeforeValidator(_field(duration_s)),
+    Measured("s"),
+    WithJsonSchema({"type": "string", "pattern": DURATION_PATTERN, "examples": ["250ms", "1s", "1m30s"]}),
+]
+"""A field written as a duration, held in seconds."""
+
+Within = Annotated[
+    Tolerance,
+    BeforeValidator(_field(tolerance)),
+    WithJsonSchema({"type": "string", "examples": ["1% + 50ms", "50ms"]}),
+]
+"""A field written as a tolerance."""

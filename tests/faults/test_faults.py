@@ -1,0 +1,86 @@
+"""Protects that faults are data: each gives exactly the levers and the proof that its documentation promises."""
+
+import pytest
+from pydantic import ValidationError
+
+from harness.faults import FAULTS
+from harness.faults.brokers import NoSuchBroker
+from harness.levers import FLOWS, LEVERS, Packets, Toxic, Unlisten, Verdict
+
+
+def levers(name: str, brokers: int = 3, **parameters: object) -> list[object]:
+    return [stage.lever for stage in FAULTS[name].model_validate(parameters).stages(tuple(range(1, brokers + 1)))]
+
+
+def test_every_fault_is_registered_under_its_own_name_with_a_summary_and_a_proof() -> None:
+    assert {"blackhole", "latency", "refuse"} <= set(FAULTS)
+    for name, model in FAULTS.items():
+        assert model.name == name
+        assert model.proof.counted
+        assert (model.__doc__ or "").strip()
+
+
+def test_blackhole_drops_both_ways_on_every_broker_by_default() -> None:
+    assert levers("blackhole", 2) == [
+        Packets(broker=b, flow=f, verdict=Verdict.DROP) for b in (1, 2) for f in ("to_broker", "to_client")
+    ]
+
+
+@pytest.mark.parametrize("flow", FLOWS)
+def test_one_way_blackhole_leaves_the_other_way_open(flow: str) -> None:
+    assert levers("blackhole", flows=[flow], brokers=3)[0] == Packets(broker=1, flow=flow, verdict=Verdict.DROP)  # type: ignore[arg-type]
+    assert {lever.flow for lever in levers("blackhole", flows=[flow])} == {flow}  # type: ignore[attr-defined]
+
+
+def test_selector_takes_the_named_brokers_alone() -> None:
+    fault = FAULTS["blackhole"].model_validate({"brokers": [3, 1]})
+    assert [stage.lever.broker for stage in fault.stages((1, 2, 3))] == [3, 3, 1, 1]
+
+
+def test_refuse_by_listener_takes_the_listener_away_and_by_firewall_rejects_new_dials_alone() -> None:
+    assert levers("refuse", 1) == [Unlisten(broker=1)]
+    assert levers("refuse", 1, by="firewall") == [
+        Packets(broker=1, flow="to_broker", only="syn", verdict=Verdict.REFUSE)
+    ]
+
+
+def test_latency_speaks_milliseconds_and_is_proven_by_its_own_delay() -> None:
+    assert levers("latency", 1, delay="100ms", jitter="10ms", flows="to_client") == [
+        Toxic(broker=1, flow="to_client", kind="latency", attributes=(("latency", 100), ("jitter", 10)))
+    ]
+    assert FAULTS["latency"].model_validate({"delay": "100ms", "jitter": "10ms"}).enough() == pytest.approx(0.081)
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters", "says"),
+    [
+        ("blackhole", {"brokers": "some"}, "selects no brokers"),
+        ("blackhole", {"brokers": []}, "selects no brokers"),
+        ("blackhole", {"brokers": [0]}, "numbered 1, 2, 3"),
+        ("blackhole", {"brokers": [True]}, "numbered 1, 2, 3"),
+        ("blackhole", {"brokers": [1, 1]}, "named twice"),
+        ("blackhole", {"flows": ["sideways"]}, "no flow"),
+        ("blackhole", {"flows": []}, "once"),
+        ("blackhole", {"depth": 1}, "Extra inputs"),
+        ("refuse", {"by": "magic"}, "listener"),
+        ("latency", {}, "Field required"),
+        ("latency", {"delay": 100}, "not a duration"),
+        ("latency", {"delay": "1.5ms"}, "whole milliseconds"),
+        ("latency", {"delay": "0ms"}, "whole milliseconds"),
+        ("latency", {"delay": "10ms", "jitter": "10ms"}, "not less than"),
+    ],
+)
+def test_impossible_parameters_are_refused_with_the_reason(name: str, parameters: dict[str, object], says: str) -> None:
+    with pytest.raises(ValidationError, match=says):
+        FAULTS[name].model_validate(parameters)
+
+
+def test_a_broker_outside_the_cluster_is_refused_with_those_that_exist() -> None:
+    with pytest.raises(NoSuchBroker, match="no broker 4") as caught:
+        FAULTS["blackhole"].model_validate({"brokers": [4]}).stages((1, 2, 3))
+    assert caught.value.hint == "brokers are 1 to 3"
+
+
+def test_levers_belong_to_the_closed_set() -> None:
+    for name, parameters in {"blackhole": {}, "refuse": {}, "latency": {"delay": "1ms"}}.items():
+        assert all(isinstance(lever, LEVERS) for lever in levers(name, **parameters))  # type: ignore[arg-type]
