@@ -1,0 +1,123 @@
+"""Entering new Linux namespaces, and saying precisely why a machine refuses them.
+
+A cell is made in two steps: `enter` in a process with one thread (its next child becomes pid 1 of the cell), then
+`furnish` in that child. Sources: unshare(2), user_namespaces(7), pid_namespaces(7), netdevice(7).
+"""
+
+import errno
+import fcntl
+import os
+import socket
+import struct
+from pathlib import Path
+
+from harness.environments.local import syscalls
+from harness.environments.world import EnvironmentUnavailable
+
+_ALL = syscalls.CLONE_NEWUSER | syscalls.CLONE_NEWNET | syscalls.CLONE_NEWPID | syscalls.CLONE_NEWNS
+_SIOCGIFFLAGS, _SIOCSIFFLAGS, _IFF_UP = 0x8913, 0x8914, 0x1
+
+TEMPORARY = Path("/dev/shm")  # noqa: S108 - a tmpfs of the cell's own is mounted over it
+"""Where a cell has its temporary files. Not /tmp: programs under test may live there."""
+
+_LIMITS = ("max_user_namespaces", "max_net_namespaces", "max_pid_namespaces", "max_mnt_namespaces")
+_OTHERWISE = "or choose the simulated world (`--env sim`)"
+
+
+def enter() -> None:
+    """Put the calling process into new user, network, pid and mount namespaces, as the user 0 of its own.
+
+    Raises OSError; `explain` turns it into a reason and a remedy.
+    """
+    user, group = os.geteuid(), os.getegid()
+    syscalls.unshare(_ALL)
+    syscalls.own_proc_files()
+    # setgroups has to be given up before an ordinary user may write gid_map (user_namespaces(7)).
+    Path("/proc/self/setgroups").write_text("deny")
+    Path("/proc/self/uid_map").write_text(f"0 {user} 1")
+    Path("/proc/self/gid_map").write_text(f"0 {group} 1")
+
+
+def furnish() -> None:
+    """In pid 1 of new namespaces: private mounts, /proc, a tmpfs of its own, and the loopback interface up."""
+    syscalls.mount("none", "/", "", syscalls.MS_REC | syscalls.MS_PRIVATE)
+    nothing_special = syscalls.MS_NOSUID | syscalls.MS_NODEV
+    syscalls.mount("proc", "/proc", "proc", nothing_special | syscalls.MS_NOEXEC)
+    syscalls.mount("faultlab", str(TEMPORARY), "tmpfs", nothing_special, "mode=1777,size=50%")
+    _bring_up("lo")
+
+
+def _bring_up(interface: str) -> None:
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as control:
+        request = struct.pack("16sH14x", interface.encode(), 0)
+        (flags,) = struct.unpack_from("H", fcntl.ioctl(control, _SIOCGIFFLAGS, request), 16)
+        fcntl.ioctl(control, _SIOCSIFFLAGS, struct.pack("16sH14x", interface.encode(), flags | _IFF_UP))
+
+
+def _setting(path: str) -> str | None:
+    try:
+        return Path("/proc/sys", path).read_text().strip()
+    except OSError:
+        return None
+
+
+def _in_container() -> bool:
+    return Path("/.dockerenv").exists() or Path("/run/.containerenv").exists() or "container" in os.environ
+
+
+def _filtered() -> bool:
+    """Whether a seccomp filter is laid over this process (proc(5): mode 2)."""
+    return "\nSeccomp:\t2" in Path("/proc/self/status").read_text()
+
+
+def _in_chroot() -> bool:
+    """Whether this process' root is no mount point: unshare(2) refuses user namespaces there."""
+    return not any(line.split(" ", 5)[4] == "/" for line in Path("/proc/self/mountinfo").read_text().splitlines())
+
+
+def explain(refused: OSError) -> EnvironmentUnavailable:
+    """Why this machine refused a cell, and what to do about it, from the error and the machine's own settings."""
+    return EnvironmentUnavailable(*_reason_and_remedy(refused))
+
+
+def _reason_and_remedy(refused: OSError) -> tuple[str, str]:
+    zero = next((name for name in _LIMITS if _setting(f"user/{name}") == "0"), None)
+    if zero is not None:
+        return (
+            f"namespaces are switched off: user.{zero} is 0",
+            f"set it with `sudo sysctl -w user.{zero}=15000`, {_OTHERWISE}",
+        )
+    if refused.errno in (errno.ENOSPC, errno.EUSERS):
+        return (
+            "the limit of namespaces is reached: " + ", ".join(f"user.{n}={_setting(f'user/{n}')}" for n in _LIMITS),
+            f"raise these limits with `sudo sysctl -w`, end other sandboxes, {_OTHERWISE}",
+        )
+    if refused.errno in (errno.EPERM, errno.EACCES):
+        if _setting("kernel/unprivileged_userns_clone") == "0" and os.geteuid() != 0:
+            return (
+                "ordinary users may not make user namespaces: kernel.unprivileged_userns_clone is 0",
+                f"allow it with `sudo sysctl -w kernel.unprivileged_userns_clone=1`, {_OTHERWISE}",
+            )
+        if _setting("kernel/apparmor_restrict_unprivileged_userns") == "1" and os.geteuid() != 0:
+            return (
+                "AppArmor refuses user namespaces to ordinary programs (Ubuntu 23.10 and later): "
+                "kernel.apparmor_restrict_unprivileged_userns is 1",
+                "allow it with `sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0`, give this Python an "
+                f"AppArmor profile with `userns,`, {_OTHERWISE}",
+            )
+        if _in_container() or _filtered():
+            return (
+                f"this container refuses namespaces ({refused})",
+                "start it with `--security-opt seccomp=unconfined --security-opt systempaths=unconfined "
+                f"--security-opt apparmor=unconfined` (Docker, Podman), {_OTHERWISE}",
+            )
+        if _in_chroot():
+            return ("user namespaces are refused inside a chroot", f"run faultlab outside of it, {_OTHERWISE}")
+    if refused.errno == errno.ENOENT and not TEMPORARY.is_dir():
+        return (f"there is no folder {TEMPORARY} to mount a tmpfs on", f"create it, {_OTHERWISE}")
+    if refused.errno in (errno.EINVAL, errno.ENOSYS):
+        return (
+            f"this kernel lacks namespaces ({refused})",
+            f"use a kernel with CONFIG_USER_NS, CONFIG_NET_NS and CONFIG_PID_NS, {_OTHERWISE}",
+        )
+    return (f"this machine refuses namespaces ({refused})", f"find out what refuses them, {_OTHERWISE}")
