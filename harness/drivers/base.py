@@ -1,0 +1,28 @@
+"""What a driver is: a function from a plan and its launch record to a program that a world can start."""
+
+from collections.abc import Callable, Mapping
+
+from harness.environments.world import Program
+from harness.plan import RunPlan
+
+Driver = Callable[[RunPlan, Mapping[str, object]], Program]
+
+DRIVERS: dict[str, Driver] = {}
+"""Every driver by the name in `ClientPlan.driver`; filled by importing `harness.drivers`."""
+
+
+def driver(name: str) -> Callable[[Driver], Driver]:
+    """Register a driver. Raises ValueError where the name is taken."""
+
+    def register(function: Driver) -> Driver:
+        if name in DRIVERS:
+            raise ValueError(f"two drivers are called {name}")
+        DRIVERS[name] = function
+        return function
+
+    return register
+
+
+def program_of(plan: RunPlan, launch: Mapping[str, object]) -> Program:
+    """The program that the plan's own driver makes of its launch record."""
+    return DRIVERS[plan.client.driver](plan, launch)

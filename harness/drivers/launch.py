@@ -1,0 +1,35 @@
+"""The launch record: what a subject is told before it says `ready` (docs/SUBJECT_PROTOCOL.md, Start)."""
+
+from collections.abc import Callable
+
+from harness.plan import Named, RunPlan
+
+PROTOCOL = 1
+
+
+def launch_record(plan: RunPlan, address_of: Callable[[int], tuple[str, int]]) -> dict[str, object]:
+    """The JSON object of FAULTLAB_SUBJECT. `address_of` gives a broker's advertised address."""
+    addresses = [address_of(broker) for broker in plan.client.bootstrap]
+    return {
+        "protocol": PROTOCOL,
+        "client": plan.client.name,
+        "version": plan.client.version,
+        "bootstrap": [f"{host}:{port}" for host, port in addresses],
+        "topic": plan.cluster.topics[0].name if plan.cluster.topics else None,
+        "settings": {setting.name: _value(setting) for setting in plan.settings},
+        "seed": plan.seed,
+    }
+
+
+def _value(setting: Named) -> str | int | float | bool:
+    match setting.unit:
+        case "s":
+            return setting.text if setting.value is None else setting.value
+        case "count":
+            if setting.value is None:
+                return setting.text
+            return int(setting.value) if setting.value.is_integer() else setting.value
+        case "bool":
+            return bool(setting.value) if setting.value is not None else setting.text.lower() == "true"
+        case "text":
+            return setting.text

@@ -1,0 +1,35 @@
+"""Whether a subject's own times are to be believed: only where its clock is the lab's."""
+
+TOLERANCE_NS = 1_000_000
+"""Rounding, and the time between two readings of one clock on two processors."""
+
+
+class Stamps:
+    """Compares a subject's clock with the lab's. `started_ns`: the lab's clock when the subject was started."""
+
+    def __init__(self, started_ns: int) -> None:
+        self._started_ns = started_ns
+        self._shared = False
+
+    def compare(self, clock_ns: int | None, received_ns: int) -> str | None:
+        """Take the clock value of `ready`. Why the subject's times are not used, None where they are."""
+        if clock_ns is None:
+            return "the subject says no clock_ns: its lines are stamped when the lab has them"
+        earliest_ns, latest_ns = self._started_ns - TOLERANCE_NS, received_ns + TOLERANCE_NS
+        if earliest_ns <= clock_ns <= latest_ns:
+            self._shared = True
+            return None
+        off_s = (clock_ns - received_ns) / 1e9
+        return (
+            f"the subject's clock_ns is {off_s:+.3f} s off the lab's CLOCK_MONOTONIC: its lines are stamped on receipt"
+        )
+
+    def believed(self, at_ns: int | None, received_ns: int, *, not_before_ns: int | None = None) -> int | None:
+        """The subject's time where it is to be believed, else None.
+
+        It is not where it lies before its cause (`not_before_ns`) or after the lab had the line.
+        """
+        if at_ns is None or not self._shared:
+            return None
+        earliest_ns = self._started_ns if not_before_ns is None else not_before_ns
+        return at_ns if earliest_ns - TOLERANCE_NS <= at_ns <= received_ns + TOLERANCE_NS else None
