@@ -1,0 +1,53 @@
+"""An API of the protocol: its key, its two bodies, and the versions that can be spoken. One file each in `apis/`."""
+
+import importlib
+import pkgutil
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Generic, TypeVar
+
+Q = TypeVar("Q")
+R = TypeVar("R")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Api(Generic[Q, R]):
+    """`module` is the schema's name (`list_offsets`), `versions` those that both schema and bodies have.
+
+    `repeats` marks an API whose messages come again and again with the same bytes: encoded and decoded ones are kept.
+    """
+
+    key: int
+    module: str
+    request: type[Q]
+    response: type[R]
+    versions: range
+    repeats: bool = False
+
+    @property
+    def name(self) -> str:
+        """The name in Apache Kafka's protocol guide: `ListOffsets`."""
+        return "".join(word.capitalize() for word in self.module.split("_"))
+
+
+@cache
+def apis() -> dict[int, Api[Any, Any]]:
+    """Every API by its key: each module in `client.wire.apis` holds one."""
+    package = importlib.import_module("client.wire.apis")
+    found: dict[int, Api[Any, Any]] = {}
+    for info in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
+        for value in vars(importlib.import_module(info.name)).values():
+            if isinstance(value, Api):
+                if value.key in found and found[value.key] is not value:
+                    raise TypeError(f"two APIs have the key {value.key}: {found[value.key].name} and {value.name}")
+                found[value.key] = value
+    return found
+
+
+@cache
+def api_of(body: type) -> Api[Any, Any]:
+    """The API that this request or response body belongs to. Raises KeyError."""
+    for api in apis().values():
+        if body in (api.request, api.response):
+            return api
+    raise KeyError(body.__name__)
