@@ -1,10 +1,16 @@
 """What a bundled client may know of the world: its loop's clock, a seeded source of chance, names, a tracer."""
 
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from itertools import count
 from random import Random
 from typing import Protocol
 
 from client.events import Tracer
+
+
+def _unhandled(panic: BaseException) -> None:
+    raise panic
 
 
 class Resolver(Protocol):
@@ -15,8 +21,14 @@ class Resolver(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """Handed to every profile. Time comes from `asyncio.get_running_loop().time()` alone."""
+    """Handed to every profile. Time comes from `asyncio.get_running_loop().time()` alone.
+
+    `connections` numbers connections, dials that fail included, once for the whole subject. `panic` is told of an
+    exception that no code of the client expected: the subject is over then.
+    """
 
     rng: Random
     resolver: Resolver
     tracer: Tracer
+    connections: Iterator[int] = field(default_factory=lambda: count(1))
+    panic: Callable[[BaseException], None] = _unhandled

@@ -1,0 +1,151 @@
+"""Channels: the waiting that Go programs are made of.
+
+A goroutine is an asyncio task. An operation that can proceed does so without giving the loop a turn, as in Go; one that
+cannot parks its task in the channel's queue, first come, first served.
+Source: The Go Programming Language Specification, "Channel types"; Go's runtime/chan.go.
+
+Cancelling a parked task takes it out of the queue. A task that is cancelled after its partner was found takes the value
+with it: Go cannot cancel a goroutine, so cancelling stands for the end of the process.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator
+from typing import Any, Generic, NamedTuple, TypeVar
+
+T = TypeVar("T")
+
+
+class ClosedChannelError(Exception):
+    """What panics in Go: a send on a closed channel, or a second close."""
+
+
+class Passed(NamedTuple):
+    """How a parked operation ended. `place` is that among a select's cases; `value` and `ok` are a receive's."""
+
+    place: int
+    value: Any
+    ok: bool
+
+
+class Parked:
+    """One operation of a parked task. Those of one select share a future: the first to set it wins."""
+
+    __slots__ = ("future", "place", "value")
+
+    def __init__(self, future: "asyncio.Future[Passed]", place: int, value: object) -> None:
+        self.future = future
+        self.place = place
+        self.value = value
+
+
+class Channel(Generic[T]):
+    """A channel of `capacity` values; 0: a send waits for its receiver."""
+
+    __slots__ = ("_buffer", "_closed", "_receivers", "_senders", "capacity")
+
+    def __init__(self, capacity: int = 0) -> None:
+        self.capacity = capacity
+        self._buffer: deque[T] = deque()
+        self._senders: deque[Parked] = deque()
+        self._receivers: deque[Parked] = deque()
+        self._closed = False
+
+    def __len__(self) -> int:
+        """Values in the buffer."""
+        return len(self._buffer)
+
+    async def send(self, value: T) -> None:
+        """Hand a value over. Raises ClosedChannelError where the channel is closed, also while it waits."""
+        if not self.offer(value):
+            await self.park_sender(asyncio.get_running_loop().create_future(), 0, value).future
+
+    async def receive(self) -> tuple[T | None, bool]:
+        """The next value and True; None and False once the channel is closed and empty."""
+        taken = self.take()
+        if taken is not None:
+            return taken
+        passed = await self.park_receiver(asyncio.get_running_loop().create_future(), 0).future
+        return passed.value, passed.ok
+
+    async def __aiter__(self) -> AsyncIterator[T]:
+        """`for v := range ch`: every value until the channel is closed and empty."""
+        while True:
+            value, ok = await self.receive()
+            if not ok:
+                return
+            yield value  # type: ignore[misc]
+
+    def close(self) -> None:
+        """No more sends: receivers get what is buffered, then nothing. Raises ClosedChannelError the second time."""
+        if self._closed:
+            raise ClosedChannelError("close of closed channel")
+        self._closed = True
+        while (receiver := _next(self._receivers)) is not None:
+            receiver.future.set_result(Passed(receiver.place, None, False))
+        while (sender := _next(self._senders)) is not None:
+            sender.future.set_exception(ClosedChannelError("send on closed channel"))
+
+    # What select is built from: none of these waits.
+
+    def offer(self, value: T) -> bool:
+        """Send if that needs no waiting."""
+        if self._closed:
+            raise ClosedChannelError("send on closed channel")
+        receiver = _next(self._receivers)
+        if receiver is not None:
+            receiver.future.set_result(Passed(receiver.place, value, True))
+            return True
+        if len(self._buffer) < self.capacity:
+            self._buffer.append(value)
+            return True
+        return False
+
+    def take(self) -> tuple[T | None, bool] | None:
+        """Receive if that needs no waiting, else None."""
+        if self._buffer:
+            value = self._buffer.popleft()
+            sender = _next(self._senders)
+            if sender is not None:
+                self._buffer.append(sender.value)  # type: ignore[arg-type]
+                sender.future.set_result(Passed(sender.place, None, True))
+            return value, True
+        sender = _next(self._senders)
+        if sender is not None:
+            sender.future.set_result(Passed(sender.place, None, True))
+            return sender.value, True  # type: ignore[return-value]
+        return (None, False) if self._closed else None
+
+    def can_send(self) -> bool:
+        return self._closed or len(self._buffer) < self.capacity or _live(self._receivers)
+
+    def can_receive(self) -> bool:
+        return bool(self._buffer) or self._closed or _live(self._senders)
+
+    def park_sender(self, future: "asyncio.Future[Passed]", place: int, value: T) -> Parked:
+        parked = Parked(future, place, value)
+        self._senders.append(parked)
+        return parked
+
+    def park_receiver(self, future: "asyncio.Future[Passed]", place: int) -> Parked:
+        parked = Parked(future, place, None)
+        self._receivers.append(parked)
+        return parked
+
+    def unpark(self, parked: Parked) -> None:
+        """Take a select's losing case out of its queue."""
+        for queue in (self._senders, self._receivers):
+            if parked in queue:
+                queue.remove(parked)
+                return
+
+
+def _live(queue: deque[Parked]) -> bool:
+    """Whether somebody waits here still: cancelled tasks and selects that another case won are dropped on the way."""
+    while queue and queue[0].future.done():
+        queue.popleft()
+    return bool(queue)
+
+
+def _next(queue: deque[Parked]) -> Parked | None:
+    return queue.popleft() if _live(queue) else None

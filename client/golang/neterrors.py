@@ -1,0 +1,43 @@
+"""Network errors as Go prints them: `dial tcp 127.0.2.1:9092: i/o timeout`. Source: Go's net.OpError.Error."""
+
+from client.net.errors import Cause, NetError, Phase
+
+_TEXTS = {
+    Cause.TIMEOUT: "i/o timeout",
+    Cause.CLOSED: "use of closed network connection",
+}
+_ERRNO_TEXTS = {
+    Cause.REFUSED: "connection refused",
+    Cause.TIMED_OUT_BY_KERNEL: "connection timed out",
+    Cause.HOST_UNREACHABLE: "no route to host",
+    Cause.NETWORK_UNREACHABLE: "network is unreachable",
+    Cause.RESET: "connection reset by peer",
+    Cause.BROKEN_PIPE: "broken pipe",
+}
+_SYSCALLS = {Phase.CONNECT: "connect", Phase.READ: "read", Phase.WRITE: "write"}
+_OPERATIONS = {Phase.RESOLVE: "dial", Phase.CONNECT: "dial", Phase.READ: "read", Phase.WRITE: "write"}
+
+
+def text_of(error: NetError) -> str:
+    """The error in Go's words."""
+    if error.cause is Cause.EOF:
+        return "EOF"
+    if error.cause is Cause.UNEXPECTED_EOF:
+        return "unexpected EOF"
+    if error.phase is Phase.RESOLVE:
+        return f"dial tcp: lookup {error.remote}: no such host"
+    where = error.remote if error.local is None else f"{error.local}->{error.remote}"
+    if error.cause in _ERRNO_TEXTS:
+        reason = f"{_SYSCALLS[error.phase]}: {_ERRNO_TEXTS[error.cause]}"
+    else:
+        reason = _TEXTS.get(error.cause, f"{_SYSCALLS[error.phase]}: {error.detail}")
+    return f"{_OPERATIONS[error.phase]} tcp {where}: {reason}"
+
+
+def name_of(error: NetError) -> str:
+    """The error's Go identifier."""
+    if error.cause is Cause.EOF:
+        return "io.EOF"
+    if error.cause is Cause.UNEXPECTED_EOF:
+        return "io.ErrUnexpectedEOF"
+    return "net.OpError"

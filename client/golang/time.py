@@ -1,0 +1,40 @@
+"""Go's timers on the loop's clock: sleep, After and Ticker. All durations and moments are in seconds."""
+
+import asyncio
+
+from client.golang.channel import Channel
+
+
+async def sleep(duration_s: float) -> None:
+    """`time.Sleep`: zero and negative durations return at once, without giving others a turn."""
+    if duration_s > 0:
+        await asyncio.sleep(duration_s)
+
+
+def after(duration_s: float) -> Channel[float]:
+    """`time.After`: a channel that gets the loop's time once the duration has passed."""
+    loop = asyncio.get_running_loop()
+    channel: Channel[float] = Channel(1)
+    loop.call_later(max(duration_s, 0.0), lambda: channel.offer(loop.time()))
+    return channel
+
+
+class Ticker:
+    """`time.Ticker`: a tick each period in `channel`; ticks that nobody takes are dropped."""
+
+    def __init__(self, period_s: float) -> None:
+        assert period_s > 0, "non-positive interval for NewTicker"
+        self.channel: Channel[float] = Channel(1)
+        self._loop = asyncio.get_running_loop()
+        self._period_s = period_s
+        self._next_at = self._loop.time() + period_s
+        self._timer = self._loop.call_at(self._next_at, self._tick)
+
+    def _tick(self) -> None:
+        self.channel.offer(self._loop.time())
+        self._next_at += self._period_s
+        self._timer = self._loop.call_at(self._next_at, self._tick)
+
+    def stop(self) -> None:
+        """No more ticks; the channel stays open, as in Go."""
+        self._timer.cancel()

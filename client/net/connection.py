@@ -1,0 +1,115 @@
+"""One connection to a broker as a client uses it: requests out, responses in, each wait traced with its setting.
+
+`Stream` below it reads and writes; what a client does with correlation ids, time-outs and errors is its profile's.
+"""
+
+import asyncio
+from collections import deque
+from typing import NamedTuple
+
+from client.events import Kind, Tracer
+from client.net.errors import Cause, NetError
+from client.net.stream import Stream
+
+
+class Limit(NamedTuple):
+    """A time limit under the name of the setting that gives it."""
+
+    setting: str
+    seconds: float
+
+
+class InFlight(NamedTuple):
+    """A request whose response has not been read."""
+
+    correlation_id: int
+    api: str
+    sent_at: float
+
+
+class Connection:
+    """`number` is unique within the subject, `broker` the broker's id, -1 for a bootstrap address.
+
+    Every operation raises NetError. Brokers answer in order, so what is in flight is a queue.
+    """
+
+    def __init__(self, stream: Stream, tracer: Tracer, number: int, broker: int) -> None:
+        self.number = number
+        self.broker = broker
+        self.address = stream.remote
+        self.in_flight: deque[InFlight] = deque()
+        self._stream = stream
+        self._tracer = tracer
+        self._loop = asyncio.get_running_loop()
+        self._next_correlation_id = 0
+        self._closed = False
+
+    @property
+    def next_correlation_id(self) -> int:
+        """The id that the next request carries; it moves on when a request has been written whole."""
+        return self._next_correlation_id
+
+    async def send(self, request: bytes, *, api: str, limit: Limit, answered: bool) -> InFlight:
+        """Write one frame that carries `next_correlation_id`; returns when the kernel has all of it.
+
+        `answered` says whether a response will come. A wait is traced only where the kernel does not take it at once.
+        """
+        started_at = self._loop.time()
+        self._stream.set_write_deadline(started_at + limit.seconds)
+        if not self._stream.write_now(request):
+            wait = self._tracer.wait(limit.setting, limit.seconds, f"{api} request", **self._about())
+            try:
+                await self._stream.write_rest()
+            except NetError as error:
+                wait.end("elapsed" if error.cause is Cause.TIMEOUT else "failed")
+                raise
+            wait.end("satisfied")
+        sent = InFlight(self._next_correlation_id, api, started_at)
+        self._next_correlation_id = (self._next_correlation_id + 1) & 0x7FFFFFFF
+        if answered:
+            self.in_flight.append(sent)
+        self._tracer.emit(
+            Kind.REQUEST_SENT, **self._about(), api=api, correlation_id=sent.correlation_id, bytes=len(request)
+        )
+        return sent
+
+    async def read_full(self, size_bytes: int, *, limit: Limit, purpose: str) -> bytes:
+        """Exactly so many bytes, within the limit from now. A wait is traced only where they are not there yet."""
+        if self._stream.buffered_bytes >= size_bytes or not self._stream.open_for_reading:
+            return await self._stream.read_full(size_bytes)
+        self._stream.set_read_deadline(self._loop.time() + limit.seconds)
+        wait = self._tracer.wait(limit.setting, limit.seconds, purpose, **self._about())
+        try:
+            data = await self._stream.read_full(size_bytes)
+        except NetError as error:
+            wait.end("elapsed" if error.cause is Cause.TIMEOUT else "failed")
+            raise
+        except asyncio.CancelledError:
+            wait.end("failed")
+            raise
+        wait.end("satisfied")
+        return data
+
+    def received(self, size_bytes: int) -> InFlight:
+        """The response to the oldest request in flight has been read whole; `size_bytes` counts its frame."""
+        done = self.in_flight.popleft()
+        self._tracer.emit(
+            Kind.RESPONSE_RECEIVED,
+            **self._about(),
+            api=done.api,
+            correlation_id=done.correlation_id,
+            bytes=size_bytes,
+        )
+        return done
+
+    def close(self, error: str | None = None) -> None:
+        """Close at once. `error` is why, None for an orderly close."""
+        if self._closed:
+            return
+        self._closed = True
+        self._stream.close()
+        why = {} if error is None else {"error": error}
+        self._tracer.emit(Kind.CONNECTION_CLOSED, **self._about(), address=self.address, **why)
+
+    def _about(self) -> dict[str, int]:
+        return {"connection": self.number, "broker": self.broker}

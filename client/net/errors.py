@@ -1,0 +1,70 @@
+"""What can go wrong on the network, sorted by phase. Profiles translate it into their client's own words."""
+
+import errno
+from enum import StrEnum
+
+
+class Phase(StrEnum):
+    """What the connection was doing."""
+
+    RESOLVE = "resolve"
+    CONNECT = "connect"
+    READ = "read"
+    WRITE = "write"
+
+
+class Cause(StrEnum):
+    """Why it failed."""
+
+    TIMEOUT = "timeout"
+    """The client's own limit passed."""
+    TIMED_OUT_BY_KERNEL = "timed_out_by_kernel"
+    """The kernel gave up its retransmissions (ETIMEDOUT)."""
+    NO_SUCH_HOST = "no_such_host"
+    REFUSED = "refused"
+    HOST_UNREACHABLE = "host_unreachable"
+    NETWORK_UNREACHABLE = "network_unreachable"
+    RESET = "reset"
+    BROKEN_PIPE = "broken_pipe"
+    EOF = "eof"
+    """The peer closed, nothing of what was asked for had come."""
+    UNEXPECTED_EOF = "unexpected_eof"
+    """The peer closed in the middle of what was asked for."""
+    CLOSED = "closed"
+    """We closed it ourselves."""
+    OTHER = "other"
+
+
+_BY_ERRNO = {
+    errno.ECONNREFUSED: Cause.REFUSED,
+    errno.ETIMEDOUT: Cause.TIMED_OUT_BY_KERNEL,
+    errno.EHOSTUNREACH: Cause.HOST_UNREACHABLE,
+    errno.ENETUNREACH: Cause.NETWORK_UNREACHABLE,
+    errno.ECONNRESET: Cause.RESET,
+    errno.EPIPE: Cause.BROKEN_PIPE,
+}
+
+
+class NetError(Exception):
+    """A network operation failed. `local` and `remote` are `host:port`; `local` is None while there is no socket."""
+
+    def __init__(self, phase: Phase, cause: Cause, remote: str, local: str | None = None, detail: str = "") -> None:
+        super().__init__(f"{phase} {remote}: {cause}" + (f" ({detail})" if detail else ""))
+        self.phase = phase
+        self.cause = cause
+        self.remote = remote
+        self.local = local
+        self.detail = detail
+
+
+class ResolveError(NetError):
+    """A name has no address."""
+
+    def __init__(self, host: str) -> None:
+        super().__init__(Phase.RESOLVE, Cause.NO_SUCH_HOST, host)
+
+
+def from_os(phase: Phase, error: OSError, remote: str, local: str | None = None) -> NetError:
+    """The kernel's error as ours."""
+    cause = _BY_ERRNO.get(error.errno or 0, Cause.OTHER)
+    return NetError(phase, cause, remote, local, error.strerror or str(error))

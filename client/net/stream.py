@@ -1,0 +1,220 @@
+"""One TCP stream with blocking reads and writes and their deadlines, as Go's net.Conn has them.
+
+A write is done when the kernel has all of it (`set_write_buffer_limits(high=0)`); closing drops what the kernel has not
+got. The same code runs on real sockets and on virtual time: only asyncio's transport is used.
+"""
+
+import asyncio
+from typing import cast
+
+from client.net.errors import Cause, NetError, Phase, from_os
+
+_READ_AHEAD_BYTES = 1 << 20
+"""Above this, what nobody reads stays in the kernel, so that the peer feels it."""
+
+
+class Stream(asyncio.Protocol):
+    """At most one task reads and one writes at a time. Every failure is a NetError in phase READ or WRITE.
+
+    Deadlines are moments of the loop's clock in seconds, None: none. Setting one also holds for an operation that is
+    waiting.
+    """
+
+    def __init__(self, remote: str) -> None:
+        self.remote = remote
+        self.local: str | None = None
+        self._loop = asyncio.get_running_loop()
+        self._transport: asyncio.Transport | None = None
+        self._buffer = bytearray()
+        self._wanted_bytes = 0
+        self._reader: asyncio.Future[None] | None = None
+        self._writer: asyncio.Future[None] | None = None
+        self._read_deadline_at: float | None = None
+        self._write_deadline_at: float | None = None
+        self._read_timer: asyncio.TimerHandle | None = None
+        self._write_timer: asyncio.TimerHandle | None = None
+        self._reading_paused = False
+        self._writing_paused = False
+        self._eof = False
+        self._lost = False
+        self._lost_by: OSError | None = None
+        self._closed = False
+
+    # What the transport tells.
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast(asyncio.Transport, transport)
+        self._transport.set_write_buffer_limits(high=0)
+        name = transport.get_extra_info("sockname")
+        self.local = f"{name[0]}:{name[1]}" if name else None
+
+    def data_received(self, data: bytes) -> None:
+        self._buffer += data
+        if self._reader is not None:
+            if len(self._buffer) >= self._wanted_bytes:
+                self._wake_reader()
+        elif len(self._buffer) > _READ_AHEAD_BYTES and not self._reading_paused and self._transport is not None:
+            self._transport.pause_reading()
+            self._reading_paused = True
+
+    def eof_received(self) -> bool:
+        self._eof = True
+        self._wake_reader()
+        return True  # half-closed: our own direction stays open, as in Go
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._lost = True
+        self._lost_by = exc if isinstance(exc, OSError) else None
+        self._wake_reader()
+        self._wake_writer()
+
+    def pause_writing(self) -> None:
+        self._writing_paused = True
+
+    def resume_writing(self) -> None:
+        self._writing_paused = False
+        self._wake_writer()
+
+    # What the client does.
+
+    @property
+    def buffered_bytes(self) -> int:
+        """What a read gets without waiting."""
+        return len(self._buffer)
+
+    @property
+    def open_for_reading(self) -> bool:
+        """Whether more bytes can come."""
+        return not (self._closed or self._eof or self._lost)
+
+    def set_read_deadline(self, at_s: float | None) -> None:
+        self._read_deadline_at = at_s
+        if self._reader is not None:
+            self._arm_reader()
+
+    def set_write_deadline(self, at_s: float | None) -> None:
+        self._write_deadline_at = at_s
+        if self._writer is not None:
+            self._arm_writer()
+
+    async def read_full(self, size_bytes: int) -> bytes:
+        """Exactly so many bytes. What a failed read had got is gone. Source: Go's io.ReadFull."""
+        assert self._reader is None, "two readers on one stream"
+        if self._closed:
+            raise self._error(Phase.READ, Cause.CLOSED)
+        while len(self._buffer) < size_bytes:
+            if self._eof or self._lost:
+                raise self._ended()
+            if self._read_deadline_at is not None and self._loop.time() >= self._read_deadline_at:
+                self._buffer.clear()
+                raise self._error(Phase.READ, Cause.TIMEOUT)
+            if self._reading_paused and self._transport is not None:
+                self._transport.resume_reading()
+                self._reading_paused = False
+            self._wanted_bytes = size_bytes
+            self._reader = self._loop.create_future()
+            self._arm_reader()
+            try:
+                await self._reader
+            finally:
+                self._reader = None
+                if self._read_timer is not None:
+                    self._read_timer.cancel()
+                    self._read_timer = None
+            if self._closed:
+                raise self._error(Phase.READ, Cause.CLOSED)
+        taken = bytes(self._buffer[:size_bytes])
+        del self._buffer[:size_bytes]
+        return taken
+
+    def write_now(self, data: bytes) -> bool:
+        """Give data to the kernel; True if it took all of it, False if `write_rest` has to wait for that."""
+        assert self._writer is None, "two writers on one stream"
+        self._check_writable()
+        if self._write_deadline_at is not None and self._loop.time() >= self._write_deadline_at:
+            raise self._error(Phase.WRITE, Cause.TIMEOUT)
+        assert self._transport is not None
+        self._transport.write(data)
+        # A transport whose send failed is closing at once and tells why on its next turn.
+        return not self._writing_paused and not self._transport.is_closing()
+
+    async def write_rest(self) -> None:
+        """Wait until the kernel has all that was written, or the deadline."""
+        assert self._transport is not None
+        while self._writing_paused or (self._transport.is_closing() and not self._lost):
+            self._writer = self._loop.create_future()
+            self._arm_writer()
+            try:
+                await self._writer
+            finally:
+                self._writer = None
+                if self._write_timer is not None:
+                    self._write_timer.cancel()
+                    self._write_timer = None
+            self._check_writable()
+            if self._writing_paused and self._passed(self._write_deadline_at):
+                raise self._error(Phase.WRITE, Cause.TIMEOUT)
+        self._check_writable()
+
+    async def write(self, data: bytes) -> None:
+        """Returns when the kernel has all of it. Source: Go's net.Conn.Write."""
+        if not self.write_now(data):
+            await self.write_rest()
+
+    def close(self) -> None:
+        """Close at once; what the kernel has it goes on sending. Waiting operations fail with CLOSED."""
+        if self._closed:
+            return
+        self._closed = True
+        if self._transport is not None:
+            self._transport.abort()
+        self._wake_reader()
+        self._wake_writer()
+
+    # Waking and timing.
+
+    def _passed(self, deadline_at: float | None) -> bool:
+        return deadline_at is not None and self._loop.time() >= deadline_at
+
+    def _arm_reader(self) -> None:
+        if self._read_timer is not None:
+            self._read_timer.cancel()
+            self._read_timer = None
+        if self._read_deadline_at is not None:
+            self._read_timer = self._loop.call_at(self._read_deadline_at, self._wake_reader)
+
+    def _arm_writer(self) -> None:
+        if self._write_timer is not None:
+            self._write_timer.cancel()
+            self._write_timer = None
+        if self._write_deadline_at is not None:
+            self._write_timer = self._loop.call_at(self._write_deadline_at, self._wake_writer)
+
+    def _wake_reader(self) -> None:
+        if self._reader is not None and not self._reader.done():
+            self._reader.set_result(None)
+
+    def _wake_writer(self) -> None:
+        if self._writer is not None and not self._writer.done():
+            self._writer.set_result(None)
+
+    # Errors.
+
+    def _error(self, phase: Phase, cause: Cause) -> NetError:
+        return NetError(phase, cause, self.remote, self.local)
+
+    def _ended(self) -> NetError:
+        """Why no more bytes come. Whatever had come of them is dropped."""
+        partial = bool(self._buffer)
+        self._buffer.clear()
+        if self._lost_by is not None and not self._eof:
+            return from_os(Phase.READ, self._lost_by, self.remote, self.local)
+        return self._error(Phase.READ, Cause.UNEXPECTED_EOF if partial else Cause.EOF)
+
+    def _check_writable(self) -> None:
+        if self._closed:
+            raise self._error(Phase.WRITE, Cause.CLOSED)
+        if self._lost:
+            if self._lost_by is not None:
+                raise from_os(Phase.WRITE, self._lost_by, self.remote, self.local)
+            raise self._error(Phase.WRITE, Cause.BROKEN_PIPE)
