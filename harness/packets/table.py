@@ -1,0 +1,175 @@
+"""The packet rules of one network namespace, over netlink: no `nft` program, and nobody else's table is touched.
+
+Rules are added and removed in one transaction each, marked by a comment of their own, and read back: a lever counts as
+pulled when the kernel lists its rules, and as healed when it does not.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from pyroute2.netlink import NLM_F_ACK, NLM_F_APPEND, NLM_F_CREATE, NLM_F_DUMP, NLM_F_REQUEST
+from pyroute2.netlink.exceptions import NetlinkError
+from pyroute2.netlink.nfnetlink import nfgen_msg
+from pyroute2.netlink.nfnetlink.nftsocket import (
+    NFNL_SUBSYS_NFTABLES,
+    NFT_MSG_DELRULE,
+    NFT_MSG_GETRULE,
+    NFT_MSG_NEWRULE,
+    nft_rule_msg,
+)
+from pyroute2.nftables.main import AsyncNFTables
+
+from harness.packets.expressions import Expressions
+
+_IPV4 = 2
+_TABLE = "faultlab"
+_BATCH_BEGIN, _BATCH_END = 0x10, 0x11
+
+TREAT, WATCH = "treat", "watch"
+"""The two chains on the input hook: `treat` gives verdicts; `watch` comes after it and counts what was let through."""
+
+
+class PacketsRefused(Exception):
+    """The kernel took no packet rule, or kept one that should be gone; says which and why."""
+
+
+class PacketTable:
+    """Our table in the namespace in which `open` is called, on the running event loop."""
+
+    def __init__(self) -> None:
+        self._netlink: Any = None
+        self._made = 0
+
+    async def open(self) -> None:
+        """Make the table and its chains. Raises PacketsRefused."""
+        self._netlink = AsyncNFTables(nfgen_family=_IPV4)
+        try:
+            await self._netlink.setup_endpoint()
+            await self._netlink.table("add", name=_TABLE)
+            for priority, chain in enumerate((TREAT, WATCH)):
+                await self._netlink.chain(
+                    "add", table=_TABLE, name=chain, hook="input", type="filter", policy=1, priority=priority
+                )
+        except (NetlinkError, OSError) as exc:
+            raise PacketsRefused(
+                f"the kernel makes no nftables chain in a namespace ({exc}); it needs nf_tables (`modprobe nf_tables`)"
+            ) from exc
+
+    async def add(self, chain: str, rules: Sequence[Expressions]) -> "RuleGroup":
+        """Append rules at once, all or none, and read them back. Raises PacketsRefused."""
+        self._made += 1
+        group = RuleGroup(self, chain, f"faultlab-{self._made}")
+        await self._transact(
+            [
+                _message(
+                    NFT_MSG_NEWRULE,
+                    NLM_F_CREATE | NLM_F_APPEND,
+                    TABLE=_TABLE,
+                    CHAIN=chain,
+                    EXPRESSIONS=list(rule),
+                    USERDATA=f"{group.mark}.{place}",
+                )
+                for place, rule in enumerate(rules)
+            ]
+        )
+        listed = await self.listed(chain, group.mark)
+        if len(listed) != len(rules):
+            raise PacketsRefused(f"the kernel lists {len(listed)} of {len(rules)} new packet rules")
+        group.handles = tuple(rule.handle for rule in listed)
+        return group
+
+    async def delete(self, chain: str, handles: Sequence[int]) -> None:
+        await self._transact([_message(NFT_MSG_DELRULE, 0, TABLE=_TABLE, CHAIN=chain, HANDLE=h) for h in handles])
+
+    async def listed(self, chain: str, mark: str) -> list["ListedRule"]:
+        """The rules that the kernel has under this mark now, in the order in which they were given."""
+        request = _message(NFT_MSG_GETRULE, 0, TABLE=_TABLE, CHAIN=chain)
+        found = []
+        try:
+            async for rule in await self._netlink.request_get(
+                request, NFT_MSG_GETRULE, msg_flags=NLM_F_REQUEST | NLM_F_DUMP
+            ):
+                place = _place(rule, mark)
+                if place is not None and rule.get_attr("NFTA_RULE_CHAIN") == chain:
+                    found.append((place, ListedRule(rule.get_attr("NFTA_RULE_HANDLE"), _counted(rule))))
+        except NetlinkError as exc:
+            raise PacketsRefused(f"the kernel did not list the packet rules ({exc})") from exc
+        return [rule for _, rule in sorted(found, key=lambda pair: pair[0])]
+
+    async def _transact(self, messages: list[Any]) -> None:
+        try:
+            async for _ in self._netlink.nlm_request_batch([_frame(_BATCH_BEGIN), *messages, _frame(_BATCH_END)]):
+                pass
+        except NetlinkError as exc:
+            raise PacketsRefused(f"the kernel refused a packet rule ({exc})") from exc
+
+    def close(self) -> None:
+        """Let go of netlink. The table goes with its network namespace."""
+        if self._netlink is not None:
+            self._netlink.close()
+
+
+class ListedRule:
+    """A rule as the kernel lists it: its handle, and the packets that it has counted."""
+
+    def __init__(self, handle: int, packets: int) -> None:
+        self.handle = handle
+        self.packets = packets
+
+
+class RuleGroup:
+    """Rules that were added together."""
+
+    def __init__(self, table: PacketTable, chain: str, mark: str) -> None:
+        self.mark = mark
+        self.handles: tuple[int, ...] = ()
+        self._table = table
+        self._chain = chain
+        self._last: tuple[int, ...] = ()
+
+    async def counted(self) -> tuple[int, ...]:
+        """Packets that each rule has matched, in the order of the rules; after `remove`, what it had matched then."""
+        if self.handles:
+            self._last = tuple(rule.packets for rule in await self._table.listed(self._chain, self.mark))
+        return self._last
+
+    async def remove(self) -> None:
+        """Take the rules out and see that they are gone. Raises PacketsRefused."""
+        if not self.handles:
+            return
+        await self.counted()
+        await self._table.delete(self._chain, self.handles)
+        left = await self._table.listed(self._chain, self.mark)
+        if left:
+            raise PacketsRefused(f"the kernel still lists {len(left)} packet rules that were removed")
+        self.handles = ()
+
+
+def _message(kind: int, flags: int, **attributes: Any) -> Any:
+    message = nft_rule_msg()
+    message["header"]["type"] = (NFNL_SUBSYS_NFTABLES << 8) | kind
+    message["header"]["flags"] = NLM_F_REQUEST | NLM_F_ACK | flags
+    message["nfgen_family"] = _IPV4
+    message["attrs"] = [[f"NFTA_RULE_{name}", value] for name, value in attributes.items()]
+    return message
+
+
+def _frame(kind: int) -> Any:
+    """One end of a transaction: nothing in it holds unless all of it does."""
+    message = nfgen_msg()
+    message["res_id"] = NFNL_SUBSYS_NFTABLES
+    message["header"]["type"] = kind
+    message["header"]["flags"] = NLM_F_REQUEST
+    return message
+
+
+def _place(rule: Any, mark: str) -> int | None:
+    owner, _, place = str(rule.get_attr("NFTA_RULE_USERDATA")).rpartition(".")
+    return int(place) if owner == mark else None
+
+
+def _counted(rule: Any) -> int:
+    for expression in rule.get_attr("NFTA_RULE_EXPRESSIONS") or ():
+        if expression.get_attr("NFTA_EXPR_NAME") == "counter":
+            return int(expression.get_attr("NFTA_EXPR_DATA").get_attr("NFTA_COUNTER_PACKETS"))
+    return 0

@@ -1,0 +1,191 @@
+"""Protects what packet rules do on real sockets: what is matched, what is not, what is counted, and that they go.
+
+Each test runs in a network namespace of its own.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from itertools import pairwise
+
+import pytest
+
+from harness.environments.local.cell import call_in_cell
+from harness.levers import Flow, Packets, Verdict
+from harness.packets import TREAT, WATCH, PacketTable, RuleGroup, refusals_from, rules_of
+
+pytestmark = pytest.mark.cell
+
+HOST, PORT = "127.0.2.1", 9092
+DROP, REFUSE = Verdict.DROP, Verdict.REFUSE
+
+
+async def _echo(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    while data := await reader.read(1 << 16):
+        writer.write(data)
+        await writer.drain()
+    writer.close()
+
+
+async def _pull(table: PacketTable, lever: Packets) -> RuleGroup:
+    return await table.add(TREAT, [rule.expressions for rule in rules_of(lever, HOST, PORT)])
+
+
+def _in_cell(test: Callable[[PacketTable], Awaitable[None]]) -> None:
+    async def body() -> None:
+        table = PacketTable()
+        await table.open()
+        server = await asyncio.start_server(_echo, HOST, PORT)
+        try:
+            await test(table)
+        finally:
+            server.close()
+            table.close()
+
+    call_in_cell(body, timeout_s=30)
+
+
+async def _answers(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, *, within_s: float) -> bool:
+    """Whether one more byte comes back in time. A byte that was late is read by the next call's wait."""
+    writer.write(b"?")
+    try:
+        async with asyncio.timeout(within_s):
+            await reader.readexactly(1)
+    except TimeoutError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("flow", ["to_broker", "to_client"])
+def test_a_blackhole_darkens_dials_and_connections_is_counted_and_heals(flow: Flow) -> None:
+    async def test(table: PacketTable) -> None:
+        reader, writer = await asyncio.open_connection(HOST, PORT)
+        assert await _answers(reader, writer, within_s=5)
+        group = await _pull(table, Packets(broker=1, flow=flow, verdict=DROP))
+        assert await group.counted() == (0,)
+        assert not await _answers(reader, writer, within_s=0.1)
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.1):
+                await asyncio.open_connection(HOST, PORT)
+        (dropped,) = await group.counted()
+        assert dropped >= 2
+        await group.remove()
+        # The kernel retransmits: 0.2, 0.4, 0.8 s after the byte was sent.
+        async with asyncio.timeout(5):
+            await reader.readexactly(1)
+        assert await _answers(reader, writer, within_s=5)
+        assert (await group.counted())[0] >= dropped
+
+    _in_cell(test)
+
+
+def test_only_syn_leaves_established_connections_alone() -> None:
+    async def test(table: PacketTable) -> None:
+        reader, writer = await asyncio.open_connection(HOST, PORT)
+        group = await _pull(table, Packets(broker=1, flow="to_broker", verdict=DROP, only="syn"))
+        assert await _answers(reader, writer, within_s=5)
+        assert await group.counted() == (0,)
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.1):
+                await asyncio.open_connection(HOST, PORT)
+        assert await group.counted() == (1,)
+
+    _in_cell(test)
+
+
+def test_only_data_lets_a_dial_and_bare_acknowledgements_pass_and_no_byte() -> None:
+    async def test(table: PacketTable) -> None:
+        reader, writer = await asyncio.open_connection(HOST, PORT)
+        group = await _pull(table, Packets(broker=1, flow="to_client", verdict=DROP, only="data"))
+        await asyncio.open_connection(HOST, PORT)
+        assert sum(await group.counted()) == 0
+        assert not await _answers(reader, writer, within_s=0.1)
+        # Only the reply's byte can have been dropped: this flow carries nothing else with payload.
+        assert sum(await group.counted()) >= 1
+        await group.remove()
+        async with asyncio.timeout(5):
+            await reader.readexactly(1)
+
+    _in_cell(test)
+
+
+@pytest.mark.parametrize("size", [1, 27, 28, 29, 1448, 100_000])
+def test_only_data_counts_segments_of_every_size(size: int) -> None:
+    """A payload shorter than the longest TCP options must not be taken for options, nor options for payload."""
+
+    async def test(table: PacketTable) -> None:
+        reader, writer = await asyncio.open_connection(HOST, PORT)
+        watching = await table.add(
+            WATCH,
+            [
+                (*rule.expressions[:-1],)
+                for rule in rules_of(Packets(broker=1, flow="to_client", verdict=DROP, only="data"), HOST, PORT)
+            ],
+        )
+        everything = await table.add(
+            WATCH,
+            [rule.expressions[:-1] for rule in rules_of(Packets(broker=1, flow="to_client", verdict=DROP), HOST, PORT)],
+        )
+        writer.write(bytes(size))
+        async with asyncio.timeout(10):
+            await reader.readexactly(size)
+        counted = sum(await watching.counted())
+        assert 1 <= counted <= (await everything.counted())[0]
+        if size <= 1448:
+            assert counted == 1
+
+    _in_cell(test)
+
+
+def test_refusing_answers_dials_at_once_and_counts_them_apart_from_resets() -> None:
+    async def test(table: PacketTable) -> None:
+        reader, writer = await asyncio.open_connection(HOST, PORT)
+        assert await _answers(reader, writer, within_s=5)
+        rules = rules_of(Packets(broker=1, flow="to_broker", verdict=REFUSE), HOST, PORT)
+        assert [rule.refuses for rule in rules] == [True, False]
+        group = await _pull(table, Packets(broker=1, flow="to_broker", verdict=REFUSE))
+        for _ in range(3):
+            with pytest.raises(ConnectionRefusedError):
+                await asyncio.open_connection(HOST, PORT)
+        writer.write(b"?")
+        with pytest.raises(ConnectionResetError):
+            await reader.read(1)
+        refused, reset = await group.counted()
+        assert (refused, reset >= 1) == (3, True)
+        await group.remove()
+        _, writer = await asyncio.open_connection(HOST, PORT)
+        writer.close()
+
+    _in_cell(test)
+
+
+def test_refusals_are_counted_and_resets_of_connections_are_not() -> None:
+    async def test(table: PacketTable) -> None:
+        watch = await table.add(WATCH, [refusals_from(HOST, PORT), refusals_from("127.0.2.2", PORT)])
+        reader, writer = await asyncio.open_connection(HOST, PORT)
+        assert await _answers(reader, writer, within_s=5)
+        reset = await _pull(table, Packets(broker=1, flow="to_broker", verdict=REFUSE, only="data"))
+        writer.write(b"?")
+        with pytest.raises(ConnectionResetError):
+            await reader.read(1)
+        await reset.remove()
+        for _ in range(4):
+            with pytest.raises(ConnectionRefusedError):
+                await asyncio.open_connection("127.0.2.2", PORT)
+        assert await watch.counted() == (0, 4)
+
+    _in_cell(test)
+
+
+def test_levers_on_one_link_are_told_apart_and_healed_one_by_one() -> None:
+    async def test(table: PacketTable) -> None:
+        both = [await _pull(table, Packets(broker=1, flow="to_broker", verdict=DROP)) for _ in range(2)]
+        assert all(not set(a.handles) & set(b.handles) for a, b in pairwise(both))
+        await both[0].remove()
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.1):
+                await asyncio.open_connection(HOST, PORT)
+        await both[1].remove()
+        _, writer = await asyncio.open_connection(HOST, PORT)
+        writer.close()
+
+    _in_cell(test)
