@@ -10,10 +10,13 @@ ROOT = Path(__file__).parents[2]
 PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
 
 
-def declared() -> set[str]:
+def lines() -> list[str]:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    lines = [*project["dependencies"], *(line for extra in project["optional-dependencies"].values() for line in extra)]
-    return {re.split(r"[<>=~!\[ ]", line, maxsplit=1)[0].lower() for line in lines}
+    return [*project["dependencies"], *(line for extra in project["optional-dependencies"].values() for line in extra)]
+
+
+def declared() -> set[str]:
+    return {re.split(r"[<>=~!\[ ]", line, maxsplit=1)[0].lower() for line in lines()}
 
 
 def test_every_dependency_is_explained_and_nothing_else() -> None:
@@ -23,8 +26,7 @@ def test_every_dependency_is_explained_and_nothing_else() -> None:
 
 
 def test_every_dependency_has_a_range() -> None:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    for line in [*project["dependencies"], *sum(project["optional-dependencies"].values(), [])]:
+    for line in lines():
         assert ">=" in line, f"{line} has no lower bound"
 
 
