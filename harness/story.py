@@ -35,7 +35,6 @@ class Told(StrEnum):
     """Source `conductor`, as all below."""
     CLIENT_READY = "client_ready"
     CLIENT_ENDED = "client_ended"
-    """text: how."""
     GAVE_UP = "gave_up"
     """operation, limit_s."""
     FAULT_BEGAN = "fault_began"

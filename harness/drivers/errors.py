@@ -6,6 +6,7 @@ from enum import StrEnum
 class Fault(StrEnum):
     """The codes of `SubjectError`, as docs/SUBJECT_PROTOCOL.md lists what ends a run as the subject's error."""
 
+    NOT_STARTED = "subject-not-started"
     NEVER_READY = "subject-never-ready"
     DIED = "subject-died"
     GARBAGE_LINE = "subject-garbage-line"

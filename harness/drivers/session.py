@@ -57,11 +57,15 @@ class Subject:
     async def started(cls, plan: RunPlan, world: World, tell: Tell, log: Path | None) -> AsyncIterator["Subject"]:
         """Start the plan's subject and wait for its `ready`; on leaving, it is ended.
 
-        Raises SubjectError where it does not come within 30 s.
+        Raises SubjectError where it cannot be started or `ready` does not come within 30 s.
         """
         launch = launch_record(plan, world.address_of)
         stamps = Stamps(world.now_ns())
-        process = await world.start(program_of(plan, launch), log)
+        try:
+            process = await world.start(program_of(plan, launch), log)
+        except OSError as error:
+            program = " ".join(plan.client.argv) or plan.client.name
+            raise SubjectError(Fault.NOT_STARTED, f"the subject could not be started: {program}: {error}") from error
         subject = cls(process, stamps, world, tell, log)
         reading = asyncio.create_task(subject._read())
         try:

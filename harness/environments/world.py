@@ -175,5 +175,17 @@ class EnvironmentUnavailable(Exception):
         self.remedy = remedy
 
 
+class WorldError(Exception):
+    """A part of an opened world failed while it was asked for something: `code` is stable, the text says what to do.
+
+    Raised by every method of World and Pulled; the conductor makes it the run's lab error.
+    """
+
+    def __init__(self, code: str, text: str) -> None:
+        super().__init__(text)
+        self.code = code
+        self.text = text
+
+
 class RunInterrupted(Exception):
     """The suite was stopped while this run was under way: nothing of it counts."""

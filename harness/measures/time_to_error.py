@@ -6,7 +6,7 @@ from harness.plan import RunPlan
 from harness.story import Outcome, Story
 
 
-@measure(unit="s", about="From the call until its error reaches the caller.", operations=("start_client", *EVERY_CALL))
+@measure(unit="s", about="From the call until its error reaches the caller.", operations=EVERY_CALL)
 def time_to_error(_plan: RunPlan, story: Story, alias: str, _argument: str | None) -> Measured:
     operation = operation_of(story, alias)
     if isinstance(operation, Missing):

@@ -1,0 +1,80 @@
+"""Conducting one run: whatever happens in it, its faults are healed, its subject is ended and its story is told."""
+
+import asyncio
+from pathlib import Path
+
+from harness.conductor.recorder import Recorder
+from harness.conductor.steps import Steps
+from harness.drivers import SubjectError
+from harness.environments.world import Progress, World, WorldError
+from harness.plan import RunPlan
+from harness.stats import p99
+from harness.story import LabError, Noise, Story
+
+
+async def conduct(plan: RunPlan, world: World, progress: Progress, logs: Path | None) -> Story:
+    """Follow a plan in a world. The harness.environments.world.Conduct that all environments are given.
+
+    What goes wrong in the lab or in the subject is the story's `error`; what was measured until then is in it. Raises
+    only CancelledError, after healing.
+    """
+    recorder = Recorder(world.now_ns())
+    steps = Steps(plan, world, recorder, progress, logs)
+    error: LabError | None = None
+    following = asyncio.create_task(steps.follow())
+
+    def stop(code: str, text: str) -> None:
+        nonlocal error
+        error = error or LabError(code=code, text=text)
+        following.cancel()
+
+    def world_failed(failed: "asyncio.Future[str]") -> None:
+        if not failed.cancelled():
+            stop("world-failed", failed.result())
+
+    failure = world.failure()
+    failure.add_done_callback(world_failed)
+    overrun = asyncio.get_running_loop().call_later(
+        plan.limit_s, stop, "run-overran", f"the run had not ended after {plan.limit_s:g} s, its limit: it was stopped"
+    )
+    try:
+        try:
+            await following
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            if task is not None and task.cancelling():
+                raise
+        except (SubjectError, WorldError) as failed:
+            error = error or _lab_error(failed)
+    finally:
+        overrun.cancel()
+        failure.remove_done_callback(world_failed)
+        late = await steps.finish()
+    if late is not None:
+        error = error or _lab_error(late)
+    return _story(plan, world, recorder, steps, error)
+
+
+def _lab_error(failed: SubjectError | WorldError) -> LabError:
+    return LabError(
+        code=str(failed.code), text=str(failed), blame="subject" if isinstance(failed, SubjectError) else "lab"
+    )
+
+
+def _story(plan: RunPlan, world: World, recorder: Recorder, steps: Steps, error: LabError | None) -> Story:
+    lags_s = steps.lags_s
+    return Story(
+        run_id=plan.run_id,
+        attempt=plan.attempt,
+        origin_ns=recorder.origin_ns,
+        ready_s=None if steps.ready_ns is None else recorder.since_origin(steps.ready_ns) / 1e9,
+        ended_ns=recorder.since_origin(world.now_ns()),
+        operations=steps.operations(),
+        faults=steps.faults(),
+        happenings=recorder.happenings(),
+        noise=Noise(
+            loop_lag_p99_s=p99(lags_s) if lags_s else 0.0, loop_lag_max_s=max(lags_s, default=0.0), samples=len(lags_s)
+        ),
+        kernel=world.kernel,
+        error=error,
+    )

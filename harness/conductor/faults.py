@@ -1,0 +1,121 @@
+"""A fault in a run: its levers pulled in order, its evidence read, everything undone in reverse order."""
+
+import asyncio
+from collections.abc import Awaitable, Mapping
+from contextlib import AsyncExitStack
+
+from harness.conductor.proof import prove
+from harness.conductor.recorder import Recorder
+from harness.environments.world import Evidence, Pulled, World, WorldError
+from harness.levers import Lever
+from harness.plan import Inject
+from harness.story import FaultStory, Told, Value
+
+HEAL_LIMIT_S = 10.0
+"""For reading the evidence, and again for undoing all of a fault's levers."""
+
+
+class ActiveFault:
+    """A fault from its injection on; `heal` may be called more than once."""
+
+    def __init__(self, step: Inject, world: World, recorder: Recorder) -> None:
+        self.step = step
+        self._world = world
+        self._recorder = recorder
+        self._levers = AsyncExitStack()
+        self._pulled: list[tuple[Lever, Pulled]] = []
+        self._healing: asyncio.Task[None] | None = None
+        self._began_ns = world.now_ns()
+        self._confirmed_ns: int | None = None
+        self._healed_ns: int | None = None
+        self._seen: list[tuple[Lever, Evidence]] = []
+        self._unread: str | None = None
+
+    async def pull(self) -> int:
+        """Pull every lever in its time. The absolute clock value at which the last one was confirmed.
+
+        Raises WorldError.
+        """
+        self._tell(self._began_ns, Told.FAULT_BEGAN)
+        for stage in self.step.fault.stages(self._world.cluster.broker_ids):
+            await sleep_until(self._world, self._began_ns + round(stage.after_s * 1e9))
+            pulled = await self._levers.enter_async_context(self._world.pull(stage.lever))
+            self._pulled.append((stage.lever, pulled))
+        confirmed_ns = max((pulled.confirmed_ns for _, pulled in self._pulled), default=self._world.now_ns())
+        self._confirmed_ns = confirmed_ns
+        self._tell(confirmed_ns, Told.FAULT_CONFIRMED)
+        return confirmed_ns
+
+    async def heal(self) -> None:
+        """Read the evidence, then undo every lever, the last one first. Raises WorldError.
+
+        Once begun it goes on to its end, also where the caller is cancelled.
+        """
+        if self._healing is None:
+            self._healing = asyncio.create_task(self._heal())
+        await asyncio.shield(self._healing)
+
+    async def _heal(self) -> None:
+        try:
+            await self._within(self._read(), "telling what its levers did")
+        except WorldError as error:
+            self._unread = error.text
+        self._tell(self._world.now_ns(), Told.HEALING_BEGAN)
+        await self._within(self._levers.aclose(), "being undone")
+        self._healed_ns = self._world.now_ns()
+        self._tell(self._healed_ns, Told.FAULT_HEALED, text=self.story().finding)
+
+    def story(self) -> FaultStory:
+        """What is known of it; complete once it is healed."""
+        fault = self.step.fault
+        proven = prove(fault, self._seen)
+        finding = proven.finding if self._unread is None else f"could not be proven: {self._unread}"
+        if self._confirmed_ns is None:
+            finding = f"was never confirmed: {finding}"
+        began_ns = self._pulled[0][1].began_ns if self._pulled else self._began_ns
+        since = self._recorder.since_origin
+        return FaultStory(
+            alias=self.step.alias,
+            fault=fault.name,
+            parameters={name: _plain(value) for name, value in fault.model_dump(mode="json").items()},
+            began_ns=since(began_ns),
+            confirmed_ns=since(self._confirmed_ns if self._confirmed_ns is not None else self._world.now_ns()),
+            healed_ns=None if self._healed_ns is None else since(self._healed_ns),
+            proof=fault.proof.counted,
+            count=proven.count,
+            proven=proven.proven and self._confirmed_ns is not None,
+            finding=finding,
+        )
+
+    async def _read(self) -> None:
+        self._seen = [(lever, await pulled.evidence()) for lever, pulled in self._pulled]
+
+    async def _within(self, work: Awaitable[None], doing: str) -> None:
+        try:
+            async with asyncio.timeout_at(asyncio.get_running_loop().time() + HEAL_LIMIT_S):
+                await work
+        except TimeoutError as error:
+            raise WorldError(
+                "heal-failed", f"fault `{self.step.alias}` was not done {doing} within {HEAL_LIMIT_S:g} s"
+            ) from error
+        except OSError as error:
+            raise WorldError("heal-failed", f"fault `{self.step.alias}` failed {doing}: {error}") from error
+
+    def _tell(self, at_ns: int, kind: Told, **fields: Value) -> None:
+        base: Mapping[str, Value] = {"alias": self.step.alias, "purpose": self.step.fault.name}
+        self._recorder.tell("conductor", at_ns, kind, {**base, **fields})
+
+
+async def sleep_until(world: World, at_ns: int) -> None:
+    """Sleep until an absolute value of the world's clock; not at all where that has passed."""
+    left_ns = at_ns - world.now_ns()
+    if left_ns > 0:
+        await asyncio.sleep(left_ns / 1e9)
+
+
+def _plain(value: object) -> Value:
+    if value is None or isinstance(value, str | int | float):
+        return value
+    if isinstance(value, list | tuple):
+        return ", ".join(str(item) for item in value)
+    return str(value)

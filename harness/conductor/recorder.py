@@ -1,0 +1,35 @@
+"""Collects what happens in a run, numbered by source and counted from the run's origin."""
+
+from collections.abc import Mapping
+
+from harness.story import Happening, Value
+
+
+class Recorder:
+    """`origin_ns` is the absolute clock value that all times become relative to."""
+
+    def __init__(self, origin_ns: int) -> None:
+        self.origin_ns = origin_ns
+        self._told: list[Happening] = []
+        self._numbers: dict[str, int] = {}
+
+    def since_origin(self, at_ns: int) -> int:
+        return at_ns - self.origin_ns
+
+    def tell(self, source: str, at_ns: int, kind: str, fields: Mapping[str, Value]) -> None:
+        """Record a happening at an absolute clock value. Fields that are None are left out."""
+        number = self._numbers.get(source, 0)
+        self._numbers[source] = number + 1
+        self._told.append(
+            Happening(
+                at_ns=self.since_origin(at_ns),
+                source=source,
+                source_seq=number,
+                kind=str(kind),
+                fields={name: value for name, value in fields.items() if value is not None},
+            )
+        )
+
+    def happenings(self) -> tuple[Happening, ...]:
+        """All so far, by time, source and number."""
+        return tuple(sorted(self._told, key=lambda h: (h.at_ns, h.source, h.source_seq)))

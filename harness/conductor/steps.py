@@ -1,0 +1,211 @@
+"""The steps of a run in time: each starts in its order and at its moment, operations and `for:` run on beside them."""
+
+import asyncio
+from collections.abc import Coroutine, Mapping
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+from harness.conductor.faults import ActiveFault, sleep_until
+from harness.conductor.progress import Telling
+from harness.conductor.recorder import Recorder
+from harness.conductor.unmet import unmet
+from harness.drivers import Answer, Call, Subject, SubjectError
+from harness.environments.world import Progress, Watch, World, WorldError
+from harness.operations import OPERATIONS
+from harness.plan import Do, Heal, Inject, RunPlan, When
+from harness.story import FaultStory, OperationStory, Outcome, Told, Value
+
+SUBJECT_LOG = "subject.log"
+_Failure = SubjectError | WorldError
+
+
+class _Moment:
+    """When a step was confirmed (a fault) or ended (an operation)."""
+
+    def __init__(self) -> None:
+        self.come = asyncio.Event()
+        self.at_ns = 0
+
+    def set(self, at_ns: int) -> None:
+        self.at_ns = at_ns
+        self.come.set()
+
+
+class Steps:
+    """Follows a plan's steps (`follow`), then undoes what they left (`finish`); both are called once."""
+
+    def __init__(self, plan: RunPlan, world: World, recorder: Recorder, progress: Progress, logs: Path | None) -> None:
+        self._plan = plan
+        self._world = world
+        self._recorder = recorder
+        self._telling = Telling(progress)
+        self._log = None if logs is None else logs / SUBJECT_LOG
+        self._client = AsyncExitStack()
+        self._subject: Subject | None = None
+        self._watch: Watch | None = None
+        self._faults: dict[str, ActiveFault] = {}
+        self._open: dict[str, tuple[Do, Call]] = {}
+        self._ended: dict[str, OperationStory] = {}
+        self._moments = {step.alias: _Moment() for step in plan.steps if not isinstance(step, Heal)}
+        self._background: list[asyncio.Task[None]] = []
+        self._timers: list[asyncio.Task[None]] = []
+        self._following: asyncio.Task[None] | None = None
+        self._failure: _Failure | None = None
+        self._stopped = False
+        self.ready_ns: int | None = None
+        self.lags_s: tuple[float, ...] = ()
+
+    def operations(self) -> tuple[OperationStory, ...]:
+        """In the order of their calls."""
+        return tuple(sorted(self._ended.values(), key=lambda operation: operation.started_ns))
+
+    def faults(self) -> tuple[FaultStory, ...]:
+        """In the order of their injection."""
+        return tuple(fault.story() for fault in self._faults.values())
+
+    async def follow(self) -> None:
+        """Take every step. Ends early where a step's own `expect:` is not met. Raises SubjectError, WorldError."""
+        self._following = asyncio.current_task()
+        for step in self._plan.steps:
+            await self._until(step.when)
+            match step:
+                case Do():
+                    await self._do(step)
+                case Inject():
+                    await self._inject(step)
+                case Heal():
+                    self._telling.say(f"healing {step.alias}")
+                    await self._faults[step.alias].heal()
+            if self._stopped:
+                return
+        await asyncio.gather(*self._background)
+
+    async def finish(self) -> _Failure | None:
+        """Heal every fault, the last one first, then end the subject. What went wrong with that, if anything did."""
+        for task in (*self._background, *self._timers):
+            task.cancel()
+        await asyncio.gather(*self._background, *self._timers, return_exceptions=True)
+        if self._watch is not None:
+            self.lags_s = self._watch.end()
+        for step, call in self._open.values():
+            if self._subject is not None:
+                self._end(step, self._subject.censored(call))
+        for fault in reversed(self._faults.values()):
+            self._telling.say(f"healing {fault.step.alias}")
+            await self._kept(fault.heal())
+        if self._subject is not None:
+            self._failure = self._failure or self._subject.failure
+            await self._kept(self._client.aclose())
+            self._tell(Told.CLIENT_ENDED)
+        return self._failure
+
+    async def _kept(self, work: Coroutine[None, None, None]) -> None:
+        """Go on where something fails, and keep the first failure."""
+        try:
+            await work
+        except (SubjectError, WorldError) as failed:
+            self._failure = self._failure or failed
+
+    async def _until(self, when: When) -> None:
+        since_ns = self._world.now_ns()
+        if when.alias is not None:
+            moment = self._moments[when.alias]
+            await moment.come.wait()
+            since_ns = moment.at_ns
+        if when.after_s > 0:
+            await sleep_until(self._world, since_ns + round(when.after_s * 1e9))
+
+    async def _inject(self, step: Inject) -> None:
+        self._telling.say(f"injecting {step.alias}")
+        fault = self._faults[step.alias] = ActiveFault(step, self._world, self._recorder)
+        self._moments[step.alias].set(await fault.pull())
+        if step.for_s is not None:
+            at_ns = self._moments[step.alias].at_ns + round(step.for_s * 1e9)
+            self._timers.append(asyncio.create_task(self._beside(self._heal_at(fault, at_ns))))
+
+    async def _heal_at(self, fault: ActiveFault, at_ns: int) -> None:
+        await sleep_until(self._world, at_ns)
+        await fault.heal()
+
+    async def _do(self, step: Do) -> None:
+        began_ns = self._world.now_ns()
+        subject = await self._started_subject()
+        operation = OPERATIONS[step.operation]
+        if operation.op is None:
+            self._end(step, Answer(started_ns=began_ns, ended_ns=self._world.now_ns(), outcome=Outcome.OK,
+                                   stamped="harness"))  # fmt: skip
+            return
+        self._telling.say(f"{step.operation} {step.alias}" if step.alias != step.operation else step.alias)
+        try:
+            command = operation.command(step, self._plan)
+        except ValueError as error:
+            raise WorldError("plan-unusable", str(error)) from error
+        call = await subject.call(step.operation, command)
+        self._open[step.alias] = (step, call)
+        if step.background:
+            self._background.append(asyncio.create_task(self._beside(self._ending(step, subject, call))))
+        else:
+            await self._ending(step, subject, call)
+
+    async def _beside(self, work: Coroutine[None, None, None]) -> None:
+        """Work beside the steps: its failure stops them."""
+        try:
+            await work
+        except (SubjectError, WorldError) as failed:
+            self._failure = self._failure or failed
+            self._stop()
+
+    async def _ending(self, step: Do, subject: Subject, call: Call) -> None:
+        answer = await subject.answer(call, give_up_after_s=step.give_up_after_s)
+        if answer.outcome is Outcome.CENSORED:
+            self._tell(Told.GAVE_UP, operation=step.alias, limit_s=step.give_up_after_s)
+        self._end(step, answer)
+        if step.operation == "close" and answer.outcome is not Outcome.CENSORED:
+            await subject.closed()
+
+    def _end(self, step: Do, answer: Answer) -> None:
+        self._open.pop(step.alias, None)
+        since = self._recorder.since_origin
+        ended = OperationStory(
+            alias=step.alias,
+            operation=step.operation,
+            started_ns=since(answer.started_ns),
+            ended_ns=since(answer.ended_ns),
+            outcome=answer.outcome,
+            error=answer.error,
+            error_class=answer.error_class,
+            stamped=answer.stamped,
+            partition=answer.partition,
+            offset=answer.offset,
+            unmet=unmet(step, answer),
+        )
+        self._ended[step.alias] = ended
+        self._moments[step.alias].set(answer.ended_ns)
+        if ended.unmet is not None:
+            self._tell(Told.STEP_UNMET, operation=step.alias, text=ended.unmet)
+            self._stop()
+
+    def _stop(self) -> None:
+        """Take no further step."""
+        self._stopped = True
+        if self._following is not None and self._following is not asyncio.current_task():
+            self._following.cancel()
+
+    async def _started_subject(self) -> Subject:
+        if self._subject is None:
+            self._telling.say("starting the client")
+            self._tell(Told.CLIENT_STARTED)
+            started = Subject.started(self._plan, self._world, self._told_by_subject, self._log)
+            self._subject = await self._client.enter_async_context(started)
+            self.ready_ns = self._subject.ready_ns
+            self._recorder.tell("conductor", self.ready_ns, Told.CLIENT_READY, {})
+            # Starting a process makes the loop late by itself: the watch begins behind it.
+            self._watch = self._world.watch()
+        return self._subject
+
+    def _told_by_subject(self, at_ns: int, kind: str, fields: Mapping[str, Value]) -> None:
+        self._recorder.tell("subject", at_ns, kind, fields)
+        self._telling.trace(kind, fields)
+
+    def _tell(self, kind: Told, **fields: Value) -> None:
+        self._recorder.tell("conductor", self._world.now_ns(), kind, fields)
