@@ -1,0 +1,212 @@
+"""An asyncio event loop on virtual time: when nothing is ready, the clock jumps to the next timer.
+
+It does no real I/O and has no self-pipe and no executor: nothing of the real world's time gets in, so equal seeds give
+equal events. Works on the parts of `asyncio.BaseEventLoop` that are the same in Python 3.11 to 3.13.
+"""
+
+import asyncio
+import heapq
+from asyncio.events import Handle, TimerHandle
+from collections import deque
+from collections.abc import Callable, Coroutine
+from contextvars import Context
+from random import Random
+from threading import get_ident
+from typing import Any, NoReturn, TypeVar, TypeVarTuple
+
+from harness.environments.sim import endpoints
+from harness.environments.sim.hosts import HOST, Host, HostState
+from harness.environments.sim.hung import describe
+from harness.environments.sim.network import Network
+
+T = TypeVar("T")
+Ts = TypeVarTuple("Ts")
+
+START_S = 1000.0
+"""The clock's first value. Not 0: code that mistakes a moment for a duration must not pass by accident."""
+
+STILL_LIMIT = 1_000_000
+"""Rounds of the loop without any time passing after which it is a livelock."""
+
+_KERNEL = Context()
+
+
+class Deadlock(RuntimeError):
+    """Nothing is scheduled and the main task is not done. The text names what hangs and where."""
+
+
+class Livelock(RuntimeError):
+    """The loop spins without time passing: something waits in a `sleep(0)` loop."""
+
+
+class Interrupted(RuntimeError):
+    """`SimLoop.interrupt` was called."""
+
+
+class KernelTimer:
+    """A callback of the simulated kernel: belongs to no host, so no lever stops it. Errors in it end the run."""
+
+    __slots__ = ("_args", "_callback", "_cancelled", "_context", "when")
+
+    def __init__(self, when: float, callback: Callable[..., None], args: tuple[Any, ...]) -> None:
+        self.when = when
+        self._callback = callback
+        self._args = args
+        self._cancelled = False
+        self._context = _KERNEL
+
+    def cancel(self) -> None:
+        self._cancelled = True
+
+    def _run(self) -> None:
+        self._callback(*self._args)
+
+
+class SimLoop(asyncio.BaseEventLoop):
+    """One simulated world's time, hosts and network.
+
+    `rng` is the only source of chance. `hosts` are in the order of their creation; code outside of any host (a bare
+    `run_until_complete`) runs on the host `main`.
+    """
+
+    _ready: deque[Handle]
+    _scheduled: list[tuple[float, int, Any]]
+    _thread_id: int | None
+    _stopping: bool
+
+    def __init__(self, rng: Random) -> None:
+        super().__init__()
+        self._now = START_S
+        self._sequence = 0
+        self._cancelled_timers = 0
+        self._still = 0
+        self._interrupted = False
+        self._watcher: Callable[[float], None] | None = None
+        self.hosts_away = 0
+        self.hosts: list[Host] = []
+        self.network = Network(self, rng)
+        self.main = self.new_host("main")
+
+    def time(self) -> float:
+        return self._now
+
+    def new_host(self, name: str) -> Host:
+        """A further host. Names need not be unique: a restarted one has its old name."""
+        host = Host(name, self)
+        self.hosts.append(host)
+        return host
+
+    def interrupt(self) -> None:
+        """Make the loop raise Interrupted as soon as it can. May be called from another thread."""
+        self._interrupted = True
+
+    def watch_timers(self, watcher: Callable[[float], None] | None) -> None:
+        """Tell `watcher` how late, in seconds, each timer of a host fires from now on; None ends it."""
+        self._watcher = watcher
+
+    def kernel_at(self, when: float, callback: Callable[..., None], *args: Any) -> KernelTimer:
+        """Call back in the simulated kernel at a moment of this clock."""
+        timer = KernelTimer(when, callback, args)
+        self._sequence += 1
+        heapq.heappush(self._scheduled, (when, self._sequence, timer))
+        return timer
+
+    def take_back(self, handles: deque[Handle]) -> None:
+        """Run these handles next, before those that are ready already."""
+        self._ready.extendleft(reversed(handles))
+
+    # What asyncio asks of its loop.
+
+    def call_at(
+        self, when: float, callback: Callable[[*Ts], object], *args: *Ts, context: Context | None = None
+    ) -> TimerHandle:
+        if self.is_closed():
+            raise RuntimeError("Event loop is closed")
+        timer = TimerHandle(when, callback, args, self, context)
+        self._sequence += 1
+        heapq.heappush(self._scheduled, (max(when, self._now), self._sequence, timer))
+        timer._scheduled = True  # type: ignore[attr-defined]
+        return timer
+
+    def create_task(self, coro: Coroutine[Any, Any, T], **kwargs: Any) -> asyncio.Task[T]:  # type: ignore[override]
+        context: Context | None = kwargs.get("context")
+        host = HOST.get(None) if context is None else context.get(HOST)
+        if host is None:
+            host = self.main
+            kwargs["context"] = host.context.copy()
+        task: asyncio.Task[T] = super().create_task(coro, **kwargs)
+        host.keep(task)
+        return task
+
+    def _run_once(self) -> None:
+        if self._interrupted:
+            raise Interrupted
+        ready = self._ready
+        if not ready and not self._stopping:
+            self._jump()
+        elif self._still > STILL_LIMIT:
+            raise Livelock(f"no time passes after {self._now - START_S:.6f} s; busy:{describe(self.hosts)}")
+        self._still += 1
+        for _ in range(len(ready)):
+            handle = ready.popleft()
+            if handle._cancelled or (self.hosts_away and self._stands_still(handle)):
+                continue
+            handle._run()
+
+    def _jump(self) -> None:
+        """Set the clock to the next timer and make ready all that are due then."""
+        scheduled, ready, watcher = self._scheduled, self._ready, self._watcher
+        while scheduled and scheduled[0][2]._cancelled:
+            heapq.heappop(scheduled)
+        if not scheduled:
+            raise Deadlock(f"nothing is scheduled after {self._now - START_S:.6f} s, waiting:{describe(self.hosts)}")
+        now = scheduled[0][0]
+        self._still = 0
+        self._now = now
+        while scheduled and scheduled[0][0] <= now:
+            when, _, timer = heapq.heappop(scheduled)
+            if timer._cancelled:
+                continue
+            ready.append(timer)
+            if type(timer) is TimerHandle:
+                timer._scheduled = False  # type: ignore[attr-defined]
+                if watcher is not None:
+                    watcher(now - when)
+
+    def _stands_still(self, handle: Handle) -> bool:
+        """Whether this handle's host does not run now; keeps the handle if the host may run again."""
+        host: Host | None = handle._context.get(HOST)  # type: ignore[attr-defined]
+        if host is None or host.state is HostState.RUNNING:
+            return False
+        if host.state is HostState.PAUSED:
+            host.held.append(handle)
+        return True
+
+    def _timer_handle_cancelled(self, handle: TimerHandle) -> None:
+        """asyncio's own bookkeeping: a cancelled timer stays in the heap until its time, or until too many do."""
+        self._cancelled_timers += 1
+        if self._cancelled_timers > 100 and self._cancelled_timers > len(self._scheduled) // 2:
+            self._scheduled = [entry for entry in self._scheduled if not entry[2]._cancelled]
+            heapq.heapify(self._scheduled)
+            self._cancelled_timers = 0
+
+    def _write_to_self(self) -> None:
+        if self._thread_id is not None and self._thread_id != get_ident():
+            raise RuntimeError("virtual time: no other thread may call into the simulation")
+
+    async def create_connection(self, protocol_factory: Any, host: Any = None, port: Any = None, **kwargs: Any) -> Any:
+        """As asyncio's, for an IPv4 address; raises ValueError for what the simulation does not have (TLS)."""
+        return await endpoints.connect(self, protocol_factory, host, port, **kwargs)
+
+    async def create_server(self, protocol_factory: Any, host: Any = None, port: Any = None, **kwargs: Any) -> Any:
+        """As asyncio's, for an IPv4 address; raises ValueError for what the simulation does not have (TLS)."""
+        return await endpoints.serve(self, protocol_factory, host, port, **kwargs)
+
+    def run_in_executor(self, executor: Any, func: Callable[[*Ts], T], *args: *Ts) -> NoReturn:
+        raise RuntimeError("virtual time: threads have no place here, run_in_executor would leave the clock")
+
+    async def getaddrinfo(self, host: Any, port: Any, **kwargs: Any) -> NoReturn:
+        raise RuntimeError(f"virtual time: no name service here, resolve {host!r} through the resolver handed in")
+
+    async def getnameinfo(self, sockaddr: Any, flags: int = 0) -> NoReturn:
+        raise RuntimeError(f"virtual time: no name service here, asked for {sockaddr!r}")

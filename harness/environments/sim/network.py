@@ -1,0 +1,98 @@
+"""The loopback network that all hosts share: carries segments, applies packet rules, knows sockets and listeners."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from errno import EADDRINUSE
+from random import Random
+from typing import TYPE_CHECKING
+
+from harness.environments.sim.listener import Listener
+from harness.environments.sim.rules import Rule
+from harness.environments.sim.segment import ACK, FIN, RST, SYN, Address, Segment
+from harness.environments.sim.timers import Wheel, retransmission_timeout_s
+from harness.levers import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from harness.environments.sim.loop import SimLoop
+    from harness.environments.sim.socket import TcpSocket
+
+DELAY_S = 30e-6
+"""How long a segment takes from one socket to the other: Linux loopback."""
+
+CLIENT_ADDRESS = "127.0.0.1"
+"""What a dialler's own address is on the loopback interface, whatever it dials."""
+
+FIRST_PORT = 32768
+"""Where the kernel's range of ephemeral ports begins."""
+
+
+class Network:
+    """One network namespace. Rules sit on the receiver's input hook, in the order in which they were put there."""
+
+    def __init__(self, loop: SimLoop, rng: Random) -> None:
+        self.loop = loop
+        self.wheel = Wheel(rng)
+        self.rto_s = retransmission_timeout_s(2 * DELAY_S)
+        self.round_trip_s = 2 * DELAY_S
+        self.sockets: dict[tuple[Address, Address], TcpSocket] = {}
+        self.listeners: dict[Address, Listener] = {}
+        self.refused: dict[Address, int] = {}
+        """SYNs that found no listener, by the address that they asked for."""
+        self._rules: list[Rule] = []
+        self._port = FIRST_PORT
+
+    def new_port(self) -> int:
+        """The next ephemeral port; none is used twice in a run."""
+        port, self._port = self._port, self._port + 1
+        return port
+
+    @contextmanager
+    def rule(self, rule: Rule) -> Iterator[Rule]:
+        """The rule is in force while the context is entered."""
+        self._rules.append(rule)
+        try:
+            yield rule
+        finally:
+            self._rules.remove(rule)
+
+    def listen(self, address: Address, backlog: int) -> Listener:
+        """Open a listening socket for the running host. Raises OSError (EADDRINUSE) where there is one."""
+        if address in self.listeners:
+            raise OSError(EADDRINUSE, f"error while attempting to bind on address {address!r}: address already in use")
+        listener = Listener(self, address, backlog)
+        self.listeners[address] = listener
+        return listener
+
+    def send(self, segment: Segment) -> None:
+        """Put a segment on the wire."""
+        self.loop.kernel_at(self.loop.time() + DELAY_S, self._arrive, segment)
+
+    def unsettled(self) -> tuple[TcpSocket, ...]:
+        """Sockets whose process has closed them and whose bytes or FIN are not acknowledged yet."""
+        return tuple(socket for socket in self.sockets.values() if socket.orphan and not socket.sender.fin_acked)
+
+    def _arrive(self, segment: Segment) -> None:
+        for rule in self._rules:
+            if rule.takes(segment):
+                if rule.verdict is Verdict.REFUSE:
+                    self.reset(segment)
+                return
+        socket = self.sockets.get((segment.dst, segment.src))
+        if socket is not None:
+            socket.arrived(segment)
+            return
+        listener = self.listeners.get(segment.dst)
+        if listener is not None and listener.arrived(segment):
+            return
+        if segment.flags & (SYN | ACK) == SYN:
+            self.refused[segment.dst] = self.refused.get(segment.dst, 0) + 1
+        self.reset(segment)
+
+    def reset(self, segment: Segment) -> None:
+        """Answer a segment that nobody here wants, as its destination."""
+        if not segment.flags & RST:
+            end = segment.seq + len(segment.payload) + (1 if segment.flags & FIN else 0)
+            self.send(Segment(segment.dst, segment.src, RST | ACK, segment.ack, ack=end))

@@ -1,0 +1,80 @@
+"""The receiving half of a connection: puts the stream in order and holds it until the process reads."""
+
+from collections import deque
+
+from harness.environments.sim.segment import FIN, Segment
+
+RECEIVE_BUFFER = 65_536
+"""Bytes that the kernel takes before the process reads: half of tcp_rmem's default, what it advertises at first."""
+
+
+class Receiver:
+    """`next_seq` is the offset of the next byte expected; `ended` that the peer's FIN has come in order."""
+
+    __slots__ = ("_chunks", "_early", "edge", "ended", "next_seq", "unread")
+
+    def __init__(self) -> None:
+        self.next_seq = 0
+        self.ended = False
+        self.unread = 0
+        self.edge = RECEIVE_BUFFER
+        self._chunks: deque[bytes] = deque()
+        self._early: dict[int, Segment] = {}
+
+    @property
+    def gap(self) -> bool:
+        """Whether later bytes are here while earlier ones are missing."""
+        return bool(self._early)
+
+    def take(self, segment: Segment) -> bool:
+        """Take a segment's payload and FIN. True where the process has something new to read."""
+        if segment.seq != self.next_seq:
+            if segment.seq > self.next_seq:
+                self._early[segment.seq] = segment
+            return False
+        self._append(segment)
+        while self._early:
+            later = self._early.pop(self.next_seq, None)
+            if later is None:
+                break
+            self._append(later)
+        return True
+
+    def _append(self, segment: Segment) -> None:
+        if segment.payload:
+            self._chunks.append(segment.payload)
+            self.unread += len(segment.payload)
+            self.next_seq += len(segment.payload)
+        if segment.flags & FIN:
+            self.next_seq += 1
+            self.ended = True
+
+    def read(self, limit: int) -> bytes:
+        """Up to `limit` bytes that have arrived; empty where none have."""
+        chunks = self._chunks
+        if not chunks:
+            return b""
+        if len(chunks) == 1 and len(chunks[0]) <= limit:
+            self.unread = 0
+            return chunks.popleft()
+        parts: list[bytes] = []
+        left = limit
+        while chunks and left:
+            chunk = chunks.popleft()
+            if len(chunk) > left:
+                chunks.appendleft(chunk[left:])
+                chunk = chunk[:left]
+            parts.append(chunk)
+            left -= len(chunk)
+        self.unread -= limit - left
+        return b"".join(parts)
+
+    def advertise(self) -> int:
+        """The offset up to which the peer may send; never moves back."""
+        self.edge = max(self.edge, self.next_seq + RECEIVE_BUFFER - self.unread)
+        return self.edge
+
+    def window_opened(self) -> bool:
+        """Whether reading has opened the window enough to tell the peer at once."""
+        opened = self.next_seq + RECEIVE_BUFFER - self.unread - self.edge
+        return opened >= RECEIVE_BUFFER // 2 and self.edge - self.next_seq < RECEIVE_BUFFER // 2

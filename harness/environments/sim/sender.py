@@ -1,0 +1,266 @@
+"""The sending half of a connection: send buffer, what is in flight, and the timers that send it again.
+
+What Linux does on a path without congestion: everything that the peer's window allows goes out at once; what stays
+unacknowledged is probed for (tail-loss probe), then sent again with doubling waits, one segment at a time until the
+first acknowledgement; meanwhile nothing new is sent. Source: Linux net/ipv4/tcp_output.c, tcp_timer.c, tcp_input.c.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from errno import ETIMEDOUT
+from typing import TYPE_CHECKING
+
+from harness.environments.sim.segment import ACK, FIN
+from harness.environments.sim.timers import (
+    GIVE_UP_S,
+    ORPHAN_GIVE_UP_S,
+    RTO_MAX_S,
+    RTO_MIN_S,
+    TAIL_PROBE_SLACK_S,
+)
+
+if TYPE_CHECKING:
+    from harness.environments.sim.loop import KernelTimer
+    from harness.environments.sim.socket import TcpSocket
+
+SEND_BUFFER = 3_900_000
+"""Bytes that the kernel takes from the process before the peer has acknowledged any, on loopback."""
+
+SEGMENT_SIZE = 65_483
+"""Largest payload of a segment on loopback: its MTU of 65,536 less headers."""
+
+
+class _Sent:
+    """A segment in flight. `end` is the offset after it, FIN included."""
+
+    __slots__ = ("at", "end", "fin", "payload", "seq")
+
+    def __init__(self, seq: int, payload: bytes, at: float, *, fin: bool) -> None:
+        self.seq = seq
+        self.payload = payload
+        self.fin = fin
+        self.end = seq + len(payload) + fin
+        self.at = at
+
+
+class Sender:
+    """`acknowledged` is the offset up to which the peer has everything; `fin_acked` that this includes the FIN."""
+
+    __slots__ = (
+        "_backoff",
+        "_deadline",
+        "_edge",
+        "_fin_queued",
+        "_flight",
+        "_lost_until",
+        "_next_seq",
+        "_probing_tail",
+        "_queued",
+        "_socket",
+        "_tail_probed",
+        "_timer",
+        "_trouble_since",
+        "_unsent",
+        "acknowledged",
+        "fin_acked",
+    )
+
+    def __init__(self, socket: TcpSocket, edge: int) -> None:
+        self._socket = socket
+        self._edge = edge
+        self.acknowledged = 0
+        self.fin_acked = False
+        self._next_seq = 0
+        self._queued = 0
+        self._unsent: deque[bytes | memoryview] = deque()
+        self._flight: deque[_Sent] = deque()
+        self._fin_queued = False
+        self._lost_until: int | None = None
+        self._tail_probed = False
+        self._probing_tail = False
+        self._backoff = 0
+        self._trouble_since: float | None = None
+        self._timer: KernelTimer | None = None
+        self._deadline: float | None = None
+
+    @property
+    def next_seq(self) -> int:
+        return self._next_seq
+
+    @property
+    def room(self) -> int:
+        """Bytes that the send buffer still takes."""
+        return SEND_BUFFER - self._queued
+
+    @property
+    def writable(self) -> bool:
+        """Whether a waiting writer is woken: a third of the buffer is free again."""
+        return 3 * self._queued <= 2 * SEND_BUFFER
+
+    def open(self, edge: int) -> None:
+        """The handshake is done: the peer can receive up to `edge`."""
+        self._edge = edge
+        self._push()
+
+    def write(self, data: bytes | memoryview) -> None:
+        """Queue at most `room` bytes and send what the peer's window allows."""
+        self._unsent.append(data if len(data) <= SEGMENT_SIZE else memoryview(data))
+        self._queued += len(data)
+        self._push()
+
+    def finish(self) -> None:
+        """Send FIN after everything that is queued."""
+        if not self._fin_queued:
+            self._fin_queued = True
+            self._push()
+
+    def acknowledge(self, ack: int, edge: int, *, gap: bool) -> bool:
+        """Take an acknowledgement. True where it made room in the send buffer."""
+        opened = edge > self._edge
+        self._edge = max(self._edge, edge)
+        self._trouble_since = None
+        if ack <= self.acknowledged:
+            if gap and self._flight and self._lost_until is None:
+                self._lost_until = self._next_seq
+                self._send_again(self._flight[0])
+                self._arm_retransmission()
+            elif opened:
+                self._backoff = 0
+                self._push()
+            return False
+        flight = self._flight
+        while flight and flight[0].end <= ack:
+            sent = flight.popleft()
+            self._queued -= len(sent.payload)
+            self.fin_acked = self.fin_acked or sent.fin
+        self.acknowledged = ack
+        self._backoff = 0
+        self._tail_probed = False
+        self._deadline = None
+        if self._lost_until is not None:
+            if ack < self._lost_until:
+                self._send_again(flight[0])
+                self._arm_retransmission()
+                return True
+            self._lost_until = None
+        self._push()
+        if flight and self._deadline is None:
+            self._arm_probe_or_retransmission()
+        return True
+
+    def drop_everything(self) -> None:
+        """The connection is over: forget what is queued, stop the timer."""
+        self._unsent.clear()
+        self._flight.clear()
+        self._queued = 0
+        self._deadline = None
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _push(self) -> None:
+        """Send what may be sent now."""
+        if self._socket.connecting or self._lost_until is not None:
+            return
+        sent = False
+        unsent = self._unsent
+        while unsent and self._next_seq < self._edge:
+            self._send_new(self._next_payload(min(SEGMENT_SIZE, self._edge - self._next_seq)))
+            sent = True
+        if self._fin_queued and not unsent and not self._fin_sent():
+            self._send_new(b"", fin=True)
+            sent = True
+        if sent:
+            self._arm_probe_or_retransmission()
+        elif unsent and not self._flight and self._deadline is None:
+            self._arm_retransmission()  # the window is closed: ask for it until it opens
+
+    def _fin_sent(self) -> bool:
+        return self.fin_acked or bool(self._flight and self._flight[-1].fin)
+
+    def _next_payload(self, limit: int) -> bytes:
+        """The next `limit` unsent bytes, or all of them."""
+        unsent = self._unsent
+        if len(unsent) == 1 and len(unsent[0]) <= limit:
+            return bytes(unsent.popleft())
+        parts: list[bytes | memoryview] = []
+        while unsent and limit:
+            part = unsent.popleft()
+            if len(part) > limit:
+                unsent.appendleft(part[limit:])
+                part = part[:limit]
+            parts.append(part)
+            limit -= len(part)
+        return b"".join(parts)
+
+    def _send_new(self, payload: bytes, *, fin: bool = False) -> None:
+        sent = _Sent(self._next_seq, payload, self._socket.loop.time(), fin=fin)
+        self._flight.append(sent)
+        self._next_seq = sent.end
+        self._socket.emit(ACK | FIN if fin else ACK, sent.seq, payload)
+
+    def _send_again(self, sent: _Sent) -> None:
+        sent.at = self._socket.loop.time()
+        self._socket.emit(ACK | FIN if sent.fin else ACK, sent.seq, sent.payload)
+
+    def _arm_probe_or_retransmission(self) -> None:
+        if self._lost_until is not None or self._tail_probed:
+            self._arm_retransmission()
+            return
+        network = self._socket.network
+        slack_s = RTO_MIN_S if len(self._flight) == 1 else TAIL_PROBE_SLACK_S
+        until_rto_s = self._flight[0].at + network.rto_s - self._socket.loop.time()
+        self._probing_tail = True
+        self._arm(max(0.0, min(2 * network.round_trip_s + slack_s, until_rto_s)))
+
+    def _arm_retransmission(self) -> None:
+        self._probing_tail = False
+        rto_s: float = min(self._socket.network.rto_s * 2**self._backoff, RTO_MAX_S)
+        if self._tail_probed and self._backoff == 0 and self._flight:
+            rto_s = max(0.0, self._flight[0].at + rto_s - self._socket.loop.time())
+        self._arm(rto_s)
+
+    def _arm(self, delay_s: float) -> None:
+        """One kernel timer a sender: moved forward lazily, since nearly every deadline is called off."""
+        network, loop = self._socket.network, self._socket.loop
+        self._deadline = network.wheel.fires_at(loop.time(), delay_s)
+        if self._timer is None:
+            self._timer = loop.kernel_at(self._deadline, self._fired)
+        elif self._timer.when > self._deadline:
+            self._timer.cancel()
+            self._timer = loop.kernel_at(self._deadline, self._fired)
+
+    def _fired(self) -> None:
+        self._timer = None
+        loop = self._socket.loop
+        if self._deadline is None:
+            return
+        if loop.time() < self._deadline:
+            self._timer = loop.kernel_at(self._deadline, self._fired)
+            return
+        self._deadline = None
+        if self._probing_tail:
+            self._probe_tail()
+        else:
+            self._retransmit()
+
+    def _probe_tail(self) -> None:
+        self._tail_probed = True
+        self._send_again(self._flight[-1])
+        self._arm_retransmission()
+
+    def _retransmit(self) -> None:
+        now = self._socket.loop.time()
+        if self._trouble_since is None:
+            self._trouble_since = now
+        elif now - self._trouble_since >= (ORPHAN_GIVE_UP_S if self._socket.orphan else GIVE_UP_S):
+            self._socket.fail(ETIMEDOUT)
+            return
+        if self._flight:
+            self._lost_until = self._next_seq
+            self._send_again(self._flight[0])
+        else:
+            self._socket.emit(ACK, self._next_seq - 1)
+        self._backoff += 1
+        self._arm_retransmission()

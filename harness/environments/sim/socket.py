@@ -1,0 +1,262 @@
+"""One end of a TCP connection, as the kernel keeps it: handshake, both halves, FIN and RST, what outlives the process.
+
+Left out: congestion control, Nagle, delayed acknowledgements, path MTU, TIME-WAIT, keep-alive.
+"""
+
+from __future__ import annotations
+
+from contextvars import Context
+from errno import ECONNREFUSED, ECONNRESET, EPIPE, ETIMEDOUT
+from os import strerror
+from typing import TYPE_CHECKING, Protocol
+
+from harness.environments.sim.hosts import Host, current_context, current_host
+from harness.environments.sim.receiver import Receiver
+from harness.environments.sim.segment import ACK, FIN, RST, SYN, Address, Segment
+from harness.environments.sim.sender import Sender
+from harness.environments.sim.timers import FIN_WAIT_2_S, SYN_INTERVALS_S
+
+if TYPE_CHECKING:
+    from harness.environments.sim.loop import KernelTimer
+    from harness.environments.sim.network import Network
+
+
+class Owner(Protocol):
+    """The process's side of a socket. Called on the socket's host, never from within a call of its own."""
+
+    def connected(self, error: OSError | None) -> None: ...
+
+    def read_ready(self) -> None:
+        """There is something to read: bytes, the end, or an error. Called again as long as there is."""
+
+    def write_ready(self) -> None:
+        """The send buffer has room, or the connection is over. Called again as long as that is so."""
+
+
+class TcpSocket:
+    """`connecting`: no handshake yet. `orphan`: its process has closed it. `gone`: the kernel has forgotten it."""
+
+    def __init__(self, network: Network, local: Address, remote: Address, *, peer_edge: int | None) -> None:
+        self.network = network
+        self.loop = network.loop
+        self.local = local
+        self.remote = remote
+        self.connecting = peer_edge is None
+        self.orphan = False
+        self.gone = False
+        self.receiver = Receiver()
+        self.sender = Sender(self, peer_edge or 0)
+        self.host: Host | None = None
+        self._context: Context | None = None
+        self._owner: Owner | None = None
+        self._error: int | None = None
+        self._wants_read = self._wants_write = False
+        self._read_posted = self._write_posted = False
+        self._syns = 0
+        self._timer: KernelTimer | None = None
+        network.sockets[local, remote] = self
+
+    # The process's calls.
+
+    @classmethod
+    def connect(cls, network: Network, local: Address, remote: Address, owner: Owner) -> TcpSocket:
+        """Begin to dial; `owner.connected` tells how it ended."""
+        socket = cls(network, local, remote, peer_edge=None)
+        socket.opened_by(current_host(), current_context())
+        socket._owner = owner
+        socket._dial()
+        return socket
+
+    def opened_by(self, host: Host, context: Context) -> None:
+        """The descriptor belongs to this host from now on."""
+        self.host = host
+        self._context = context
+        host.sockets[self] = None
+
+    def owned_by(self, owner: Owner) -> None:
+        self._owner = owner
+
+    def want_read(self, *, wanted: bool) -> None:
+        self._wants_read = wanted
+        self._post_read()
+
+    def want_write(self, *, wanted: bool) -> None:
+        self._wants_write = wanted
+        self._post_write()
+
+    def send(self, data: bytes | memoryview) -> int:
+        """How many bytes the kernel took: 0 where the send buffer is full. Raises the connection's error once, then
+        BrokenPipeError."""
+        self._raise_error()
+        if self.gone:
+            raise BrokenPipeError(EPIPE, strerror(EPIPE))
+        room = self.sender.room
+        if len(data) > room:
+            data = data[:room]
+        if data:
+            self.sender.write(data)
+        return len(data)
+
+    def receive(self, limit: int) -> bytes:
+        """Bytes that have arrived; empty means the end. Raises the connection's error once, BlockingIOError where there
+        is nothing to read yet."""
+        data = self.receiver.read(limit)
+        if data:
+            if self.receiver.window_opened() and not self.gone:
+                self.emit(ACK, self.sender.next_seq)
+            return data
+        self._raise_error()
+        if self.receiver.ended or self.gone:
+            return b""
+        raise BlockingIOError
+
+    def end_writing(self) -> None:
+        """Half-close: FIN after what is queued."""
+        if not self.gone:
+            self.sender.finish()
+
+    def close(self) -> None:
+        """The process closes the descriptor, or has died. What is queued is still delivered, unless input was left
+        unread: then the peer is reset at once. May be repeated."""
+        if self.host is not None:
+            self.host.sockets.pop(self, None)
+        self._owner = None
+        if self.orphan or self.gone:
+            return
+        if self.connecting:
+            self._forget()
+        elif self.receiver.unread:
+            self.reset()
+        else:
+            self.orphan = True
+            self.sender.finish()
+            self._settle()
+
+    def reset(self) -> None:
+        """Tell the peer that the connection is gone, and drop it."""
+        self.emit(RST | ACK, self.sender.next_seq)
+        self._forget()
+
+    # The kernel's part.
+
+    def emit(self, flags: int, seq: int, payload: bytes = b"") -> None:
+        receiver = self.receiver
+        self.network.send(
+            Segment(
+                self.local, self.remote, flags, seq, payload, receiver.next_seq, receiver.advertise(), gap=receiver.gap
+            )
+        )
+
+    def arrived(self, segment: Segment) -> None:
+        """Take a segment that the input hook let through."""
+        flags = segment.flags
+        if self.connecting:
+            self._arrived_while_connecting(segment)
+            return
+        if flags & RST:
+            self.fail(EPIPE if self.receiver.ended else ECONNRESET)
+            return
+        if flags & SYN:
+            if flags & ACK:  # our ACK of it was lost: the peer is still waiting
+                self.emit(ACK, self.sender.next_seq)
+            return
+        if self.orphan and segment.seq + len(segment.payload) > self.receiver.next_seq:
+            self.reset()  # nobody will ever read it
+            return
+        made_room = self.sender.acknowledge(segment.ack, segment.edge, gap=segment.gap)
+        if segment.payload or flags & FIN:
+            if self.receiver.take(segment):
+                self._post_read()
+            self.emit(ACK, self.sender.next_seq)
+        elif segment.seq < self.receiver.next_seq:  # a probe of our window
+            self.emit(ACK, self.sender.next_seq)
+        if made_room:
+            self._post_write()
+        if self.orphan:
+            self._settle()
+
+    def fail(self, errno: int) -> None:
+        """The connection is over by an error, which the process gets at its next call."""
+        self._error = errno
+        self._forget()
+        self._post_read()
+        self._post_write()
+
+    def _dial(self) -> None:
+        self.network.send(Segment(self.local, self.remote, SYN, edge=self.receiver.edge))
+        fires_at = self.network.wheel.fires_at(self.loop.time(), SYN_INTERVALS_S[self._syns])
+        self._timer = self.loop.kernel_at(fires_at, self._unanswered)
+
+    def _unanswered(self) -> None:
+        self._syns += 1
+        if self._syns == len(SYN_INTERVALS_S):
+            self._dialled(ETIMEDOUT)
+        else:
+            self._dial()
+
+    def _arrived_while_connecting(self, segment: Segment) -> None:
+        if segment.flags & RST:
+            self._dialled(ECONNREFUSED)
+        elif segment.flags & (SYN | ACK) == SYN | ACK:
+            self.connecting = False
+            self.emit(ACK, 0)
+            self.sender.open(segment.edge)
+            self._dialled(None)
+
+    def _dialled(self, errno: int | None) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        error = None
+        if errno is not None:
+            self._forget()
+            error = OSError(errno, f"Connect call failed {self.remote}")
+        if self._owner is not None:
+            self.loop.call_soon(self._owner.connected, error, context=self._context)
+
+    def _settle(self) -> None:
+        """An orphan whose FIN is acknowledged waits for the peer's, but not for ever."""
+        if not self.sender.fin_acked or self.gone:
+            return
+        if self.receiver.ended:
+            self._forget()
+        elif self._timer is None:
+            self._timer = self.loop.kernel_at(self.loop.time() + FIN_WAIT_2_S, self._forget)
+
+    def _forget(self) -> None:
+        self.gone = True
+        self.network.sockets.pop((self.local, self.remote), None)
+        self.sender.drop_everything()
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _raise_error(self) -> None:
+        if self._error is not None:
+            errno, self._error = self._error, None
+            raise OSError(errno, strerror(errno))
+
+    def _readable(self) -> bool:
+        return self.receiver.unread > 0 or self.receiver.ended or self.gone
+
+    def _post_read(self) -> None:
+        if self._wants_read and not self._read_posted and self._readable():
+            self._read_posted = True
+            self.loop.call_soon(self._read_ready, context=self._context)
+
+    def _read_ready(self) -> None:
+        self._read_posted = False
+        if self._wants_read and self._owner is not None:
+            self._owner.read_ready()
+            self._post_read()
+
+    def _post_write(self) -> None:
+        if self._wants_write and not self._write_posted and (self.gone or self.sender.writable):
+            self._write_posted = True
+            self.loop.call_soon(self._write_ready, context=self._context)
+
+    def _write_ready(self) -> None:
+        self._write_posted = False
+        if self._wants_write and self._owner is not None:
+            self._owner.write_ready()
+            self._post_write()
