@@ -1,0 +1,1 @@
+"""The command line: the only room that sees both the harness and the reports. One file a command, in `cli.commands`."""

@@ -1,0 +1,44 @@
+"""What ends a command early: one message that says what was wrong and what to do, and an exit code; no traceback."""
+
+import os
+import sys
+import tempfile
+import traceback
+from pathlib import Path
+
+import click
+
+from cli.exits import Exit
+
+
+class Stop(click.ClickException):
+    """Ends the command with `error: <problem>` and, below, what to do."""
+
+    def __init__(self, problem: str, remedy: str = "", *, code: Exit = Exit.USAGE) -> None:
+        super().__init__(problem)
+        self.remedy = remedy
+        self.code = code
+
+    def format_message(self) -> str:
+        return f"{self.message}\n  {self.remedy}" if self.remedy else self.message
+
+
+def say_error(text: str) -> None:
+    """To stderr, whose loss is no reason to fail: there is nobody left to tell."""
+    try:
+        click.echo(f"error: {text}", err=True)
+    except OSError:
+        return
+
+
+def say_bug(error: BaseException) -> None:
+    """A short message; the details go to a file that its finder can send."""
+    details = "".join(traceback.format_exception(error))
+    try:
+        descriptor, name = tempfile.mkstemp(prefix="faultlab-internal-error-", suffix=".txt")
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(f"faultlab {' '.join(sys.argv[1:])}\nPython {sys.version}\n\n{details}")
+        where = f"the details are in {Path(name)}"
+    except OSError as unwritable:
+        where = f"no file could be written for the details ({unwritable.strerror})"
+    say_error(f"this is a bug in faultlab: {type(error).__name__}: {error}\n  {where}; please report it")

@@ -1,0 +1,106 @@
+"""The entry point: finds commands, and turns whatever goes wrong into one message and an exit code."""
+
+import importlib
+import io
+import os
+import pkgutil
+import sys
+from collections.abc import Sequence
+
+import click
+
+from cli import commands
+from cli.errors import Stop, say_bug, say_error
+from cli.exits import Exit
+
+
+class Commands(click.Group):
+    """Commands by the names of their files; a file is imported when its command is asked for."""
+
+    def list_commands(self, context: click.Context) -> list[str]:
+        return sorted(module.name.replace("_", "-") for module in pkgutil.iter_modules(commands.__path__))
+
+    def get_command(self, context: click.Context, name: str) -> click.Command | None:
+        if name not in self.list_commands(context):
+            return None
+        module = importlib.import_module(f"{commands.__name__}.{name.replace('-', '_')}")
+        command: click.Command = module.command
+        return command
+
+
+@click.group(
+    cls=Commands,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 80},
+    epilog="Exit codes: 0 passed, 1 an expectation failed, 2 inconclusive, 3 the lab failed, 4 wrong usage or scenario,"
+    " 5 nothing selected, 130 interrupted.",
+)
+@click.version_option(package_name="faultlab", prog_name="faultlab")
+def faultlab() -> None:
+    """Fault-injection tests for Kafka clients: how long does a send hang, which error comes back, and does the
+    formula hold?"""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command. The exit code, for `sys.exit`."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal without ≠ shows a question mark, not a traceback
+    try:
+        code = _run(arguments)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _drop_stdout()
+        return Exit.BROKEN_PIPE
+    return code
+
+
+def _run(arguments: Sequence[str] | None) -> int:
+    try:
+        code = faultlab.main(arguments, prog_name="faultlab", standalone_mode=False)
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message(), err=True)
+        return Exit.USAGE
+    except click.UsageError as error:
+        usage = f"\n  {error.ctx.get_usage()}\n  {error.ctx.command_path} --help explains" if error.ctx else ""
+        say_error(f"{error.format_message()}{usage}")
+        return Exit.USAGE
+    except click.ClickException as error:
+        say_error(error.format_message())
+        return error.code if isinstance(error, Stop) else Exit.USAGE
+    except (click.Abort, KeyboardInterrupt):
+        say_error("interrupted")
+        return Exit.INTERRUPTED
+    except BrokenPipeError:
+        raise
+    except Exception as error:  # noqa: BLE001  (the last place that can turn a bug into a message)
+        known = _known(error)
+        if known is None:
+            say_bug(error)
+            return Exit.LAB
+        say_error(f"{known[0]}\n  {known[1]}" if known[1] else known[0])
+        return known[2]
+    return code if isinstance(code, int) else Exit.PASSED
+
+
+def _known(error: Exception) -> tuple[str, str, Exit] | None:
+    """Problem, remedy and code of the errors that rooms raise for bad input or a machine that cannot do it."""
+    from harness.environments.world import EnvironmentUnavailable
+    from harness.records.folder import RecordsError, ResultsUnwritable
+    from harness.suite.collection import NotFound
+
+    match error:
+        case ResultsUnwritable():
+            return error.problem, error.remedy, Exit.LAB
+        case RecordsError() | NotFound():
+            return error.problem, error.remedy, Exit.USAGE
+        case EnvironmentUnavailable():
+            return error.reason, error.remedy, Exit.LAB
+        case _:
+            return None
+
+
+def _drop_stdout() -> None:
+    """Nobody reads any more: what is still buffered must not fail again while Python exits."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)

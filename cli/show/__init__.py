@@ -1,0 +1,1 @@
+"""What the terminal shows: rows, tables, live progress. Reads records; decides nothing."""

@@ -1,0 +1,126 @@
+"""Cases: the repeats of one scenario with one set of parameters, taken together as a reader takes them.
+
+Works on records alone, so that a suite that ran now and one that is read from its folder look the same.
+"""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from cli.exits import GRAVEST_FIRST
+from harness.records.run import Judged, NamedValue, RunRecord, Verdict
+from harness.stats import Median, censored_median, median
+
+CaseKey = tuple[str, str, str, tuple[tuple[str, str], ...]]
+"""Scenario, client, version, parameters."""
+
+
+def case_key(run: RunRecord) -> CaseKey:
+    return (run.scenario, run.client, run.client_version, tuple((p.name, p.text) for p in run.parameters))
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One expectation over the repeats of a case.
+
+    `measured` is the median over the repeats that measured something, None where none did. `judged` is the first
+    repeat's (of those with the gravest outcome), whose bounds stand for all: they come from the same formula.
+    """
+
+    judged: Judged
+    measured: Median | None
+    every: tuple[float, ...]
+
+    @property
+    def unit(self) -> str:
+        return self.judged.unit
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """At least one run."""
+
+    runs: tuple[RunRecord, ...]
+
+    @property
+    def first(self) -> RunRecord:
+        return self.runs[0]
+
+    @property
+    def client(self) -> str:
+        return f"{self.first.client} {self.first.client_version}"
+
+    @property
+    def parameters(self) -> str:
+        """`Producer.Retry.Max=1 brokers=3`: names without the part that says what kind of name they are."""
+        return " ".join(f"{_short(p)}={p.text}" for p in self.first.parameters)
+
+    @property
+    def verdict(self) -> Verdict:
+        verdicts = {run.verdict for run in self.runs}
+        return next((verdict for verdict, _ in GRAVEST_FIRST if verdict in verdicts), "pass")
+
+    @property
+    def passed(self) -> int:
+        return sum(run.verdict == "pass" for run in self.runs)
+
+    @property
+    def gravest(self) -> RunRecord:
+        """The first run that has the case's verdict."""
+        return next(run for run in self.runs if run.verdict == self.verdict)
+
+    def findings(self) -> tuple[Finding, ...]:
+        """Every expectation that was not skipped everywhere, in the scenario's order."""
+        together: dict[tuple[str, str, str, int], list[Judged]] = {}
+        for run in self.runs:
+            for judged in run.expectations:
+                key = (judged.measure, judged.kind, judged.formula, judged.line)
+                together.setdefault(key, []).append(judged)
+        return tuple(
+            _finding(judged) for judged in together.values() if any(one.outcome != "skipped" for one in judged)
+        )
+
+    def leading(self) -> Finding | None:
+        """The finding that stands for the case in a row: what failed it, else its first time, else its first."""
+        findings = self.findings()
+        bounds = [f for f in findings if f.judged.kind != "claim"]
+        ranked = [
+            *(f for f in findings if f.judged.fails_run),
+            *(f for f in bounds if f.judged.unit == "s"),
+            *bounds,
+            *findings,
+        ]
+        return ranked[0] if ranked else None
+
+    def claims(self) -> tuple[Finding, ...]:
+        return tuple(f for f in self.findings() if f.judged.kind == "claim")
+
+
+def cases_of(runs: Iterable[RunRecord]) -> tuple[Case, ...]:
+    """In the order in which each case first appears."""
+    together: dict[CaseKey, list[RunRecord]] = {}
+    for run in runs:
+        together.setdefault(case_key(run), []).append(run)
+    return tuple(Case(tuple(sorted(runs, key=lambda run: run.repeat))) for runs in together.values())
+
+
+def counts(runs: Iterable[RunRecord]) -> Counter[Verdict]:
+    return Counter(run.verdict for run in runs)
+
+
+def _finding(judged: list[Judged]) -> Finding:
+    told = [one for one in judged if one.outcome != "skipped"]
+    values = [one.measured for one in told if one.measured is not None]
+    bounds = [one.censored_at for one in told if one.measured is None and one.censored_at is not None]
+    stands = next((one for one in told if one.fails_run), None) or next(
+        (one for one in told if one.outcome in ("failed", "refuted", "inconclusive")), told[0]
+    )
+    if not values and not bounds:
+        return Finding(stands, None, ())
+    middle = censored_median(values, bounds) if bounds else Median(value=median(values), censored=False)
+    return Finding(stands, middle, tuple(values))
+
+
+def _short(parameter: NamedValue) -> str:
+    kind, _, rest = parameter.name.partition(".")
+    return rest if rest and kind in ("settings", "cluster", "client") else parameter.name

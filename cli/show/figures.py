@@ -1,0 +1,80 @@
+"""Numbers as the terminal shows them: times to the millisecond, counts as they are, bounds with their sign."""
+
+from cli.show.cases import Finding
+from harness.records.run import Judged, Verdict
+
+WIDTH = 80
+"""Columns of everything that is printed, whatever the terminal's width: so that CI's logs look as terminals do."""
+
+WORDS: dict[Verdict, str] = {
+    "pass": "ok",
+    "fail": "FAIL",
+    "inconclusive": "INCONCLUSIVE",
+    "lab_error": "LAB ERROR",
+    "skipped": "skipped",
+}
+COLOURS: dict[Verdict, str] = {
+    "pass": "green",
+    "fail": "bold red",
+    "inconclusive": "yellow",
+    "lab_error": "bold magenta",
+    "skipped": "dim",
+}
+
+
+def amount(value: float | None, unit: str) -> str:
+    """`8.856 s`, `4`; `nothing` where there is no value."""
+    if value is None:
+        return "nothing"
+    return f"{value:.3f} s" if unit == "s" else f"{value:g}"
+
+
+def measured(finding: Finding) -> str:
+    """The median, `≥ 60.000 s` where it is only known to be at least so long."""
+    if finding.measured is None:
+        return "nothing"
+    text = amount(finding.measured.value, finding.unit)
+    return f"≥ {text}" if finding.measured.censored else text
+
+
+def predicted(judged: Judged) -> str:
+    """The bound with its sign where it is not equality."""
+    sign = {"at_most": "≤ ", "at_least": "≥ "}.get(judged.kind, "")
+    return f"{sign}{amount(judged.predicted, judged.unit)}" if judged.predicted is not None else "none"
+
+
+def tolerance(judged: Judged) -> str:
+    """`± 0.137` around an equality."""
+    if judged.kind not in ("equals", "claim") or judged.high is None or judged.predicted is None:
+        return ""
+    off = judged.high - judged.predicted
+    return f" ± {off:.3f}" if judged.unit == "s" else (f" ± {off:g}" if off else "")
+
+
+def relation(finding: Finding) -> str:
+    """`= 4.750`, `≠ 8.850`, `≤ 9.000`: how what was measured stands to what was predicted."""
+    judged = finding.judged
+    if judged.predicted is None:
+        return ""
+    number = f"{judged.predicted:.3f}" if judged.unit == "s" else f"{judged.predicted:g}"
+    held = judged.outcome == "held"
+    if judged.kind == "at_most":
+        return f"{'≤' if held else '>'} {number}"
+    if judged.kind == "at_least":
+        return f"{'≥' if held else '<'} {number}"
+    if finding.measured is None:
+        return f"? {number}"
+    return f"{'=' if held else '≠'} {number}"
+
+
+def seconds(value: float) -> str:
+    """For people: `47.1 s`, `12 min 5 s`."""
+    if value < 120:
+        return f"{value:.1f} s"
+    minutes, rest = divmod(round(value), 60)
+    return f"{minutes} min {rest} s"
+
+
+def many(count: int, noun: str) -> str:
+    """`1 run`, `42 runs`."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

@@ -1,0 +1,197 @@
+"""A suite while it runs: a finished row for each case, and on a terminal a bar and a row for each run under way.
+
+Without a terminal there are no moving parts: finished rows, and a heartbeat each 30 s.
+"""
+
+import threading
+import time
+from collections.abc import Iterable, Sequence
+from typing import Protocol
+
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.text import Text
+
+from cli.show.cases import CaseKey, case_key, cases_of
+from cli.show.figures import COLOURS, WIDTH, many, seconds
+from cli.show.rows import finished
+from cli.show.summary import COUNTED
+from harness.plan import RunPlan
+from harness.records.run import RunRecord
+from harness.suite.progress import Progress, Snapshot, UnderWay
+from harness.suite.runner import TRIES
+
+HEARTBEAT_S = 30.0
+ROWS = 8
+"""So many runs under way are shown; the rest is counted."""
+LATE_S = 1.0
+"""A run is overdue past its formula and this: a world takes so long to open at most."""
+WORDS = 6
+"""Width of the verdicts' column while rows stream: the rare longer word pushes its row."""
+
+
+class Moving(Protocol):
+    """The part of the display that changes while rows stay."""
+
+    def start(self) -> None: ...
+
+    def stop(self) -> None: ...
+
+
+class Display:
+    """Follows a suite on a console; an Observer of the runner. Use as a context: leaving it ends what moves."""
+
+    def __init__(
+        self, console: Console, plans: Sequence[RunPlan], *, lanes: int, already: Iterable[RunRecord] = ()
+    ) -> None:
+        kept = tuple(already)
+        self.progress = Progress(plans, lanes=lanes, already=kept)
+        self._console = console
+        self._cases = {case_key(case.first): list(case.runs) for case in cases_of(kept)}
+        self._open: dict[CaseKey, set[str]] = {}
+        for plan in plans:
+            self._open.setdefault(_key(plan), set()).add(plan.run_id)
+        scenarios = [key[0] for key in self._cases.keys() | self._open.keys()]
+        self._several = {scenario for scenario in scenarios if scenarios.count(scenario) > 1}
+        self._moving: Moving = (
+            _Bars(console, self.progress) if console.is_terminal else _Heartbeat(console, self.progress)
+        )
+
+    def __enter__(self) -> "Display":
+        self._moving.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._moving.stop()
+
+    def started(self, plan: RunPlan) -> None:
+        self.progress.started(plan)
+
+    def doing(self, plan: RunPlan, words: str) -> None:
+        self.progress.doing(plan, words)
+
+    def ended(self, plan: RunPlan, record: RunRecord) -> None:
+        self.progress.ended(plan, record)
+        if record.noisy and plan.attempt < TRIES:
+            return  # it is tried again: only the last try is shown
+        key = _key(plan)
+        runs = self._cases.setdefault(key, [])
+        runs.append(record)
+        self._open[key].discard(plan.run_id)
+        if not self._open[key]:
+            case = cases_of(runs)[0]
+            self._console.print(finished(case, parameters=plan.scenario in self._several, words=WORDS))
+
+    def stopping(self) -> None:
+        self._moving.stop()
+        under_way = len(self.progress.snapshot().under_way)
+        self._console.print(Text(f"stopping: {many(under_way, 'run')} under way not counted", style="yellow"))
+
+
+class _Bars:
+    """Moves at the bottom of a terminal and vanishes at the end."""
+
+    def __init__(self, console: Console, progress: Progress) -> None:
+        self._progress = progress
+        self._live = Live(console=console, get_renderable=self._show, refresh_per_second=4, transient=True)
+
+    def start(self) -> None:
+        self._live.start()
+
+    def stop(self) -> None:
+        self._live.stop()
+
+    def _show(self) -> RenderableType:
+        snapshot = self._progress.snapshot()
+        rows = snapshot.under_way[:ROWS]
+        lines = [_headline(snapshot), *(_live_row(run) for run in rows)]
+        if len(snapshot.under_way) > ROWS:
+            lines.append(Text(f"  + {many(len(snapshot.under_way) - ROWS, 'cell')}", style="dim"))
+        for line in lines:
+            line.no_wrap, line.overflow = True, "crop"
+        return Group(*lines)
+
+
+class _Heartbeat:
+    """A line each 30 s, so that a log shows that the suite lives."""
+
+    def __init__(self, console: Console, progress: Progress) -> None:
+        self._console = console
+        self._progress = progress
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._beat, name="heartbeat", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self) -> None:
+        self._ended.set()
+        self._thread.join()
+
+    def _beat(self) -> None:
+        while not self._ended.wait(HEARTBEAT_S):
+            try:
+                self._console.print(heartbeat(self._progress.snapshot()))
+            except OSError:
+                return  # the reader has gone: the main thread finds out by itself
+
+
+def heartbeat(snapshot: Snapshot) -> Text:
+    """`...   12/42 runs  1 failed  at most 19 s left; sarama-n3k3 #2: dialling broker 2, 11.2 of 31.6 s`."""
+    text = f"...   {snapshot.ended}/{snapshot.total} runs{_counted(snapshot)}{_left(snapshot)}"
+    if snapshot.under_way:
+        oldest = snapshot.under_way[0]
+        text += f"\n      {oldest.plan.scenario} #{oldest.plan.repeat}: {oldest.doing}, {_elapsed(oldest)}"
+        text += ", overdue" if _overdue(oldest) else ""
+    return Text(text)
+
+
+def _headline(snapshot: Snapshot) -> Text:
+    width = 24
+    full = width * snapshot.ended // max(1, snapshot.total)
+    text = Text("━" * full, style="green")
+    text.append("━" * (width - full), style="bright_black")
+    text.append(f"  {snapshot.ended}/{snapshot.total}", style="default")
+    for verdict, word in COUNTED:
+        if verdict != "pass" and snapshot.verdicts[verdict]:
+            text.append(f"   {snapshot.verdicts[verdict]} {word}", style=COLOURS[verdict])
+    return text.append(_left(snapshot), style="default")
+
+
+def _live_row(run: UnderWay) -> Text:
+    """`  sarama-n3k3  1.27.2 #2  dialling broker 2  ━━╸───  11.2 of 31.6 s`."""
+    plan = run.plan
+    who = f"{plan.client.version} #{plan.repeat}"
+    figures = _elapsed(run)
+    text = Text(f"  {plan.scenario[:25]:<25} {who[:10]:<10} {run.doing[:19]:<19} ", style="default")
+    if plan.expected_s:
+        share = (time.monotonic() - run.since_s) / plan.expected_s
+        if _overdue(run):
+            text.append("overdue", style="bold yellow")
+        else:
+            full = min(7, int(7 * share))
+            text.append("━" * full, style="cyan").append("━" * (7 - full), style="bright_black")
+    return text.append(figures.rjust(WIDTH - text.cell_len), style="default")
+
+
+def _elapsed(run: UnderWay) -> str:
+    elapsed = time.monotonic() - run.since_s
+    if run.plan.expected_s is None:
+        return f"{elapsed:.1f} s"
+    return f"{elapsed:.1f} of {run.plan.expected_s:.1f} s"
+
+
+def _overdue(run: UnderWay) -> bool:
+    return run.plan.expected_s is not None and time.monotonic() - run.since_s > run.plan.expected_s + LATE_S
+
+
+def _counted(snapshot: Snapshot) -> str:
+    return "".join(f"  {snapshot.verdicts[verdict]} {word}" for verdict, word in COUNTED if snapshot.verdicts[verdict])
+
+
+def _left(snapshot: Snapshot) -> str:
+    return "" if snapshot.left_s is None else f"   at most {seconds(snapshot.left_s)} left"
+
+
+def _key(plan: RunPlan) -> CaseKey:
+    return (plan.scenario, plan.client.name, plan.client.version, tuple((p.name, p.text) for p in plan.parameters))

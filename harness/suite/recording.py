@@ -1,0 +1,145 @@
+"""From a plan, its story and its judgement to the records that are kept: nothing is decided here, only written down."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Literal
+
+from harness.expectations import Judgement
+from harness.plan import Named, RunPlan
+from harness.records.event import EventRecord
+from harness.records.run import (
+    Fault,
+    KernelRecord,
+    LabErrorRecord,
+    NamedValue,
+    NoiseRecord,
+    Operation,
+    RunRecord,
+)
+from harness.story import FaultStory, Happening, Kernel, OperationStory, Story, Value
+
+
+def run_record(plan: RunPlan, story: Story, judgement: Judgement, *, started_at: str, duration_s: float) -> RunRecord:
+    """The line of runs.jsonl. `started_at` is wall clock, `duration_s` what the run took the lab."""
+    return RunRecord(
+        run_id=plan.run_id,
+        attempt=plan.attempt,
+        scenario=plan.scenario,
+        path=_shown(plan.path),
+        about=plan.about,
+        tags=plan.tags,
+        client=plan.client.name,
+        client_version=plan.client.version,
+        driver=plan.client.driver,
+        environment=_environment(plan),
+        brokers=plan.cluster.brokers,
+        bootstrap=plan.client.bootstrap,
+        parameters=tuple(_named(value) for value in plan.parameters),
+        settings=tuple(_named(value) for value in plan.settings),
+        seed=plan.seed,
+        repeat=plan.repeat,
+        started_at=started_at,
+        duration_s=round(duration_s, 6),
+        ready_s=story.ready_s,
+        verdict=judgement.verdict,
+        reasons=judgement.reasons,
+        noisy=judgement.noisy,
+        measures=judgement.measures,
+        expectations=judgement.judged,
+        operations=tuple(_operation(operation) for operation in story.operations),
+        faults=tuple(_fault(fault) for fault in story.faults),
+        noise=NoiseRecord(
+            loop_lag_p99_s=story.noise.loop_lag_p99_s,
+            loop_lag_max_s=story.noise.loop_lag_max_s,
+            samples=story.noise.samples,
+        ),
+        kernel=_kernel(story.kernel),
+        error=None
+        if story.error is None
+        else LabErrorRecord(code=story.error.code, text=story.error.text, blame=story.error.blame),
+    )
+
+
+def event_records(plan: RunPlan, story: Story) -> tuple[EventRecord, ...]:
+    """The lines of events.jsonl, in order."""
+    ordered = sorted(story.happenings, key=lambda h: (h.at_ns, h.source, h.source_seq))
+    return tuple(_event(plan, happening) for happening in ordered)
+
+
+def _event(plan: RunPlan, happening: Happening) -> EventRecord:
+    return EventRecord.model_validate(
+        {
+            **happening.fields,
+            "run_id": plan.run_id,
+            "attempt": plan.attempt,
+            "at_ns": happening.at_ns,
+            "source": happening.source,
+            "source_seq": happening.source_seq,
+            "kind": happening.kind,
+        }
+    )
+
+
+def _environment(plan: RunPlan) -> Literal["sim", "local"]:
+    return "local" if plan.environment == "local" else "sim"
+
+
+def _shown(path: Path) -> str:
+    """Relative to where the command was given, if it is below."""
+    here = Path.cwd()
+    return os.fspath(path.relative_to(here) if path.is_relative_to(here) else path)
+
+
+def _named(named: Named) -> NamedValue:
+    return NamedValue(
+        name=named.name,
+        text=named.text,
+        seconds=named.value if named.unit == "s" else None,
+        number=None if named.unit == "s" else named.value,
+    )
+
+
+def _operation(story: OperationStory) -> Operation:
+    return Operation(
+        alias=story.alias,
+        operation=story.operation,
+        started_ns=story.started_ns,
+        ended_ns=story.ended_ns,
+        outcome=story.outcome.value,
+        error=story.error,
+        error_class=story.error_class,
+        stamped=story.stamped,
+        partition=story.partition,
+        offset=story.offset,
+    )
+
+
+def _fault(story: FaultStory) -> Fault:
+    return Fault(
+        alias=story.alias,
+        fault=story.fault,
+        parameters=_values(story.parameters),
+        began_ns=story.began_ns,
+        confirmed_ns=story.confirmed_ns,
+        healed_ns=story.healed_ns,
+        proof=story.proof,
+        count=story.count,
+        proven=story.proven,
+        finding=story.finding,
+    )
+
+
+def _kernel(kernel: Kernel) -> KernelRecord:
+    return KernelRecord(release=kernel.release, hz=kernel.hz, sysctls=_values(kernel.sysctls))
+
+
+def _values(values: Mapping[str, Value]) -> tuple[NamedValue, ...]:
+    return tuple(
+        NamedValue(
+            name=name,
+            text=str(value),
+            number=float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None,
+        )
+        for name, value in values.items()
+    )
