@@ -1,0 +1,101 @@
+"""A probe through a proxy: how long an ApiVersions request takes to be answered, before and after a lever is pulled.
+
+Plain asyncio over the running loop, so that every world measures the same thing in the same way.
+"""
+
+import asyncio
+
+from client.wire.apis.api_versions import API_VERSIONS, ApiVersionsRequest
+from client.wire.frames import FrameReader
+from client.wire.malformed import WireError
+from client.wire.messages import decode_response, encode_request
+
+_CORRELATION_ID = 1
+_READ_SIZE = 65_536
+
+
+class ProbeFailed(Exception):
+    """No answer came: `reason` says what happened instead."""
+
+    def __init__(self, address: tuple[str, int], reason: str) -> None:
+        super().__init__(f"a probe of {address[0]}:{address[1]} {reason}")
+        self.reason = reason
+
+
+async def round_trip_s(address: tuple[str, int], *, limit_s: float) -> float:
+    """Seconds from an ApiVersions request to its whole answer, on a new connection; connecting does not count.
+
+    Raises ProbeFailed where the answer does not come within `limit_s`, or is none.
+    """
+    loop = asyncio.get_running_loop()
+    try:
+        async with asyncio.timeout_at(loop.time() + limit_s):
+            reader, writer = await asyncio.open_connection(*address)
+            try:
+                began_s = loop.time()
+                await _ask(address, reader, writer)
+                return loop.time() - began_s
+            finally:
+                writer.transport.abort()
+    except TimeoutError as late:
+        raise ProbeFailed(address, f"had no answer within {limit_s:g} s") from late
+    except OSError as broken:
+        raise ProbeFailed(address, f"failed: {broken}") from broken
+
+
+async def _ask(address: tuple[str, int], reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    request = ApiVersionsRequest()
+    writer.write(encode_request(request, version=0, correlation_id=_CORRELATION_ID, client_id="faultlab-probe"))
+    await writer.drain()
+    frames = FrameReader()
+    while True:
+        data = await reader.read(_READ_SIZE)
+        if not data:
+            raise ProbeFailed(address, "was closed before it was answered")
+        try:
+            for payload in frames.feed(data):
+                decode_response(API_VERSIONS, 0, payload)
+                return
+        except WireError as wrong:
+            raise ProbeFailed(address, f"was answered with something else: {wrong}") from wrong
+
+
+class DelayProbe:
+    """What a lever adds to the round trip: probe, pull the lever, probe again.
+
+    `await before()`; pull; `begin_after()`; later `await delay_s()`. The second probe runs while the run goes on, so
+    that it delays no step. Where the first probe fails nothing can be compared, and `delay_s` is None.
+    """
+
+    def __init__(self, address: tuple[str, int], *, limit_s: float) -> None:
+        self._address = address
+        self._limit_s = limit_s
+        self._before_s: float | None = None
+        self._after: asyncio.Task[float | None] | None = None
+
+    async def before(self) -> None:
+        self._before_s = await self._measured()
+
+    def begin_after(self) -> None:
+        """Start the second probe."""
+        self._after = asyncio.create_task(self._measured(), name="probe")
+
+    async def delay_s(self) -> float | None:
+        """Seconds that the second probe took longer than the first, None where one of them had no answer. Waits for the
+        second probe if it is under way."""
+        if self._after is None:
+            return None
+        after_s = await asyncio.shield(self._after)
+        return None if after_s is None or self._before_s is None else after_s - self._before_s
+
+    async def close(self) -> None:
+        """End a probe that is still under way."""
+        if self._after is not None and not self._after.done():
+            self._after.cancel()
+            await asyncio.gather(self._after, return_exceptions=True)
+
+    async def _measured(self) -> float | None:
+        try:
+            return await round_trip_s(self._address, limit_s=self._limit_s)
+        except ProbeFailed:
+            return None
