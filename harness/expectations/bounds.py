@@ -1,0 +1,88 @@
+"""One expectation held against one measurement: nothing here knows of faults, noise or other expectations."""
+
+from harness.expectations.measuring import measured
+from harness.language.formulas import evaluate, evaluate_when
+from harness.measures import MEASURES, Censored, Measured, Missing, Value, parse
+from harness.plan import Expectation, RunPlan
+from harness.records.run import Judged
+from harness.story import Story
+
+_ROUNDING = 1e-9
+"""A sum of binary fractions may miss its own bound by this share."""
+
+
+def hold(plan: RunPlan, story: Story, expectation: Expectation) -> Judged:
+    """Judge an expectation by its measurement alone.
+
+    A censored measurement decides where its lower bound already does: beyond the upper bound it failed, at the lower
+    bound of `at_least` it held.
+    """
+    name = parse(expectation.measure)
+    unit = MEASURES[name.measure].unit
+    judged = Judged(
+        measure=expectation.measure, kind=expectation.kind, formula=expectation.formula, when=expectation.when,
+        unit=unit, outcome="skipped", declared_holds=expectation.holds, source=expectation.source,
+        name=expectation.name, line=expectation.line,
+    )  # fmt: skip
+    if expectation.when is not None and not evaluate_when(expectation.when, plan):
+        return judged.model_copy(update={"reason": f"{expectation.when} is false here"})
+    evaluated = evaluate(expectation.formula, plan)
+    predicted = evaluated.number
+    tolerance = expectation.within_relative * abs(predicted) + expectation.within_absolute
+    low = None if expectation.kind == "at_most" else predicted - tolerance
+    high = None if expectation.kind == "at_least" else predicted + tolerance
+    found = measured(plan, story, name)
+    within, reason = _within(found, low, high, unit)
+    outcome = _outcome(within, expectation)
+    return judged.model_copy(
+        update={
+            "terms": evaluated.terms, "predicted": predicted, "low": low, "high": high,
+            "measured": found.value if isinstance(found, Value) else None,
+            "censored_at": found.at_least if isinstance(found, Censored) else None,
+            "outcome": outcome, "fails_run": _fails_run(outcome, expectation), "reason": reason,
+        }
+    )  # fmt: skip
+
+
+def absolute_tolerance(judged: Judged, expectation: Expectation) -> float:
+    """The absolute part of a duration's tolerance in seconds; the relative one where it has no absolute part."""
+    return expectation.within_absolute or expectation.within_relative * abs(judged.predicted or 0.0)
+
+
+def amount(value: float, unit: str) -> str:
+    """`8.850 s`, or a count."""
+    return f"{value:.3f} s" if unit == "s" else f"{value:g}"
+
+
+def _within(found: Measured, low: float | None, high: float | None, unit: str) -> tuple[bool | None, str | None]:
+    """Whether it lies within the bounds, None where that is not known, and why not."""
+    slack = _ROUNDING * max(abs(low or 0.0), abs(high or 0.0), 1.0)
+    match found:
+        case Missing(reason):
+            return None, reason
+        case Censored(at_least):
+            if high is not None and at_least > high + slack:
+                return False, f"still under way at {amount(at_least, unit)}, above {amount(high, unit)}"
+            if high is None and low is not None and at_least >= low - slack:
+                return True, None
+            return None, f"at least {amount(at_least, unit)}: it had not ended when the lab stopped looking"
+        case Value(value):
+            if low is not None and value < low - slack:
+                return False, f"{amount(value, unit)} is below {amount(low, unit)}"
+            if high is not None and value > high + slack:
+                return False, f"{amount(value, unit)} is above {amount(high, unit)}"
+            return True, None
+
+
+def _outcome(within: bool | None, expectation: Expectation) -> str:
+    if within is None:
+        return "inconclusive"
+    if within:
+        return "held"
+    return "refuted" if expectation.kind == "claim" else "failed"
+
+
+def _fails_run(outcome: str, expectation: Expectation) -> bool:
+    if expectation.kind != "claim":
+        return outcome == "failed"
+    return expectation.holds is not None and outcome == ("refuted" if expectation.holds else "held")

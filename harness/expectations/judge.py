@@ -1,0 +1,122 @@
+"""The verdict of a run. No data never passes, an unproven fault tests nothing, and noise decides nothing."""
+
+from dataclasses import dataclass
+
+from harness.expectations.bounds import absolute_tolerance, amount, hold
+from harness.expectations.measuring import all_measures
+from harness.plan import Expectation, RunPlan
+from harness.records.run import Judged, Measure, Verdict
+from harness.story import Story
+
+NOISE_SHARE = 0.5
+"""How much of a duration's tolerance the lab's own lateness may take up."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judgement:
+    """`noisy`: the machine was too busy for these tolerances; another try, alone, may tell."""
+
+    verdict: Verdict
+    reasons: tuple[str, ...]
+    measures: tuple[Measure, ...]
+    judged: tuple[Judged, ...]
+    noisy: bool = False
+
+
+def judge(plan: RunPlan, story: Story) -> Judgement:
+    """Hold a story against its plan's expectations.
+
+    Before anything can pass or fail, the lab has to have worked, each step to have met its own `expect:`, each fault to
+    be proven, and the lab's lateness to be small: otherwise what was measured stands in the record and decides nothing.
+    """
+    held = [(expectation, hold(plan, story, expectation)) for expectation in plan.expectations]
+    applicable = [(expectation, judged) for expectation, judged in held if judged.outcome != "skipped"]
+    noise = _noise(story, applicable)
+    spoilt = [*_lab(story), *_unmet(story), *_unproven(story)]
+    why = [*spoilt, *([noise] if noise is not None else [])]
+    judged = tuple(_settle(raw, why=spoilt, noise=noise) for _, raw in held)
+    reasons = [*why, *_open_reasons(judged, why)]
+    if not applicable:
+        reasons.append(
+            "every expectation was skipped: no `when` is true here" if held else "nothing is expected of this run"
+        )
+    return Judgement(
+        verdict=_verdict(story, judged, spoilt=bool(why), applicable=bool(applicable)),
+        reasons=tuple(reasons) + tuple(_would_have_failed(held, why)),
+        measures=all_measures(plan, story),
+        judged=judged,
+        noisy=noise is not None and story.error is None,
+    )
+
+
+def _verdict(story: Story, judged: tuple[Judged, ...], *, spoilt: bool, applicable: bool) -> Verdict:
+    if story.error is not None:
+        return "lab_error"
+    if spoilt or not applicable:
+        return "inconclusive"
+    if any(one.fails_run for one in judged):
+        return "fail"
+    return "inconclusive" if any(one.outcome == "inconclusive" for one in judged) else "pass"
+
+
+def _lab(story: Story) -> list[str]:
+    return [] if story.error is None else [story.error.text]
+
+
+def _unmet(story: Story) -> list[str]:
+    return [operation.unmet for operation in story.operations if operation.unmet is not None]
+
+
+def _unproven(story: Story) -> list[str]:
+    return [f"fault `{fault.alias}` {fault.finding}" for fault in story.faults if not fault.proven]
+
+
+def _noise(story: Story, applicable: list[tuple[Expectation, Judged]]) -> str | None:
+    """Why the lab's lateness spoils the run, None where it does not.
+
+    A bound without any tolerance leaves its room in the formula: noise cannot be compared with it.
+    """
+    tolerances = [
+        tolerance
+        for expectation, judged in applicable
+        if judged.unit == "s" and (tolerance := absolute_tolerance(judged, expectation)) > 0
+    ]
+    if not tolerances or story.noise.loop_lag_p99_s <= NOISE_SHARE * min(tolerances):
+        return None
+    lag_ms, limit_ms = story.noise.loop_lag_p99_s * 1e3, NOISE_SHARE * min(tolerances) * 1e3
+    return (
+        f"the machine was too noisy: timers came {lag_ms:.1f} ms late (p99), more than {limit_ms:.1f} ms, half of the"
+        " smallest tolerance"
+    )
+
+
+def _settle(raw: Judged, *, why: list[str], noise: str | None) -> Judged:
+    """Take back what a spoilt run seems to show."""
+    reason = next(iter(why), noise if raw.unit == "s" else None)
+    if raw.outcome in ("skipped", "inconclusive") or reason is None:
+        return raw
+    return raw.model_copy(update={"outcome": "inconclusive", "fails_run": False, "reason": reason})
+
+
+def _open_reasons(judged: tuple[Judged, ...], why: list[str]) -> list[str]:
+    """Why the run did not pass, expectation by expectation."""
+    reasons = []
+    for one in judged:
+        if one.fails_run and one.kind == "claim":
+            said = "holds" if one.declared_holds else "does not hold"
+            reasons.append(f"the claim {one.formula} is {one.outcome}, though the scenario says that it {said}")
+        elif one.fails_run and one.predicted is not None:
+            reasons.append(f"{one.measure}: {one.reason} ({one.kind} {amount(one.predicted, one.unit)})")
+        elif one.outcome == "inconclusive" and one.reason not in why:
+            reasons.append(f"{one.measure}: {one.reason}")
+    return reasons
+
+
+def _would_have_failed(held: list[tuple[Expectation, Judged]], why: list[str]) -> list[str]:
+    if not why:
+        return []
+    return [
+        f"{raw.measure}: {raw.reason}; that shows nothing in this run"
+        for _, raw in held
+        if raw.fails_run and raw.reason
+    ]
