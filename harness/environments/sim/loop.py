@@ -18,6 +18,7 @@ from harness.environments.sim import endpoints
 from harness.environments.sim.hosts import HOST, Host, HostState
 from harness.environments.sim.hung import describe
 from harness.environments.sim.network import Network
+from harness.environments.sim.transport import SimTransport
 
 T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
@@ -66,7 +67,7 @@ class SimLoop(asyncio.BaseEventLoop):
     """One simulated world's time, hosts and network.
 
     `rng` is the only source of chance. `hosts` are in the order of their creation; code outside of any host (a bare
-    `run_until_complete`) runs on the host `main`.
+    `run_until_complete`) runs on the host `main`. `transports` are those that are not lost yet.
     """
 
     _ready: deque[Handle]
@@ -84,6 +85,7 @@ class SimLoop(asyncio.BaseEventLoop):
         self._watcher: Callable[[float], None] | None = None
         self.hosts_away = 0
         self.hosts: list[Host] = []
+        self.transports: dict[SimTransport, None] = {}
         self.network = Network(self, rng)
         self.main = self.new_host("main")
 
@@ -99,6 +101,10 @@ class SimLoop(asyncio.BaseEventLoop):
     def interrupt(self) -> None:
         """Make the loop raise Interrupted as soon as it can. May be called from another thread."""
         self._interrupted = True
+
+    def forget_interrupt(self) -> None:
+        """Let the loop run again, to end what is left."""
+        self._interrupted = False
 
     def watch_timers(self, watcher: Callable[[float], None] | None) -> None:
         """Tell `watcher` how late, in seconds, each timer of a host fires from now on; None ends it."""

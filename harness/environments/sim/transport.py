@@ -46,6 +46,7 @@ class SimTransport(asyncio.Transport):
         self._lost = False
         self._eof = False
         socket.owned_by(self)
+        loop.transports[self] = None
         loop.call_soon(self._begin)
 
     def __repr__(self) -> str:
@@ -205,6 +206,11 @@ class SimTransport(asyncio.Transport):
         """What the kernel has not taken yet is dropped; what it has is still delivered."""
         self._force_close(None)
 
+    def discard(self) -> None:
+        """The simulation is over: be closed, and tell nobody."""
+        self._closing = True
+        self._lost = True
+
     def _force_close(self, error: OSError | None) -> None:
         if self._lost:
             return
@@ -217,6 +223,7 @@ class SimTransport(asyncio.Transport):
         self._loop.call_soon(self._connection_lost, error)
 
     def _connection_lost(self, error: OSError | None) -> None:
+        del self._loop.transports[self]
         try:
             self._protocol.connection_lost(error)
         finally:

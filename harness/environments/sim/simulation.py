@@ -1,0 +1,60 @@
+"""One simulation from its first task to the last trace of it: nothing of a run survives it, and nothing warns."""
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from contextlib import suppress
+from random import Random
+from typing import Any, TypeVar
+
+from harness.environments.sim.hosts import Host, HostState
+from harness.environments.sim.loop import Deadlock, Livelock, SimLoop
+
+T = TypeVar("T")
+
+PATIENCE_S = 300.0
+"""Virtual time that cancelled tasks get for their `finally` blocks once the run is over."""
+
+
+def simulate(main: Callable[[SimLoop], Coroutine[Any, Any, T]], rng: Random) -> T:
+    """Run `main(loop)` on a new loop's host `main`, then end whatever it has left running.
+
+    Raises what `main` raises, Deadlock, Livelock, and Interrupted.
+    """
+    loop = SimLoop(rng)
+    try:
+        return loop.run_until_complete(loop.main.spawn(main(loop), name="main"))
+    finally:
+        try:
+            _retire(loop)
+        finally:
+            loop.close()
+
+
+def _retire(loop: SimLoop) -> None:
+    """End all tasks, transports and generators. Tasks of hosts that do not run any more never get to act."""
+    loop.forget_interrupt()
+    left = _unfinished(loop.hosts, running=True)
+    with suppress(Deadlock, Livelock):
+        loop.run_until_complete(_cancelled(left))
+        loop.run_until_complete(loop.shutdown_asyncgens())
+    for host in loop.hosts:
+        host.kill()
+    for transport in tuple(loop.transports):
+        transport.discard()
+    for task in _unfinished(loop.hosts, running=False):
+        task._log_destroy_pending = False  # type: ignore[attr-defined]
+        with suppress(BaseException):
+            task.get_coro().close()  # type: ignore[union-attr]
+
+
+def _unfinished(hosts: list[Host], *, running: bool) -> list[asyncio.Task[Any]]:
+    return [task for host in hosts if not running or host.state is HostState.RUNNING for task in host.unfinished()]
+
+
+async def _cancelled(tasks: list[asyncio.Task[Any]]) -> None:
+    loop = asyncio.get_running_loop()
+    for task in tasks:
+        task.cancel()
+    with suppress(TimeoutError):
+        async with asyncio.timeout_at(loop.time() + PATIENCE_S):
+            await asyncio.gather(*tasks, return_exceptions=True)

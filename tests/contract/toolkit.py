@@ -1,0 +1,129 @@
+"""What a contract check may use, on simulated and on real sockets alike: a loop, one link, and packet rules on it.
+
+A check is a coroutine function that takes a `Toolkit` and uses plain asyncio for everything else.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager
+from typing import Protocol
+
+from harness.levers import Flow, Verdict
+
+Handler = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
+Check = Callable[["Toolkit"], Awaitable[None]]
+
+ADDRESS = ("127.0.2.1", 9092)
+"""The one link of a check: whoever serves, serves here, and packet rules sit on it."""
+
+NOBODY = ("127.0.2.2", 9092)
+"""Nobody ever listens there."""
+
+
+class Toolkit(Protocol):
+    """`slack_s` is how much later than predicted things may happen in this world."""
+
+    slack_s: float
+
+    def packets(
+        self, flow: Flow, *, only: str = "any", verdict: Verdict = Verdict.DROP
+    ) -> AbstractAsyncContextManager["Counter"]:
+        """A packet rule on the receiver's input hook of ADDRESS; on leaving the context it is gone."""
+        ...
+
+    def listening(self, *, backlog: int) -> AbstractAsyncContextManager[None]:
+        """Somebody listens at ADDRESS and never accepts."""
+        ...
+
+
+class Counter(Protocol):
+    async def packets(self) -> int:
+        """How many packets the rule has matched so far."""
+        ...
+
+
+def now_s() -> float:
+    return asyncio.get_running_loop().time()
+
+
+def since(moment_s: float) -> float:
+    """Seconds since a moment of the loop's clock, to the microsecond."""
+    return round(now_s() - moment_s, 6)
+
+
+class Served:
+    """A server at ADDRESS whose connections the check handles by itself, in the order of their coming."""
+
+    def __init__(self, server: asyncio.Server, peers: "asyncio.Queue[Peer]") -> None:
+        self._server = server
+        self._peers = peers
+
+    async def peer(self) -> "Peer":
+        """The next accepted connection."""
+        return await self._peers.get()
+
+    def close(self) -> None:
+        self._server.close()
+
+
+Peer = tuple[asyncio.StreamReader, asyncio.StreamWriter]
+
+
+async def serve(*, backlog: int = 100, limit: int = 2**16) -> Served:
+    """Listen at ADDRESS."""
+    peers: asyncio.Queue[Peer] = asyncio.Queue()
+
+    async def keep(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        peers.put_nowait((reader, writer))
+
+    server = await asyncio.start_server(keep, *ADDRESS, backlog=backlog, limit=limit)
+    return Served(server, peers)
+
+
+async def pair(*, limit: int = 2**16) -> tuple[Peer, Peer]:
+    """Both ends of a connection to ADDRESS: the dialler's, then the server's."""
+    served = await serve(limit=limit)
+    near = await asyncio.open_connection(*ADDRESS)
+    far = await served.peer()
+    served.close()
+    return near, far
+
+
+Window = tuple[float, float]
+"""Earliest and latest second, counted from the moment at which the first of its kind was sent."""
+
+
+def data_retransmissions_s() -> list[Window]:
+    """When one lost segment is sent again: a tail-loss probe, then with doubling waits."""
+    return _windows([0.204, 0.204, 0.408, 0.816, 1.632, 3.264])
+
+
+def tail_retransmissions_s() -> list[Window]:
+    """When the first of several lost segments is sent again: the tail probe of the last one is not among them."""
+    return _windows([0.204, 0.408, 0.816, 1.632])
+
+
+def syn_retransmissions_s() -> list[Window]:
+    """When a lost SYN is sent again: tcp_syn_linear_timeouts = 4."""
+    return _windows([1.0, 1.0, 1.0, 1.0, 1.0, 2.0])
+
+
+def next_after(windows: list[Window], healed_s: float) -> Window:
+    """The first retransmission that surely comes after healing. Chosen moments of healing lie between windows."""
+    assert not any(low <= healed_s <= high for low, high in windows), "heal between retransmissions, not during one"
+    return next(window for window in windows if window[0] > healed_s)
+
+
+def _windows(waits_s: list[float]) -> list[Window]:
+    """Each wait ends late by up to one slot of the timer wheel's level that it sits on."""
+    low = high = 0.0
+    windows = []
+    for wait_s in waits_s:
+        low += wait_s
+        high += wait_s + next(slot_s for below_s, slot_s in _WHEEL if wait_s < below_s)
+        windows.append((low - 0.002, high))
+    return windows
+
+
+_WHEEL = ((0.252, 0.008), (2.016, 0.036), (16.128, 0.260), (129.024, 2.052))
+"""Waits below so many seconds are late by up to so many: HZ 250, and a jiffy for rounding up."""
