@@ -23,9 +23,10 @@ START_LIMIT_S = 30.0
 """From a command to its `started`: a subject that does not take it by then has stopped reading."""
 WRITE_LIMIT_S = 5.0
 CLOSE_LIMIT_S = 5.0
-LINES_LIMIT = 100_000
-"""Lines a second."""
-LINES_TOTAL = 2_000_000
+LINES_LIMIT = 20_000
+"""Lines a second. The lab takes some 70,000: past a part of that it would be late for everything else."""
+LINES_TOTAL = 1_000_000
+"""Lines in one run: all are kept until its end."""
 
 Tell = Callable[[int, str, Mapping[str, Value]], None]
 """Takes the absolute clock value, the kind, the fields of something that the subject did."""
@@ -91,7 +92,7 @@ class Subject:
             raise ValueError(f"two operations are called {call_id}")
         self._check()
         if self._output_ended:
-            raise await self._died(f"before `{call_id}`")
+            raise await self._died(f"before it said `started` for `{call_id}`")
         call = Call(id=call_id, operation=operation, sent_ns=self._world.now_ns())
         self._calls[call_id] = call
         loop = asyncio.get_running_loop()
@@ -103,7 +104,7 @@ class Subject:
                 Fault.STOPPED_READING, f"did not take the command `{call_id}` from its stdin within {WRITE_LIMIT_S:g} s"
             ) from None
         except (BrokenPipeError, ConnectionResetError):
-            raise await self._died(f"or closed its stdin before `{call_id}`") from None
+            raise await self._died(f"before it said `started` for `{call_id}`") from None
         try:
             async with asyncio.timeout_at(loop.time() + START_LIMIT_S):
                 await call.begun.wait()
@@ -180,11 +181,13 @@ class Subject:
 
     async def _take_end_of_output(self) -> None:
         self._output_ended = True
-        waiting = [call.id for call in self._calls.values() if call.answer is None and not call.given_up]
+        waiting = [call for call in self._calls.values() if call.answer is None and not call.given_up]
         if not self._ready_said:
             self._fail(await self._died("before it said `ready`"))
         elif waiting:
-            self._fail(await self._died(f"while `{waiting[0]}` was under way"))
+            begun, name = waiting[0].begun_received_ns is not None, waiting[0].id
+            when = f"while `{name}` was under way" if begun else f"before it said `started` for `{name}`"
+            self._fail(await self._died(when))
 
     def _count(self, line: Line) -> None:
         second = line.received_ns // 1_000_000_000
