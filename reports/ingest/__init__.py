@@ -1,0 +1,1 @@
+"""Reading the records: explicit schemas, and a quarantine for lines that do not fit."""

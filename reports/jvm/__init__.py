@@ -1,0 +1,1 @@
+"""Finding a Java runtime, and making Spark start quickly on it."""

@@ -1,0 +1,54 @@
+"""Preparing Java for Spark once, so that every report starts quickly: the home that Spark gets, and its archive."""
+
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from reports.jvm.archive import Archive, archive_for, forget_old
+from reports.jvm.runtime import find_java
+from reports.jvm.shim import home_for_spark
+
+Progress = Callable[[str], None]
+
+
+def prepare(progress: Progress) -> Path:
+    """Find Java, make what is missing, and return a file that lasts as long as this preparation does.
+
+    Raises ReportError where there is no Java, no Spark, or Spark does not start; OSError where the cache cannot be
+    written.
+    """
+    java = find_java()
+    archive = archive_for(java)
+    home = home_for_spark(java, archive.folder)
+    progress(f"{java} ({java.home})")
+    if not archive.exists:
+        progress("class archive: rehearsing a report, about 30 s, once for this Java and this Spark")
+        rehearse(archive, progress)
+    if not archive.exists:
+        progress("class archive: this Java cannot make one; reports work without, some seconds slower")
+        return home / "bin" / "java"
+    progress(f"class archive: {archive.file.stat().st_size / 1e6:.0f} MB")
+    return archive.file
+
+
+def rehearse(archive: Archive, progress: Progress) -> None:
+    """Make a report of invented records and let Java keep the classes that it took. An interruption leaves nothing."""
+    from reports.jvm.rehearsal import Blackhole, write_suite
+    from reports.report import make_report
+    from reports.session import spark_session
+
+    archive.folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".making-", dir=archive.folder) as name:
+        folder = Path(name)
+        unfinished = folder / archive.file.name
+        suite = folder / "suite"
+        suite.mkdir()
+        write_suite(suite, [Blackhole(brokers=2), Blackhole(retries=0)], repeats=2)
+        with (suite / "runs.jsonl").open("a", encoding="utf-8") as runs:
+            runs.write("cut sho")
+        with spark_session(archive, folder / "work", make_archive=unfinished) as spark:
+            make_report(spark, [suite], out=suite, progress=lambda line: progress(f"class archive: {line}"))
+            progress("class archive: writing")
+        if unfinished.is_file():
+            unfinished.replace(archive.file)
+    forget_old(archive.folder)

@@ -1,0 +1,291 @@
+"""Records of a suite that nobody ran: what a report is rehearsed on, so that Java meets every class a report needs.
+
+They look as a Sarama producer's do when its brokers go dark (waits, dials, back-offs, a small seeded jitter), because a
+rehearsal is worth only as much as it resembles the play. They are written to a temporary folder and never shown.
+"""
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from harness.records.event import EventRecord
+from harness.records.manifest import Manifest
+from harness.records.run import (
+    Fault,
+    Judged,
+    KernelRecord,
+    Measure,
+    NamedValue,
+    NoiseRecord,
+    Operation,
+    Record,
+    RunRecord,
+    Term,
+)
+
+READ, DIAL, PRODUCER_BACKOFF, METADATA_BACKOFF = (
+    "Net.ReadTimeout",
+    "Net.DialTimeout",
+    "Producer.Retry.Backoff",
+    "Metadata.Retry.Backoff",
+)
+SECONDS = {READ: 2.0, DIAL: 1.0, PRODUCER_BACKOFF: 0.1, METADATA_BACKOFF: 0.25}
+METADATA_RETRIES = 3
+FORMULA = (
+    "2*Net.ReadTimeout + (client.bootstrap.count - 1)*Net.DialTimeout + cluster.brokers*Net.DialTimeout "
+    "+ Metadata.Retry.Max*client.bootstrap.count*Net.DialTimeout + Producer.Retry.Backoff "
+    "+ Metadata.Retry.Max*Metadata.Retry.Backoff"
+)
+CLAIM = "Net.WriteTimeout + 4*Net.DialTimeout"
+
+
+@dataclass
+class Trace:
+    """Events of one run as its subject would stamp them; `now_ns` is the run's clock."""
+
+    run_id: str
+    chance: random.Random
+    now_ns: int = 0
+    events: list[EventRecord] = field(default_factory=list)
+    connections: int = 0
+
+    def tell(self, kind: str, **fields: object) -> None:
+        common = {"run_id": self.run_id, "attempt": 1, "at_ns": self.now_ns, "source": "subject", "kind": kind}
+        self.events.append(EventRecord.model_validate({**common, "source_seq": len(self.events), **fields}))
+
+    def wait(self, setting: str, purpose: str, **where: object) -> None:
+        """A wait that its limit ends, a little late as every timer."""
+        self.tell("wait_started", waiting_on=setting, limit_s=SECONDS[setting], purpose=purpose, **where)
+        self.now_ns += round((SECONDS[setting] + self.chance.uniform(0.0002, 0.0012)) * 1e9)
+        self.tell("wait_ended", waiting_on=setting, purpose=purpose, outcome="elapsed", **where)
+
+    def connect(self, broker: int) -> int:
+        self.connections += 1
+        where = {"connection": self.connections, "broker": broker, "address": f"127.0.2.{abs(broker)}:9092"}
+        self.tell("dial_started", **where)
+        self.now_ns += self.chance.randint(200_000, 900_000)
+        self.tell("dial_ended", outcome="connected", **where)
+        return self.connections
+
+    def dial_in_vain(self, broker: int) -> None:
+        self.connections += 1
+        where = {"connection": self.connections, "broker": broker, "address": f"127.0.2.{abs(broker)}:9092"}
+        self.tell("dial_started", **where)
+        self.wait(DIAL, "dial", **where)
+        self.tell("dial_ended", outcome="timeout", error="i/o timeout", **where)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Blackhole:
+    """One case: `retries` is Producer.Retry.Max; all `brokers` go dark once the producer has connected."""
+
+    brokers: int = 1
+    bootstrap: int = 1
+    retries: int = 1
+    seed: int = 7
+
+    @property
+    def terms(self) -> tuple[Term, ...]:
+        if self.retries == 0:
+            return (term(READ, 1),)
+        dials = self.bootstrap - 1 + self.brokers + METADATA_RETRIES * self.bootstrap
+        return (term(READ, 2), term(DIAL, dials), term(PRODUCER_BACKOFF, 1), term(METADATA_BACKOFF, METADATA_RETRIES))
+
+    @property
+    def predicted_s(self) -> float:
+        return sum(one.total for one in self.terms)
+
+    def run(self, repeat: int) -> tuple[RunRecord, list[EventRecord]]:
+        """Repeat number `repeat` (from 1) of the cell."""
+        name = f"{self.brokers}{self.bootstrap}{self.retries}{repeat}"
+        trace = Trace(run_id=f"{int(name):012x}", chance=random.Random(f"{self.seed} {name}"))
+        seed_connection, leader = trace.connect(-1), trace.connect(1)
+        trace.now_ns += 40_000_000
+        fault = self.fault(trace)
+        started_ns = trace.now_ns
+        trace.tell("operation_started", operation="probe")
+        self.fail(trace, seed_connection, leader)
+        trace.tell("operation_ended", operation="probe", outcome="failed")
+        return self.record(trace, fault, started_ns, repeat), trace.events
+
+    def fail(self, trace: Trace, seed_connection: int, leader: int) -> None:
+        trace.tell("attempt_started", operation="probe", try_number=1, broker=1)
+        trace.tell("request_sent", connection=leader, broker=1, api="Produce", correlation_id=4, bytes=131)
+        trace.wait(READ, "produce response", connection=leader, broker=1)
+        trace.tell("attempt_ended", operation="probe", try_number=1, outcome="failed", error="i/o timeout")
+        if self.retries == 0:
+            return
+        trace.wait(PRODUCER_BACKOFF, "retry back-off")
+        trace.tell("refresh_started", try_number=1)
+        trace.wait(READ, "metadata response", connection=seed_connection, broker=-1)
+        for broker in [*range(-2, -self.bootstrap - 1, -1), *range(1, self.brokers + 1)]:
+            trace.dial_in_vain(broker)
+        for _ in range(METADATA_RETRIES):
+            trace.wait(METADATA_BACKOFF, "metadata back-off")
+            for seed in range(1, self.bootstrap + 1):
+                trace.dial_in_vain(-seed)
+        trace.tell("refresh_ended", try_number=1, outcome="failed", error="run out of brokers")
+
+    def fault(self, trace: Trace) -> Fault:
+        began_ns = trace.now_ns
+        trace.now_ns += 4_000_000
+        return Fault(
+            alias="outage",
+            fault="blackhole",
+            parameters=(NamedValue(name="brokers", text="all"),),
+            began_ns=began_ns,
+            confirmed_ns=trace.now_ns,
+            healed_ns=None,
+            proof="packets_dropped",
+            count=14,
+            proven=True,
+            finding="14 packets were dropped",
+        )
+
+    def record(self, trace: Trace, fault: Fault, started_ns: int, repeat: int) -> RunRecord:
+        ended_ns = trace.now_ns
+        measured_s = (ended_ns - started_ns) / 1e9
+        error = "client has run out of available brokers to talk to" if self.retries else "i/o timeout"
+        return RunRecord(
+            run_id=trace.run_id,
+            attempt=1,
+            scenario="sarama-blackhole-established",
+            path="scenarios/sarama/blackhole-established.scenario.yaml",
+            about="Every broker's port stops answering while a Sarama SyncProducer is connected.",
+            tags=("sarama", "blackhole"),
+            client="sarama",
+            client_version="1.27.2",
+            driver="bundled",
+            environment="local",
+            brokers=self.brokers,
+            bootstrap=tuple(range(1, self.bootstrap + 1)),
+            parameters=self.parameters(),
+            settings=tuple(NamedValue(name=n, text=f"{s:g}s", seconds=s) for n, s in SECONDS.items()),
+            seed=self.seed,
+            repeat=repeat,
+            started_at=f"2026-03-02T14:02:{repeat:02d}+00:00",
+            duration_s=ended_ns / 1e9 + 0.2,
+            ready_s=0.31,
+            verdict="pass",
+            measures=(
+                Measure(name="probe.time_to_error", unit="s", value=measured_s),
+                Measure(name="probe.dials", unit="count", value=self.dials),
+            ),
+            expectations=self.judged(measured_s),
+            operations=(
+                Operation(
+                    alias="probe",
+                    operation="send",
+                    started_ns=started_ns,
+                    ended_ns=ended_ns,
+                    outcome="failed",
+                    error=error,
+                    error_class="ErrOutOfBrokers",
+                    stamped="subject",
+                ),
+            ),
+            faults=(fault.model_copy(update={"healed_ns": ended_ns + 6_000_000}),),
+            noise=NoiseRecord(loop_lag_p99_s=0.0009, loop_lag_max_s=0.004, samples=900),
+            kernel=KernelRecord(
+                release="6.1.0", hz=250, sysctls=(NamedValue(name="net.ipv4.tcp_syn_retries", text="6", number=6),)
+            ),
+        )
+
+    @property
+    def dials(self) -> float:
+        return sum(one.count or 0 for one in self.terms if one.setting == DIAL)
+
+    def parameters(self) -> tuple[NamedValue, ...]:
+        addresses = "[" + ", ".join(str(one + 1) for one in range(self.bootstrap)) + "]"
+        return (
+            NamedValue(name="settings.Producer.Retry.Max", text=str(self.retries), number=self.retries),
+            NamedValue(name="cluster.brokers", text=str(self.brokers), number=self.brokers),
+            NamedValue(name="client.bootstrap", text=addresses),
+        )
+
+    def judged(self, measured_s: float) -> tuple[Judged, ...]:
+        within_s = 0.01 * self.predicted_s + 0.05
+        held = abs(measured_s - self.predicted_s) <= within_s
+        claimed_s = 3.0 + 4 * SECONDS[DIAL]
+        source = "Shopify/sarama v1.27.2 client.go, async_producer.go"
+        return (
+            Judged(
+                measure="probe.time_to_error",
+                kind="equals",
+                formula=FORMULA if self.retries else READ,
+                unit="s",
+                terms=self.terms,
+                predicted=self.predicted_s,
+                low=self.predicted_s - within_s,
+                high=self.predicted_s + within_s,
+                measured=measured_s,
+                outcome="held" if held else "failed",
+                fails_run=not held,
+                source=source,
+                name="established-blackhole",
+                line=22,
+            ),
+            Judged(
+                measure="probe.dials",
+                kind="equals",
+                formula="client.bootstrap.count - 1 + cluster.brokers + Metadata.Retry.Max*client.bootstrap.count",
+                unit="count",
+                predicted=self.dials,
+                low=self.dials,
+                high=self.dials,
+                measured=self.dials,
+                outcome="held",
+                source=source,
+                line=37,
+            ),
+            Judged(
+                measure="probe.time_to_error",
+                kind="claim",
+                formula=CLAIM,
+                when="Producer.Retry.Max == 1",
+                unit="s",
+                terms=(
+                    Term(text="Net.WriteTimeout", setting="Net.WriteTimeout", count=1, each=3, total=3),
+                    term(DIAL, 4),
+                ),
+                predicted=claimed_s,
+                low=claimed_s - 0.12,
+                high=claimed_s + 0.12,
+                measured=measured_s,
+                outcome="refuted" if self.retries else "skipped",
+                declared_holds=False,
+                source="an article of 2020-11-18 on Sarama's time-outs",
+                line=41,
+            ),
+        )
+
+
+def term(setting: str, count: int) -> Term:
+    text = setting if count == 1 else f"{count}*{setting}"
+    return Term(text=text, setting=setting, count=count, each=SECONDS[setting], total=count * SECONDS[setting])
+
+
+def write_suite(folder: Path, cells: Sequence[Blackhole], *, repeats: int) -> list[RunRecord]:
+    """Write the cells' runs and events, and a manifest, as a suite's folder. Returns the runs."""
+    told = [cell.run(repeat) for cell in cells for repeat in range(1, repeats + 1)]
+    runs = [run for run, _ in told]
+    write_lines(folder / "runs.jsonl", runs)
+    write_lines(folder / "events.jsonl", [event for _, events in told for event in events])
+    manifest = Manifest(
+        suite=folder.name,
+        faultlab="0.1.0",
+        environment="local",
+        seed=7,
+        arguments=("scenarios/",),
+        folder=".",
+        started_at="2026-03-02T14:02:00+00:00",
+        run_ids=tuple(run.run_id for run in runs),
+        machine="2 cores, 16 GiB",
+    )
+    (folder / "manifest.json").write_text(manifest.model_dump_json(indent=2), encoding="utf-8")
+    return runs
+
+
+def write_lines(file: Path, records: Sequence[Record]) -> None:
+    file.write_text("".join(record.model_dump_json() + "\n" for record in records), encoding="utf-8")

@@ -1,0 +1,159 @@
+"""One small, quiet, private Spark: started for a report on this machine alone, and gone with it.
+
+Spark is told everything that it would otherwise look up (host names, user configuration, environment variables), so
+that a report does not depend on how the machine is set up for other Spark programs.
+"""
+
+import contextlib
+import os
+import signal
+import sys
+import tempfile
+import warnings
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import IO, Any
+
+from pyspark import SparkConf, SparkContext
+from pyspark.errors import PySparkRuntimeError
+from pyspark.java_gateway import launch_gateway
+from pyspark.sql import SparkSession
+
+from reports.errors import JavaFailed
+from reports.jvm.archive import FLAGS, Archive, spark_home
+from reports.jvm.shim import home_for_spark
+
+LOOPBACK = "127.0.0.1"
+STOP_TIMEOUT_S = 60.0
+"""A Java that writes its class archive when it exits takes up to half of this on a slow machine."""
+
+SETTINGS = {
+    "spark.app.name": "faultlab report",
+    "spark.master": "local[2]",
+    "spark.driver.host": LOOPBACK,
+    "spark.driver.bindAddress": LOOPBACK,
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.log.level": "ERROR",
+    "spark.sql.shuffle.partitions": "2",
+    "spark.sql.adaptive.enabled": "false",
+    # A report reads some thousand lines: compiling code for each query takes longer than interpreting it.
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.catalogImplementation": "in-memory",
+    "spark.sql.session.timeZone": "UTC",
+}
+
+
+@contextlib.contextmanager
+def spark_session(archive: Archive, work: Path, *, make_archive: Path | None = None) -> Iterator[SparkSession]:
+    """A session for the length of a `with` block; `work` takes its temporary files.
+
+    A session that the process already has is lent, not stopped. `make_archive` makes Java write its class archive to
+    that file when it ends. Raises JavaFailed with Java's own words.
+    """
+    active = SparkSession.getActiveSession()
+    if active is not None:
+        yield active
+        return
+    work.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryFile("w+b") as log:
+        context = start(archive, work, log, make_archive)
+        try:
+            yield SparkSession(context)
+        finally:
+            stop(context)
+
+
+def start(archive: Archive, work: Path, log: IO[bytes], make_archive: Path | None) -> SparkContext:
+    conf = SparkConf(loadDefaults=False).setAll([*SETTINGS.items(), *places(work), java_options(archive, make_archive)])
+    on_interrupt = signal.getsignal(signal.SIGINT)
+    try:
+        with surroundings(archive, work), warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="PySpark does not yet fully support pandas")
+            gateway: Any = launch_gateway(conf, popen_kwargs={"stdout": log, "stderr": log})  # type: ignore[no-untyped-call]
+            return SparkContext(conf=conf, gateway=gateway)
+    except PySparkRuntimeError as error:
+        raise JavaFailed(
+            f"{archive.java} ({archive.java.home}) did not start Spark: {last_words(log) or error}",
+            "run `python -m reports.jvm` to prepare it anew, or set JAVA_HOME to another Java",
+        ) from error
+    finally:
+        if isinstance(on_interrupt, signal.Handlers) or callable(on_interrupt):
+            with contextlib.suppress(ValueError):  # only the main thread may, and only there Spark replaced it
+                signal.signal(signal.SIGINT, on_interrupt)
+
+
+def stop(context: SparkContext) -> None:
+    """End Spark and its Java, and wait for it: nothing outlives the report."""
+    gateway = context._gateway
+    context.stop()
+    if gateway is None:
+        return
+    gateway.shutdown()
+    process = gateway.proc
+    process.stdin.close()
+    try:
+        process.wait(STOP_TIMEOUT_S)
+    except BaseException:
+        process.kill()
+        process.wait()
+        raise
+    finally:
+        SparkContext._gateway = None
+        SparkContext._jvm = None
+
+
+def places(work: Path) -> list[tuple[str, str]]:
+    return [("spark.local.dir", str(work)), ("spark.sql.warehouse.dir", str(work / "warehouse"))]
+
+
+def java_options(archive: Archive, make_archive: Path | None) -> tuple[str, str]:
+    flags = list(FLAGS)
+    if make_archive is not None:
+        flags.append(archive.make_flag(make_archive))
+    elif archive.exists:
+        flags.append(archive.use_flag)
+    return "spark.driver.extraJavaOptions", " ".join(quoted(flag) for flag in flags)
+
+
+def quoted(flag: str) -> str:
+    """As Spark's launcher splits options: double quotes, with a backslash before what is special inside them."""
+    return '"' + flag.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+@contextlib.contextmanager
+def surroundings(archive: Archive, work: Path) -> Iterator[None]:
+    """The environment that Spark's start scripts see: ours instead of the user's, and put back afterwards."""
+    before = dict(os.environ)
+    temporary_before = tempfile.tempdir
+    for name in before:
+        if name.startswith(("SPARK_", "PYSPARK_", "HADOOP_", "YARN_")):
+            del os.environ[name]
+    os.environ.update(variables(archive))
+    tempfile.tempdir = str(work)
+    try:
+        yield
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
+        tempfile.tempdir = temporary_before
+
+
+def variables(archive: Archive) -> Mapping[str, str]:
+    home = spark_home()
+    return {
+        "JAVA_HOME": str(home_for_spark(archive.java, archive.folder)),
+        "SPARK_HOME": str(home),
+        # A folder that does not exist: no user's configuration, and class archives refuse folders with files in them.
+        "SPARK_CONF_DIR": str(home / "no-configuration"),
+        "SPARK_LOCAL_IP": LOOPBACK,
+        "PYSPARK_PYTHON": sys.executable,
+        "PYSPARK_DRIVER_PYTHON": sys.executable,
+    }
+
+
+def last_words(log: IO[bytes]) -> str:
+    log.seek(0)
+    lines = [line.strip() for line in log.read().decode("utf-8", "replace").splitlines() if line.strip()]
+    return " / ".join(lines[-3:])[:500]

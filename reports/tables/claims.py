@@ -1,0 +1,65 @@
+"""The claims: formulas from somebody's text, held or refuted by what was measured, beside what was declared of them."""
+
+import pyspark.sql.functions as F  # noqa: N812
+from pyspark.sql import DataFrame
+
+from reports.ingest.records import Records
+from reports.tables.base import Table
+from reports.tables.cases import CASE, conclusive, with_case
+from reports.tables.medians import middle, middle_is_bound, observed
+
+ROW = (*CASE, "measure", "unit", "formula", "line")
+OUTCOMES = ("held", "refuted", "inconclusive")
+
+
+def claims(records: Records) -> DataFrame:
+    return (
+        records.runs.transform(with_case)
+        .transform(one_row_per_claim)
+        .transform(summed_up)
+        .transform(with_verdict)
+        .orderBy("scenario", "line", *ROW)
+    )
+
+
+def one_row_per_claim(runs: DataFrame) -> DataFrame:
+    """Claims whose `when` is true. What a run without a proven fault says of them is left out of the figures."""
+    claimed = F.filter("expectations", lambda one: (one["kind"] == "claim") & (one["outcome"] != "skipped"))
+    return runs.select(*CASE, "run_id", "verdict", F.explode(claimed).alias("claim")).select(
+        *CASE,
+        "run_id",
+        "claim.*",
+        F.when(conclusive(F.col("verdict")), observed(F.col("claim.measured"), F.col("claim.censored_at"))).alias(
+            "pair"
+        ),
+    )
+
+
+def summed_up(rows: DataFrame) -> DataFrame:
+    same = [
+        F.first(name).alias(name) for name in ("name", "when", "source", "predicted", "low", "high", "declared_holds")
+    ]
+    outcomes = [F.count_if(F.col("outcome") == outcome).alias(outcome) for outcome in OUTCOMES]
+    return rows.groupBy(*ROW).agg(
+        F.count("*").alias("n"), *same, *outcomes, F.array_sort(F.collect_list("pair")).alias("pairs")
+    )
+
+
+def with_verdict(rows: DataFrame) -> DataFrame:
+    """`verdict`: held or refuted where all runs agree, `mixed` where they do not, `inconclusive` where none says.
+    `as_declared` is null where the scenario declares nothing."""
+    held, refuted = F.col("held") > 0, F.col("refuted") > 0
+    verdict = F.when(held & refuted, "mixed").when(held, "held").when(refuted, "refuted").otherwise("inconclusive")
+    as_declared = F.when(
+        F.col("declared_holds").isNotNull() & (held | refuted),
+        F.when(F.col("declared_holds"), ~refuted).otherwise(~held),
+    )
+    return (
+        rows.withColumn("verdict", verdict)
+        .withColumn("as_declared", as_declared)
+        .withColumn("median", middle(F.col("pairs")))
+        .withColumn("median_is_bound", middle_is_bound(F.col("pairs")))
+    )
+
+
+TABLE = Table(name="claims", about="Formulas from somebody's text, held or refuted.", make=claims)

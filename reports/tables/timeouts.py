@@ -1,0 +1,102 @@
+"""The timeout table: for every case and measure, what was predicted, what was measured, and what became of it."""
+
+import pyspark.sql.functions as F  # noqa: N812
+from pyspark.sql import Column, DataFrame
+
+from reports.ingest.records import Records
+from reports.tables.base import Table
+from reports.tables.cases import CASE, conclusive, with_case
+from reports.tables.medians import middle, middle_is_bound, observed
+
+OUTCOMES = ("held", "failed", "inconclusive", "unjudged")
+ROW = (*CASE, "measure", "unit")
+
+
+def timeouts(records: Records) -> DataFrame:
+    return (
+        records.runs.transform(with_case)
+        .transform(one_row_per_measure)
+        .transform(with_expectation)
+        .transform(with_observation)
+        .transform(summed_up)
+        .transform(with_median)
+        .orderBy(*ROW)
+    )
+
+
+def one_row_per_measure(runs: DataFrame) -> DataFrame:
+    return runs.select(
+        *CASE, "about", "run_id", "verdict", "expectations", F.explode("measures").alias("found")
+    ).select(
+        "*", F.col("found.name").alias("measure"), "found.unit", "found.value", "found.censored_at", "found.missing"
+    )
+
+
+def with_expectation(rows: DataFrame) -> DataFrame:
+    """Adds `judged`, the expectation that stands for the measure, and `outcome`, the gravest of all of them."""
+    about_it = expectations_of_measure()
+    return (
+        rows.withColumn("about_it", about_it)
+        .withColumn("judged", standing_for(F.col("about_it")))
+        .withColumn("outcome", gravest(F.col("about_it")))
+        .drop("about_it", "expectations", "found")
+    )
+
+
+def expectations_of_measure() -> Column:
+    measure = F.col("measure")
+    return F.filter(
+        "expectations",
+        lambda one: (one["measure"] == measure) & (one["kind"] != "claim") & (one["outcome"] != "skipped"),
+    )
+
+
+def standing_for(expectations: Column) -> Column:
+    """An equality says more than a bound; of several, the first in the scenario."""
+    equalities = F.filter(expectations, lambda one: one["kind"] == "equals")
+    return F.coalesce(F.get(equalities, F.lit(0)), F.get(expectations, F.lit(0)))
+
+
+def gravest(expectations: Column) -> Column:
+    def some(outcome: str) -> Column:
+        return F.exists(expectations, lambda one: one["outcome"] == outcome)
+
+    return (
+        F.when(some("failed"), "failed")
+        .when(some("inconclusive"), "inconclusive")
+        .when(some("held"), "held")
+        .otherwise("unjudged")
+    )
+
+
+def with_observation(rows: DataFrame) -> DataFrame:
+    """Adds `pair`: what the run contributes, null where it tested nothing or measured nothing."""
+    return rows.withColumn("pair", F.when(conclusive(F.col("verdict")), observed(F.col("value"), F.col("censored_at"))))
+
+
+def summed_up(rows: DataFrame) -> DataFrame:
+    judged = [
+        F.first(F.col("judged")[name], ignorenulls=True).alias(name)
+        for name in ("kind", "formula", "source", "predicted", "low", "high", "terms", "line")
+    ]
+    outcomes = [F.count_if(F.col("outcome") == outcome).alias(outcome) for outcome in OUTCOMES]
+    return rows.groupBy(*ROW).agg(
+        F.count("*").alias("n"),
+        *judged,
+        F.array_sort(F.collect_list("pair")).alias("pairs"),
+        F.min("pair.time").alias("min"),
+        F.max("pair.time").alias("max"),
+        F.count_if(F.col("pair.unended")).alias("censored"),
+        *outcomes,
+        F.array_sort(F.collect_set("missing")).alias("missing"),
+        F.first("about").alias("about"),
+    )
+
+
+def with_median(cases: DataFrame) -> DataFrame:
+    return cases.withColumn("median", middle(F.col("pairs"))).withColumn(
+        "median_is_bound", middle_is_bound(F.col("pairs"))
+    )
+
+
+TABLE = Table(name="timeouts", about="Predicted and measured, for every case and measure.", make=timeouts)
