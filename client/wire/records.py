@@ -78,6 +78,7 @@ def encode_batch(
     records: Sequence[Record],
     *,
     base_timestamp_ms: int,
+    max_timestamp_ms: int | None = None,
     base_offset: int = 0,
     partition_leader_epoch: int = -1,
     attributes: int = 0,
@@ -86,6 +87,7 @@ def encode_batch(
     base_sequence: int = -1,
 ) -> bytes:
     """An uncompressed batch. Records are written as they stand, so their offset deltas must count up from 0.
+    `max_timestamp_ms` None: reckoned from them (Sarama leaves it at -1).
 
     Raises ValueError for no records, offset deltas out of order, or a number that does not fit.
     """
@@ -96,6 +98,8 @@ def encode_batch(
     body = bytearray()
     for record in records:
         _write_record(body, record)
+    if max_timestamp_ms is None:
+        max_timestamp_ms = base_timestamp_ms + max(r.timestamp_delta_ms for r in records)
     header = BatchHeader(
         base_offset=base_offset,
         length=0,
@@ -105,7 +109,7 @@ def encode_batch(
         attributes=attributes,
         last_offset_delta=len(records) - 1,
         base_timestamp_ms=base_timestamp_ms,
-        max_timestamp_ms=base_timestamp_ms + max(r.timestamp_delta_ms for r in records),
+        max_timestamp_ms=max_timestamp_ms,
         producer_id=producer_id,
         producer_epoch=producer_epoch,
         base_sequence=base_sequence,
