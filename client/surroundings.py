@@ -1,16 +1,13 @@
 """What a bundled client may know of the world: its loop's clock, a seeded source of chance, names, a tracer."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import count
 from random import Random
 from typing import Protocol
 
 from client.events import Tracer
-
-
-def _unhandled(panic: BaseException) -> None:
-    raise panic
+from client.tasks import Tasks
 
 
 class Resolver(Protocol):
@@ -23,12 +20,12 @@ class Resolver(Protocol):
 class Surroundings:
     """Handed to every profile. Time comes from `asyncio.get_running_loop().time()` alone.
 
-    `connections` numbers connections, dials that fail included, once for the whole subject. `panic` is told of an
-    exception that no code of the client expected: the subject is over then.
+    `connections` numbers connections, dials that fail included, once for the whole subject. `tasks` holds
+    whatever the client runs in the background.
     """
 
     rng: Random
     resolver: Resolver
     tracer: Tracer
     connections: Iterator[int] = field(default_factory=lambda: count(1))
-    panic: Callable[[BaseException], None] = _unhandled
+    tasks: Tasks = field(default_factory=Tasks)

@@ -1,21 +1,21 @@
-"""What Go's programs are timed by: channels, select, goroutines, timers, contexts, and the order of its maps.
+"""What Go's programs are timed by: channels, select, timers, contexts, and the order of its maps.
 
-Profiles of Go clients are written with these, so that who waits for whom is what the upstream source says.
+Profiles of Go clients are written with these, so that who waits for whom is what the upstream source says. A
+goroutine is started by `client.tasks.Tasks.go`.
 """
 
 from client.golang.channel import Channel, ClosedChannelError
 from client.golang.context import Context, background, with_cancel, with_deadline, with_timeout
-from client.golang.goroutines import Goroutines, WaitGroup
 from client.golang.maps import first_in_map, in_map_order
 from client.golang.neterrors import name_of, text_of
 from client.golang.select import Receive, Selected, Send, select, select_or_default
 from client.golang.time import Ticker, after, sleep
+from client.golang.waitgroup import WaitGroup
 
 __all__ = [
     "Channel",
     "ClosedChannelError",
     "Context",
-    "Goroutines",
     "Receive",
     "Selected",
     "Send",

@@ -10,7 +10,6 @@ with it: Go cannot cancel a goroutine, so cancelling stands for the end of the p
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator
 from typing import Any, Generic, NamedTuple, TypeVar
 
 T = TypeVar("T")
@@ -68,13 +67,15 @@ class Channel(Generic[T]):
         passed = await self.park_receiver(asyncio.get_running_loop().create_future(), 0).future
         return passed.value, passed.ok
 
-    async def __aiter__(self) -> AsyncIterator[T]:
+    def __aiter__(self) -> "Channel[T]":
         """`for v := range ch`: every value until the channel is closed and empty."""
-        while True:
-            value, ok = await self.receive()
-            if not ok:
-                return
-            yield value  # type: ignore[misc]
+        return self
+
+    async def __anext__(self) -> T:
+        value, ok = await self.receive()
+        if not ok:
+            raise StopAsyncIteration
+        return value  # type: ignore[return-value]
 
     def close(self) -> None:
         """No more sends: receivers get what is buffered, then nothing. Raises ClosedChannelError the second time."""

@@ -1,6 +1,6 @@
 """One connection to a broker as a client uses it: requests out, responses in, each wait traced with its setting.
 
-`Stream` below it reads and writes; what a client does with correlation ids, time-outs and errors is its profile's.
+`Stream` below it reads and writes; how a client numbers requests and what it does about errors is its profile's.
 """
 
 import asyncio
@@ -41,16 +41,10 @@ class Connection:
         self._stream = stream
         self._tracer = tracer
         self._loop = asyncio.get_running_loop()
-        self._next_correlation_id = 0
         self._closed = False
 
-    @property
-    def next_correlation_id(self) -> int:
-        """The id that the next request carries; it moves on when a request has been written whole."""
-        return self._next_correlation_id
-
-    async def send(self, request: bytes, *, api: str, limit: Limit, answered: bool) -> InFlight:
-        """Write one frame that carries `next_correlation_id`; returns when the kernel has all of it.
+    async def send(self, request: bytes, *, api: str, correlation_id: int, limit: Limit, answered: bool) -> InFlight:
+        """Write one frame; returns when the kernel has all of it.
 
         `answered` says whether a response will come. A wait is traced only where the kernel does not take it at once.
         """
@@ -64,8 +58,7 @@ class Connection:
                 wait.end("elapsed" if error.cause is Cause.TIMEOUT else "failed")
                 raise
             wait.end("satisfied")
-        sent = InFlight(self._next_correlation_id, api, started_at)
-        self._next_correlation_id = (self._next_correlation_id + 1) & 0x7FFFFFFF
+        sent = InFlight(correlation_id, api, started_at)
         if answered:
             self.in_flight.append(sent)
         self._tracer.emit(

@@ -7,7 +7,6 @@ import pytest
 
 from client.golang import (
     Context,
-    Goroutines,
     Receive,
     Ticker,
     WaitGroup,
@@ -21,6 +20,7 @@ from client.golang import (
     with_deadline,
     with_timeout,
 )
+from client.tasks import Tasks
 
 
 def test_a_deadline_ends_the_context_and_everything_derived_from_it() -> None:
@@ -98,7 +98,7 @@ def test_after_and_ticker_deliver_on_the_loops_clock_and_drop_ticks_nobody_takes
 def test_a_wait_group_waits_for_all_and_a_panic_is_told() -> None:
     async def test() -> None:
         panics: list[BaseException] = []
-        goroutines = Goroutines(panics.append)
+        tasks = Tasks(panics.append)
         group = WaitGroup()
         await group.wait()
         group.add(2)
@@ -111,9 +111,9 @@ def test_a_wait_group_waits_for_all_and_a_panic_is_told() -> None:
             raise ValueError("panic")
 
         for index in range(2):
-            goroutines.go(work(), f"work-{index}")
+            tasks.go(work(), f"work-{index}")
         await group.wait()
-        goroutines.go(broken(), "broken")
+        tasks.go(broken(), "broken")
         await asyncio.sleep(0)
         await asyncio.sleep(0)
         assert [str(p) for p in panics] == ["panic"]
@@ -123,18 +123,18 @@ def test_a_wait_group_waits_for_all_and_a_panic_is_told() -> None:
     asyncio.run(test())
 
 
-def test_ended_goroutines_run_no_further() -> None:
+def test_ended_tasks_run_no_further() -> None:
     async def test() -> None:
-        goroutines = Goroutines(lambda panic: pytest.fail(str(panic)))
+        tasks = Tasks(lambda panic: pytest.fail(str(panic)))
         ran = []
 
         async def work() -> None:
             await asyncio.sleep(3600)
             ran.append(1)
 
-        goroutines.go(work(), "work")
+        tasks.go(work(), "work")
         await asyncio.sleep(0)
-        goroutines.end()
+        tasks.end()
         await asyncio.sleep(0)
         await asyncio.sleep(0)
         assert not ran

@@ -40,11 +40,10 @@ def test_what_was_written_is_read_back_and_only_real_waits_are_traced(traced: An
     async def test() -> None:
         async with listening(echo) as port:
             connection = await dial(traced, port)
-            await connection.send(b"abcdefgh", api="Metadata", limit=PATIENT, answered=True)
+            await connection.send(b"abcdefgh", api="Metadata", correlation_id=7, limit=PATIENT, answered=True)
             assert await connection.read_full(3, limit=PATIENT, purpose="Metadata response") == b"abc"
             assert await connection.read_full(5, limit=PATIENT, purpose="Metadata response") == b"defgh"
-            connection.received(8)
-            assert connection.next_correlation_id == 1
+            assert connection.received(8).correlation_id == 7
             assert not connection.in_flight
             connection.close()
             connection.close()
@@ -131,7 +130,7 @@ def test_after_the_peers_half_close_our_own_direction_stays_open(traced: Any, li
             with pytest.raises(NetError) as caught:
                 await connection.read_full(1, limit=PATIENT, purpose="x")
             assert caught.value.cause is Cause.EOF
-            await connection.send(b"hello", api="Produce", limit=PATIENT, answered=False)
+            await connection.send(b"hello", api="Produce", correlation_id=7, limit=PATIENT, answered=False)
             while not got:
                 await asyncio.sleep(0.001)
 
@@ -149,12 +148,12 @@ def test_a_reset_is_told_in_the_phase_in_which_it_is_noticed(traced: Any, listen
     async def test() -> None:
         async with listening(reset) as port:
             connection = await dial(traced, port)
-            await connection.send(b"x", api="Produce", limit=PATIENT, answered=True)
+            await connection.send(b"x", api="Produce", correlation_id=7, limit=PATIENT, answered=True)
             with pytest.raises(NetError) as caught:
                 await connection.read_full(1, limit=PATIENT, purpose="x")
             assert (caught.value.phase, caught.value.cause) == (Phase.READ, Cause.RESET)
             with pytest.raises(NetError) as caught:
-                await connection.send(b"y", api="Produce", limit=PATIENT, answered=True)
+                await connection.send(b"y", api="Produce", correlation_id=7, limit=PATIENT, answered=True)
             assert caught.value.phase is Phase.WRITE
 
     asyncio.run(test())
@@ -167,11 +166,14 @@ def test_a_write_waits_for_the_kernel_and_its_deadline_counts(traced: Any, liste
             with pytest.raises(NetError) as caught:
                 # More than the send buffer and the peer's reader take: 64 KiB are read ahead, the rest stays.
                 await connection.send(
-                    bytes(64 << 20), api="Produce", limit=Limit("Net.WriteTimeout", 0.1), answered=True
+                    bytes(64 << 20),
+                    api="Produce",
+                    correlation_id=7,
+                    limit=Limit("Net.WriteTimeout", 0.1),
+                    answered=True,
                 )
             assert (caught.value.phase, caught.value.cause) == (Phase.WRITE, Cause.TIMEOUT)
             assert not connection.in_flight
-            assert connection.next_correlation_id == 0
             connection.close()
 
     asyncio.run(test())
@@ -192,7 +194,9 @@ def test_a_large_write_ends_when_the_peer_reads(traced: Any, listening: Listenin
     async def test() -> None:
         async with listening(swallow) as port:
             connection = await dial(traced, port)
-            await connection.send(bytes(size), api="Produce", limit=Limit("Net.WriteTimeout", 30), answered=True)
+            await connection.send(
+                bytes(size), api="Produce", correlation_id=7, limit=Limit("Net.WriteTimeout", 30), answered=True
+            )
             assert await connection.read_full(1, limit=Limit("Net.ReadTimeout", 30), purpose="x") == b"!"
 
     asyncio.run(test())

@@ -1,0 +1,172 @@
+"""The asynchronous producer's singletons: dispatcher, retry handler, shutdown, and who leads to which broker.
+
+Source: Shopify/sarama v1.27.2 async_producer.go. Its other parts stand in topic_producer, partition_producer and
+broker_producer. Idempotence and interceptors are left out.
+"""
+
+from collections import deque
+from collections.abc import Sequence
+
+from client.errors import ClientError
+from client.events import Kind
+from client.golang import Channel, Receive, Send, WaitGroup, in_map_order, select
+from client.profiles.sarama.broker import Broker
+from client.profiles.sarama.broker_producer import BrokerProducer
+from client.profiles.sarama.client import Client, new_client
+from client.profiles.sarama.config import Config
+from client.profiles.sarama.errors import kerror, sentinel
+from client.profiles.sarama.message import SHUTDOWN, ProducerError, ProducerMessage
+from client.profiles.sarama.topic_producer import TopicProducer
+from client.surroundings import Surroundings
+
+
+class AsyncProducer:
+    """Messages go into `input`; each comes out of `successes` or `errors`, which somebody has to read."""
+
+    def __init__(self, client: Client) -> None:
+        self.client = client
+        self.conf = client.conf
+        self.surroundings = client.surroundings
+        self.errors: Channel[ProducerError] = Channel()
+        self.input: Channel[ProducerMessage] = Channel()
+        self.successes: Channel[ProducerMessage] = Channel()
+        self.in_flight = WaitGroup()
+        self._retries: Channel[ProducerMessage] = Channel()
+        self._brokers: dict[Broker, BrokerProducer] = {}
+        self._broker_refs: dict[BrokerProducer, int] = {}
+        self.surroundings.tasks.go(self._dispatcher(), "producer/dispatcher")
+        self.surroundings.tasks.go(self._retry_handler(), "producer/retryHandler")
+
+    def async_close(self) -> None:
+        """Start to shut down: done when `errors` and `successes` are closed."""
+        self.surroundings.tasks.go(self._shutdown(), "producer/shutdown")
+
+    async def _dispatcher(self) -> None:
+        """Singleton: hands messages to their topic's producer."""
+        handlers: dict[str, Channel[ProducerMessage]] = {}
+        shutting_down = False
+        async for msg in self.input:
+            if msg.flags & SHUTDOWN:
+                shutting_down = True
+                self.in_flight.done()
+                continue
+            if msg.retries == 0:
+                if shutting_down:
+                    # Not return_error: that would count down what was never counted up.
+                    await self.errors.send(ProducerError(msg, sentinel("ErrShuttingDown")))
+                    continue
+                self.in_flight.add(1)
+            if msg.byte_size() > self.conf.max_message_bytes:
+                await self.return_error(msg, kerror("ErrMessageSizeTooLarge"))
+                continue
+            handler = handlers.get(msg.topic)
+            if handler is None:
+                handler = handlers[msg.topic] = TopicProducer.start(self, msg.topic)
+            await handler.send(msg)
+        for _, handler in in_map_order(self.surroundings.rng, handlers):
+            handler.close()
+
+    async def _retry_handler(self) -> None:
+        """Singleton: an unlimited buffer between whoever retries and the dispatcher, so that neither blocks the other."""
+        buf: deque[ProducerMessage] = deque()
+        while True:
+            waiting = Send(self.input if buf else None, buf[0] if buf else None)
+            chosen = await select(self.surroundings.rng, Receive(self._retries), waiting)
+            if chosen.place == 1:
+                buf.popleft()
+            elif chosen.ok:
+                buf.append(chosen.value)
+            else:
+                return
+
+    async def _shutdown(self) -> None:
+        self.in_flight.add(1)
+        await self.input.send(ProducerMessage(flags=SHUTDOWN))
+        await self.in_flight.wait()
+        await self.client.close()
+        self.input.close()
+        self._retries.close()
+        self.errors.close()
+        self.successes.close()
+
+    async def return_error(self, msg: ProducerMessage, err: ClientError) -> None:
+        self.attempt_ended(msg, err)
+        msg.clear()
+        await self.errors.send(ProducerError(msg, err))
+        self.in_flight.done()
+
+    async def return_errors(self, batch: Sequence[ProducerMessage], err: ClientError) -> None:
+        for msg in batch:
+            await self.return_error(msg, err)
+
+    async def return_successes(self, batch: Sequence[ProducerMessage]) -> None:
+        for msg in batch:
+            self.attempt_ended(msg, None)
+            msg.clear()
+            await self.successes.send(msg)
+            self.in_flight.done()
+
+    async def retry_message(self, msg: ProducerMessage, err: ClientError) -> None:
+        if msg.retries >= self.conf.retry_max:
+            await self.return_error(msg, err)
+        else:
+            self.attempt_ended(msg, err)
+            msg.retries += 1
+            await self._retries.send(msg)
+
+    async def retry_messages(self, batch: Sequence[ProducerMessage], err: ClientError) -> None:
+        for msg in batch:
+            await self.retry_message(msg, err)
+
+    def get_broker_producer(self, broker: Broker) -> BrokerProducer:
+        """The producer of this broker, counted as used once more."""
+        bp = self._brokers.get(broker)
+        if bp is None:
+            bp = self._brokers[broker] = BrokerProducer.start(self, broker)
+            self._broker_refs[bp] = 0
+        self._broker_refs[bp] += 1
+        return bp
+
+    def unref_broker_producer(self, broker: Broker, bp: BrokerProducer) -> None:
+        """Counted as used once less; nobody's producer shuts down."""
+        self._broker_refs[bp] -= 1
+        if self._broker_refs[bp] == 0:
+            bp.input.close()
+            del self._broker_refs[bp]
+            if self._brokers.get(broker) is bp:
+                del self._brokers[broker]
+
+    def abandon_broker_connection(self, broker: Broker) -> None:
+        """Whoever next asks for this broker's producer gets a new one; without retries the old one's users are told."""
+        bp = self._brokers.pop(broker, None)
+        if bp is not None and bp.abandoned is not None:
+            bp.abandoned.close()
+
+    def attempt_started(self, msg: ProducerMessage, broker: Broker | None) -> None:
+        """Trace only: a try to deliver begins, to this broker where it is known already."""
+        if msg.operation is not None and not msg.tried:
+            msg.tried = True
+            known = {} if broker is None else {"broker": broker.id}
+            self.surroundings.tracer.emit(
+                Kind.ATTEMPT_STARTED, operation=msg.operation, try_number=msg.retries + 1, **known
+            )
+
+    def attempt_ended(self, msg: ProducerMessage, err: ClientError | None) -> None:
+        """Trace only: the try ended, if one had begun."""
+        if msg.operation is not None and msg.tried:
+            msg.tried = False
+            failed = {} if err is None else {"error": err.text}
+            self.surroundings.tracer.emit(
+                Kind.ATTEMPT_ENDED,
+                operation=msg.operation,
+                try_number=msg.retries + 1,
+                outcome="ok" if err is None else "failed",
+                **failed,
+            )
+
+
+async def new_async_producer(
+    surroundings: Surroundings, conf: Config, addrs: Sequence[tuple[str, int]]
+) -> AsyncProducer:
+    """Raises what `new_client` raises."""
+    return AsyncProducer(await new_client(surroundings, conf, addrs))

@@ -1,0 +1,52 @@
+"""The message on its way through the producer. Source: Shopify/sarama v1.27.2 async_producer.go (ProducerMessage)."""
+
+from dataclasses import dataclass
+
+from client.errors import ClientError
+from client.golang import Channel
+
+SYN = 1
+"""First message from partitionProducer to brokerProducer."""
+FIN = 2
+"""Final message from partitionProducer to brokerProducer and back."""
+SHUTDOWN = 4
+"""Start the shutdown process."""
+
+_MAXIMUM_RECORD_OVERHEAD_BYTES = 5 * 5 + 10 + 1
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class ProducerMessage:
+    """`operation` names whose message it is in the trace; None for the producer's own markers.
+
+    `named_partition` is what the caller asks for; `partition` and `offset` are filled in on the way. `expectation`
+    gets the error, or None, when the message's fate is known; `tried` says that an attempt is under way.
+    """
+
+    topic: str = ""
+    key: bytes | None = None
+    value: bytes = b""
+    named_partition: int | None = None
+    operation: str | None = None
+    partition: int = 0
+    offset: int = -1
+    retries: int = 0
+    flags: int = 0
+    expectation: Channel[ClientError | None] | None = None
+    tried: bool = False
+
+    def byte_size(self) -> int:
+        """An upper bound of what the message takes in a batch."""
+        return _MAXIMUM_RECORD_OVERHEAD_BYTES + len(self.key or b"") + len(self.value)
+
+    def clear(self) -> None:
+        self.flags = 0
+        self.retries = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ProducerError:
+    """A message that was not delivered, and why."""
+
+    msg: ProducerMessage
+    err: ClientError

@@ -1,0 +1,162 @@
+"""One a partition: finds its leader, hands messages to the leader's producer, and keeps their order during retries.
+
+Source: Shopify/sarama v1.27.2 async_producer.go (partitionProducer).
+"""
+
+from typing import TYPE_CHECKING
+
+from client.errors import ClientError
+from client.golang import Channel, sleep
+from client.profiles.sarama.breaker import Breaker
+from client.profiles.sarama.broker import Broker
+from client.profiles.sarama.message import FIN, SYN, ProducerMessage
+
+if TYPE_CHECKING:
+    from client.profiles.sarama.async_producer import AsyncProducer
+    from client.profiles.sarama.broker_producer import BrokerProducer
+
+
+class _RetryState:
+    """`buf`: messages of a level that wait until it is their turn; `expect_chaser`: its fin has not come back yet."""
+
+    __slots__ = ("buf", "expect_chaser")
+
+    def __init__(self) -> None:
+        self.buf: list[ProducerMessage] = []
+        self.expect_chaser = False
+
+
+class PartitionProducer:
+    """`high_watermark` is the current retry level: only its messages pass, those of lower levels wait in
+    `retry_state[level].buf`."""
+
+    def __init__(self, parent: "AsyncProducer", topic: str, partition: int) -> None:
+        self._parent = parent
+        self._topic = topic
+        self._partition = partition
+        self._input: Channel[ProducerMessage] = Channel(parent.conf.channel_buffer_size)
+        self._leader: Broker | None = None
+        self._breaker = Breaker(parent.surroundings, 3, 1, 10.0, name=f"breaker of {topic}/{partition}")
+        self._broker_producer: BrokerProducer | None = None
+        self._high_watermark = 0
+        self._retry_state: dict[int, _RetryState] = {}
+
+    @classmethod
+    def start(cls, parent: "AsyncProducer", topic: str, partition: int) -> Channel[ProducerMessage]:
+        """Start a partition's producer; its input is what remains of it."""
+        pp = cls(parent, topic, partition)
+        parent.surroundings.tasks.go(pp._dispatch(), f"producer/{topic}/{partition}/dispatch")
+        return pp._input
+
+    async def _dispatch(self) -> None:
+        # Try to prefetch the leader; if that does not work, the first message calls update_leader.
+        try:
+            self._leader = await self._parent.client.leader(self._topic, self._partition)
+        except ClientError:
+            self._leader = None
+        else:
+            await self._select_broker(self._leader)
+        async for msg in self._input:
+            await self._handle(msg)
+        if self._broker_producer is not None:
+            self._unref()
+
+    async def _handle(self, msg: ProducerMessage) -> None:
+        bp = self._broker_producer
+        if bp is not None and bp.abandoned is not None and bp.abandoned.can_receive():
+            # Our broker selection is out of date.
+            self._unref()
+            await self._backoff()
+        if msg.retries > self._high_watermark:
+            await self._new_high_watermark(msg.retries)
+            await self._backoff()
+        elif self._high_watermark > 0:
+            state = self._state(msg.retries)
+            if msg.retries < self._high_watermark:
+                # Not the current level: it waits, unless it is only a fin.
+                if msg.flags & FIN:
+                    state.expect_chaser = False
+                    self._parent.in_flight.done()
+                else:
+                    state.buf.append(msg)
+                return
+            if msg.flags & FIN:
+                # This level is done: go down (at least) one and flush that.
+                state.expect_chaser = False
+                await self._flush_retry_buffers()
+                self._parent.in_flight.done()
+                return
+        self._parent.attempt_started(msg, self._leader if self._broker_producer is not None else None)
+        if self._broker_producer is None:
+            try:
+                await self._update_leader()
+            except ClientError as err:
+                await self._parent.return_error(msg, err)
+                await self._backoff()
+                return
+        assert self._broker_producer is not None
+        await self._broker_producer.input.send(msg)
+
+    def _state(self, level: int) -> _RetryState:
+        return self._retry_state.setdefault(level, _RetryState())
+
+    async def _backoff(self) -> None:
+        backoff = self._parent.conf.retry_backoff
+        if backoff.seconds > 0:
+            with self._parent.surroundings.tracer.sleeping(backoff.setting, backoff.seconds, "producer back-off"):
+                await sleep(backoff.seconds)
+
+    async def _new_high_watermark(self, high_watermark: int) -> None:
+        self._high_watermark = high_watermark
+        # A fin tells when everything in between has come back, so that the backlog can be flushed in order.
+        self._state(high_watermark).expect_chaser = True
+        self._parent.in_flight.add(1)
+        assert self._broker_producer is not None
+        await self._broker_producer.input.send(
+            ProducerMessage(topic=self._topic, partition=self._partition, flags=FIN, retries=high_watermark - 1)
+        )
+        # A new high watermark means that the current broker selection is out of date.
+        self._unref()
+
+    async def _flush_retry_buffers(self) -> None:
+        while True:
+            self._high_watermark -= 1
+            state = self._state(self._high_watermark)
+            await self._flush(state.buf)
+            state.buf = []
+            if state.expect_chaser or self._high_watermark == 0:
+                return
+
+    async def _flush(self, buf: list[ProducerMessage]) -> None:
+        for msg in buf:
+            self._parent.attempt_started(msg, self._leader if self._broker_producer is not None else None)
+        if self._broker_producer is None:
+            try:
+                await self._update_leader()
+            except ClientError as err:
+                await self._parent.return_errors(buf, err)
+                return
+        assert self._broker_producer is not None
+        for msg in buf:
+            await self._broker_producer.input.send(msg)
+
+    async def _update_leader(self) -> None:
+        async def work() -> None:
+            client = self._parent.client
+            await client.refresh_metadata(self._topic)
+            self._leader = await client.leader(self._topic, self._partition)
+            await self._select_broker(self._leader)
+
+        await self._breaker.run(work)
+
+    async def _select_broker(self, leader: Broker) -> None:
+        """Take the leader's producer, and open the partition in it by a syn."""
+        self._broker_producer = self._parent.get_broker_producer(leader)
+        self._parent.in_flight.add(1)
+        await self._broker_producer.input.send(ProducerMessage(topic=self._topic, partition=self._partition, flags=SYN))
+
+    def _unref(self) -> None:
+        assert self._leader is not None
+        assert self._broker_producer is not None
+        self._parent.unref_broker_producer(self._leader, self._broker_producer)
+        self._broker_producer = None

@@ -1,0 +1,69 @@
+"""One a topic: gives messages their partition and hands them to its producer.
+
+Source: Shopify/sarama v1.27.2 async_producer.go (topicProducer).
+"""
+
+from typing import TYPE_CHECKING
+
+from client.errors import ClientError
+from client.golang import Channel, in_map_order
+from client.profiles.sarama.breaker import Breaker
+from client.profiles.sarama.errors import kerror, sentinel
+from client.profiles.sarama.message import ProducerMessage
+from client.profiles.sarama.partition_producer import PartitionProducer
+from client.profiles.sarama.partitioner import PARTITIONERS, NamedPartitioner
+
+if TYPE_CHECKING:
+    from client.profiles.sarama.async_producer import AsyncProducer
+
+
+class TopicProducer:
+    def __init__(self, parent: "AsyncProducer", topic: str) -> None:
+        self._parent = parent
+        self._topic = topic
+        self._input: Channel[ProducerMessage] = Channel(parent.conf.channel_buffer_size)
+        self._breaker = Breaker(parent.surroundings, 3, 1, 10.0, name=f"breaker of {topic}")
+        self._handlers: dict[int, Channel[ProducerMessage]] = {}
+        self._partitioner = NamedPartitioner(PARTITIONERS[parent.conf.partitioner](parent.surroundings.rng))
+
+    @classmethod
+    def start(cls, parent: "AsyncProducer", topic: str) -> Channel[ProducerMessage]:
+        """Start a topic's producer; its input is what remains of it."""
+        tp = cls(parent, topic)
+        parent.surroundings.tasks.go(tp._dispatch(), f"producer/{topic}/dispatch")
+        return tp._input
+
+    async def _dispatch(self) -> None:
+        async for msg in self._input:
+            if msg.retries == 0:
+                try:
+                    await self._partition_message(msg)
+                except ClientError as err:
+                    await self._parent.return_error(msg, err)
+                    continue
+            handler = self._handlers.get(msg.partition)
+            if handler is None:
+                handler = PartitionProducer.start(self._parent, msg.topic, msg.partition)
+                self._handlers[msg.partition] = handler
+            await handler.send(msg)
+        for _, handler in in_map_order(self._parent.surroundings.rng, self._handlers):
+            handler.close()
+
+    async def _partition_message(self, msg: ProducerMessage) -> None:
+        partitions: tuple[int, ...] = ()
+
+        async def look_up() -> None:
+            nonlocal partitions
+            client = self._parent.client
+            if self._partitioner.requires_consistency(msg):
+                partitions = await client.partitions(msg.topic)
+            else:
+                partitions = await client.writable_partitions(msg.topic)
+
+        await self._breaker.run(look_up)
+        if not partitions:
+            raise kerror("ErrLeaderNotAvailable")
+        choice = self._partitioner.partition(msg, len(partitions))
+        if not 0 <= choice < len(partitions):
+            raise sentinel("ErrInvalidPartition")
+        msg.partition = partitions[choice]
