@@ -1,0 +1,123 @@
+"""A story told by hand, for whatever reads stories: the subject's trace line by line, as a driver would record it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.faults import FAULTS
+from harness.plan import ClientPlan, ClusterShape, Do, Expectation, Inject, Named, RunPlan, Topic
+from harness.story import FaultStory, Happening, Kernel, LabError, Noise, OperationStory, Outcome, Story, Told
+
+SETTINGS = {"Net.DialTimeout": 1.0, "Net.ReadTimeout": 2.0, "Net.WriteTimeout": 3.0, "Metadata.Retry.Backoff": 0.25}
+
+
+@dataclass
+class Tale:
+    """Everything a test may want to change; `story()` and `plan()` make the frozen things of it. Times in seconds."""
+
+    expectations: list[Expectation] = field(default_factory=list)
+    happenings: list[Happening] = field(default_factory=list)
+    operations: list[OperationStory] = field(default_factory=list)
+    steps: list[Any] = field(default_factory=list)
+    faults: list[FaultStory] = field(default_factory=list)
+    noise: Noise = field(default_factory=lambda: Noise(loop_lag_p99_s=0.001, loop_lag_max_s=0.002, samples=100))
+    error: LabError | None = None
+    driver: str = "exec"
+
+    def tell(self, at_s: float, kind: str, **fields: Any) -> None:
+        """The subject tells something; order of telling is order of `source_seq`."""
+        number = len(self.happenings)
+        at_ns = round(at_s * 1e9)
+        self.happenings.append(Happening(at_ns=at_ns, source="subject", source_seq=number, kind=kind, fields=fields))
+
+    def wait(self, began_s: float, ended_s: float, setting: str, outcome: str = "elapsed", **fields: Any) -> None:
+        self.tell(began_s, "wait_started", waiting_on=setting, **fields)
+        self.tell(ended_s, "wait_ended", waiting_on=setting, outcome=outcome, **fields)
+
+    def begin(self, at_s: float, alias: str = "probe", operation: str = "send") -> None:
+        self.steps.append(Do(operation=operation, alias=alias))
+        self.tell(at_s, Told.OPERATION_STARTED, operation=alias, purpose=operation)
+
+    def end(self, began_s: float, ended_s: float, outcome: str, alias: str = "probe", **fields: Any) -> None:
+        operation = next(
+            step.operation for step in self.steps if getattr(step, "operation", None) and step.alias == alias
+        )
+        if outcome != "censored":
+            self.tell(ended_s, Told.OPERATION_ENDED, operation=alias, purpose=operation, outcome=outcome)
+        self.operations.append(
+            OperationStory(
+                alias=alias, operation=operation, started_ns=round(began_s * 1e9), ended_ns=round(ended_s * 1e9),
+                outcome=Outcome(outcome), **fields,
+            )
+        )  # fmt: skip
+
+    def inject(self, *, proven: bool, finding: str = "dropped 14 packets") -> None:
+        blackhole = FAULTS["blackhole"]()
+        self.steps.append(Inject(fault=blackhole, alias="outage"))
+        self.faults.append(
+            FaultStory(
+                alias="outage", fault="blackhole", parameters={}, began_ns=0, confirmed_ns=1, healed_ns=10**11,
+                proof="packets_dropped", count=14.0 if proven else 0.0, proven=proven, finding=finding,
+            )
+        )  # fmt: skip
+
+    def expect(self, measure: str, kind: str, formula: str, **more: Any) -> Expectation:
+        expectation = Expectation(measure=measure, kind=kind, formula=formula, **more)  # type: ignore[arg-type]
+        self.expectations.append(expectation)
+        return expectation
+
+    def plan(self) -> RunPlan:
+        client = ClientPlan(name="mine", version="1.27.2", argv=("./mine",))
+        settings = tuple(Named(name=name, text=f"{s:g}s", unit="s", value=s) for name, s in SETTINGS.items())
+        return RunPlan(
+            run_id="0123456789ab", scenario="by-hand", path=Path("by-hand.scenario.yaml"), about="", tags=(),
+            environment="local", settings=settings, given_settings=tuple(list(SETTINGS)[:3]), parameters=(),
+            client=replace(client, profile="mine") if self.driver == "bundled" else client,
+            cluster=ClusterShape(brokers=1, topics=(Topic(name="orders"),)), steps=tuple(self.steps),
+            expectations=tuple(self.expectations), seed=1, repeat=1,
+        )  # fmt: skip
+
+    def story(self) -> Story:
+        return Story(
+            run_id="0123456789ab", attempt=1, origin_ns=0, ready_s=0.1, ended_ns=10**12,
+            operations=tuple(self.operations), faults=tuple(self.faults), happenings=tuple(self.happenings),
+            noise=self.noise, kernel=Kernel(release="by hand", hz=250), error=self.error,
+        )  # fmt: skip
+
+
+@pytest.fixture
+def tale() -> Tale:
+    return Tale()
+
+
+@pytest.fixture
+def blackholed() -> Callable[[], Tale]:
+    """A send into a dark port: two reads, four dials, three back-offs, an error after 8.751 s."""
+
+    def make() -> Tale:
+        tale = Tale()
+        tale.begin(0.0, "warm_up")
+        tale.tell(0.0, "dial_started", connection=1, broker=1)
+        tale.tell(0.0, "dial_ended", connection=1, broker=1, outcome="connected")
+        tale.wait(0.0, 0.004, "Net.ReadTimeout", "satisfied", connection=1)
+        tale.end(0.0, 0.005, "ok", "warm_up")
+        tale.inject(proven=True)
+        tale.begin(1.0)
+        tale.tell(1.0, "attempt_started", operation="probe", try_number=1)
+        now_s = 1.001
+        for setting, takes_s in [("Net.ReadTimeout", 2.0)] * 2 + [("Net.DialTimeout", 1.0)] + [
+            ("Metadata.Retry.Backoff", 0.25), ("Net.DialTimeout", 1.0)
+        ] * 3:  # fmt: skip
+            if setting == "Net.DialTimeout":
+                tale.tell(now_s, "dial_started", connection=2, broker=-1, address="127.0.2.1:9092")
+            tale.wait(now_s, now_s + takes_s, setting, purpose="x")
+            now_s += takes_s
+        tale.tell(now_s, "attempt_ended", operation="probe", try_number=1, outcome="failed")
+        tale.end(1.0, now_s, "failed", error="client has run out of available brokers")
+        tale.tell(now_s, "dial_started", connection=9, broker=1)
+        return tale
+
+    return make

@@ -1,0 +1,81 @@
+"""Protects `where the time went`: the table that tells a user which wait a formula forgot."""
+
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+from harness.expectations import Breakdown, where_the_time_went
+from harness.measures import Missing
+
+TIME = "probe.time_to_error"
+Make = Callable[[], Any]
+
+
+def broken_down(tale: Any, formula: str) -> Breakdown:
+    expectation = tale.expect(TIME, "equals", formula, within_absolute=0.05)
+    found = where_the_time_went(tale.plan(), tale.story(), expectation)
+    assert isinstance(found, Breakdown)
+    return found
+
+
+def test_terms_stand_beside_the_waits_that_were_made(blackholed: Make) -> None:
+    found = broken_down(blackholed(), "2*Net.ReadTimeout + 2*DialTimeout + 4*Metadata.Retry.Backoff + Net.WriteTimeout")
+    assert [(row.setting, row.predicted_count, row.measured_count, row.note) for row in found.rows] == [
+        ("Net.ReadTimeout", 2, 2, ""), ("Net.DialTimeout", 2, 4, "2 extra"),
+        ("Metadata.Retry.Backoff", 4, 3, "1 missing"), ("Net.WriteTimeout", 1, 0, "1 missing"),
+    ]  # fmt: skip
+    assert [row.difference_s for row in found.rows] == [pytest.approx(d, abs=1e-9) for d in (0, 2, -0.25, -3)]
+    assert found.no_term_s == pytest.approx(0.001, abs=1e-9)
+    assert found.never_waited_on == ("Net.WriteTimeout",)
+
+
+def test_what_no_term_predicts_has_a_row_of_its_own(blackholed: Make) -> None:
+    found = broken_down(blackholed(), "2*Net.ReadTimeout")
+    assert [(row.setting, row.predicted_s, row.note) for row in found.rows[1:]] == [
+        ("Net.DialTimeout", 0.0, "4 extra"), ("Metadata.Retry.Backoff", 0.0, "3 extra"),
+    ]  # fmt: skip
+
+
+def test_rows_and_rest_add_up_to_the_measurement(blackholed: Make) -> None:
+    found = broken_down(blackholed(), "Net.ReadTimeout + 1s")
+    assert sum(row.measured_s for row in found.rows) + found.no_term_s == pytest.approx(found.measured_s)
+    assert sum(row.predicted_s for row in found.rows) == pytest.approx(found.predicted_s)
+
+
+def test_segments_lie_end_to_end(blackholed: Make) -> None:
+    found = broken_down(blackholed(), "Net.ReadTimeout")
+    edges = [(s.began_s, s.ended_s) for s in found.segments]
+    assert edges[0][0] == 0
+    assert edges[-1][1] == pytest.approx(found.measured_s)
+    assert all(one[1] == two[0] for one, two in pairwise(edges))
+    letters = "".join({None: ".", "Net.ReadTimeout": "r", "Net.DialTimeout": "d"}.get(s.setting, "b")
+                      for s in found.segments)  # fmt: skip
+    assert letters == ".rrdbdbdbd"
+
+
+def test_overlapping_waits_count_their_time_once(tale: Any) -> None:
+    tale.begin(0.0)
+    tale.tell(0.0, "wait_started", waiting_on="Net.ReadTimeout", connection=1)
+    tale.wait(0.5, 1.5, "Net.DialTimeout", connection=2)
+    tale.tell(2.0, "wait_ended", waiting_on="Net.ReadTimeout", connection=1, outcome="elapsed")
+    tale.end(0.0, 2.0, "failed")
+    found = broken_down(tale, "Net.ReadTimeout")
+    assert [(row.setting, row.measured_s) for row in found.rows] == [("Net.ReadTimeout", 1.0), ("Net.DialTimeout", 1.0)]
+    assert found.no_term_s == pytest.approx(0.0)
+
+
+def test_a_client_without_waits_in_its_trace_cannot_be_split(tale: Any) -> None:
+    tale.begin(0.0)
+    tale.end(0.0, 2.0, "failed")
+    expectation = tale.expect(TIME, "equals", "1s", within_absolute=0.05)
+    assert where_the_time_went(tale.plan(), tale.story(), expectation) == Missing(
+        "the client's trace has no wait_started"
+    )
+
+
+def test_a_count_is_not_made_of_time(blackholed: Make) -> None:
+    tale = blackholed()
+    expectation = tale.expect("probe.dials", "equals", "3")
+    assert where_the_time_went(tale.plan(), tale.story(), expectation) == Missing("probe.dials is no time")

@@ -1,0 +1,197 @@
+"""Protects the verdict: no data never passes, an unproven fault tests nothing, noise decides nothing."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from harness.expectations import judge
+from harness.story import LabError, Noise
+
+RIGHT = "2*Net.ReadTimeout + 4*Net.DialTimeout + 3*Metadata.Retry.Backoff"
+WRONG = "Net.WriteTimeout + 4*Net.DialTimeout"
+TIME = "probe.time_to_error"
+Make = Callable[[], Any]
+
+
+def verdict(tale: Any) -> str:
+    return judge(tale.plan(), tale.story()).verdict
+
+
+def test_the_right_formula_passes_and_shows_its_terms(blackholed: Make) -> None:
+    tale = blackholed()
+    tale.expect(TIME, "equals", RIGHT, within_relative=0.01, within_absolute=0.05, source="client.go", line=7)
+    judgement = judge(tale.plan(), tale.story())
+    assert (judgement.verdict, judgement.reasons, judgement.noisy) == ("pass", (), False)
+    (judged,) = judgement.judged
+    assert (judged.outcome, judged.predicted, judged.measured) == ("held", 8.75, pytest.approx(8.751))
+    assert (judged.low, judged.high) == (pytest.approx(8.6125), pytest.approx(8.8875))
+    assert [(t.setting, t.count, t.total) for t in judged.terms] == [
+        ("Net.ReadTimeout", 2, 4.0), ("Net.DialTimeout", 4, 4.0), ("Metadata.Retry.Backoff", 3, 0.75),
+    ]  # fmt: skip
+    assert (judged.source, judged.line, judged.unit) == ("client.go", 7, "s")
+
+
+@pytest.mark.parametrize(
+    ("kind", "formula", "held"),
+    [
+        ("equals", WRONG, False), ("equals", "8.70s", True), ("equals", "8.69s", False), ("equals", "8.80s", True),
+        ("equals", "8.81s", False), ("at_most", "8.70s", True), ("at_most", "8.69s", False), ("at_most", "60s", True),
+        ("at_least", "8.80s", True), ("at_least", "8.81s", False), ("at_least", "1s", True),
+    ],
+)  # fmt: skip
+def test_bounds_have_their_side_and_their_tolerance(blackholed: Make, kind: str, formula: str, held: bool) -> None:
+    tale = blackholed()
+    tale.expect(TIME, kind, formula, within_absolute=0.051 if held else 0.05)
+    assert verdict(tale) == ("pass" if held else "fail")
+
+
+def test_counts_are_exact(blackholed: Make) -> None:
+    for formula, expected in [("cluster.brokers + 3", "pass"), ("5", "fail"), ("3", "fail")]:
+        tale = blackholed()
+        tale.expect("probe.dials", "equals", formula)
+        assert verdict(tale) == expected
+
+
+@pytest.mark.parametrize(
+    ("formula", "holds", "outcome", "expected"),
+    [
+        (WRONG, False, "refuted", "pass"), (WRONG, None, "refuted", "pass"), (WRONG, True, "refuted", "fail"),
+        (RIGHT, True, "held", "pass"), (RIGHT, None, "held", "pass"), (RIGHT, False, "held", "fail"),
+    ],
+)  # fmt: skip
+def test_a_claim_fails_only_against_its_own_holds(
+    blackholed: Make, formula: str, holds: bool | None, outcome: str, expected: str
+) -> None:
+    tale = blackholed()
+    tale.expect(TIME, "claim", formula, within_absolute=0.05, holds=holds)
+    judgement = judge(tale.plan(), tale.story())
+    assert (judgement.judged[0].outcome, judgement.verdict) == (outcome, expected)
+    assert judgement.judged[0].fails_run == (expected == "fail")
+
+
+def test_a_false_when_is_skipped_and_all_skipped_proves_nothing(blackholed: Make) -> None:
+    tale = blackholed()
+    tale.expect(TIME, "equals", WRONG, within_absolute=0.05, when="client.version == '1.60.1'")
+    judgement = judge(tale.plan(), tale.story())
+    assert (judgement.verdict, judgement.judged[0].outcome) == ("inconclusive", "skipped")
+    assert "every expectation was skipped" in judgement.reasons[0]
+    tale.expect(TIME, "equals", RIGHT, within_absolute=0.05, when="client.version == '1.27.2'")
+    assert verdict(tale) == "pass"
+
+
+def test_nothing_expected_proves_nothing(blackholed: Make) -> None:
+    assert verdict(blackholed()) == "inconclusive"
+
+
+@pytest.mark.parametrize(
+    ("kind", "formula", "outcome", "expected"),
+    [
+        ("equals", "8s", "failed", "fail"), ("at_most", "8s", "failed", "fail"), ("claim", "8s", "refuted", "pass"),
+        ("equals", "60s", "inconclusive", "inconclusive"), ("at_most", "60s", "inconclusive", "inconclusive"),
+        ("at_least", "8s", "held", "pass"), ("at_least", "60s", "inconclusive", "inconclusive"),
+    ],
+)  # fmt: skip
+def test_a_lower_bound_decides_only_what_it_can(
+    tale: Any, kind: str, formula: str, outcome: str, expected: str
+) -> None:
+    tale.begin(0.0)
+    tale.inject(proven=True)
+    tale.end(0.0, 20.0, "censored")
+    tale.expect(TIME, kind, formula, within_absolute=0.05)
+    judgement = judge(tale.plan(), tale.story())
+    (judged,) = judgement.judged
+    assert (judged.outcome, judged.censored_at, judged.measured) == (outcome, 20.0, None)
+    assert judgement.verdict == expected
+
+
+def test_no_data_never_passes(tale: Any) -> None:
+    tale.begin(0.0)
+    tale.end(0.0, 0.004, "ok")
+    tale.expect(TIME, "at_most", "60s", within_absolute=0.05)
+    tale.expect("probe.dials", "at_least", "0")
+    judgement = judge(tale.plan(), tale.story())
+    assert judgement.verdict == "inconclusive"
+    assert judgement.reasons == (
+        "probe.time_to_error: `probe` succeeded after 0.004 s: there was no error",
+        "probe.dials: the client's trace has no dial_started",
+    )
+    assert [m.missing is not None for m in judgement.measures if m.name in (TIME, "probe.dials")] == [True, True]
+
+
+@pytest.mark.parametrize(("formula", "shown"), [(RIGHT, 0), (WRONG, 1)])
+def test_an_unproven_fault_neither_passes_nor_fails(blackholed: Make, formula: str, shown: int) -> None:
+    tale = blackholed()
+    tale.faults.clear()
+    tale.inject(proven=False, finding="dropped 0 packets: nothing was tested")
+    tale.expect(TIME, "equals", formula, within_absolute=0.05)
+    tale.expect(TIME, "claim", WRONG, within_absolute=0.05, holds=False)
+    judgement = judge(tale.plan(), tale.story())
+    assert judgement.verdict == "inconclusive"
+    assert judgement.reasons[0] == "fault `outage` dropped 0 packets: nothing was tested"
+    assert [judged.outcome for judged in judgement.judged] == ["inconclusive", "inconclusive"]
+    assert not any(judged.fails_run for judged in judgement.judged)
+    assert len([reason for reason in judgement.reasons if "shows nothing" in reason]) == shown
+
+
+def test_noise_above_half_the_smallest_tolerance_asks_for_another_try(blackholed: Make) -> None:
+    for lag_s, expected, noisy in [(0.025, "pass", False), (0.0251, "inconclusive", True)]:
+        tale = blackholed()
+        tale.noise = Noise(loop_lag_p99_s=lag_s, loop_lag_max_s=1.0, samples=100)
+        tale.expect(TIME, "equals", RIGHT, within_relative=0.01, within_absolute=0.05)
+        tale.expect(TIME, "at_most", "60s", within_absolute=1.0)
+        tale.expect(TIME, "equals", "1s", within_absolute=0.001, when="cluster.brokers == 9")
+        judgement = judge(tale.plan(), tale.story())
+        assert (judgement.verdict, judgement.noisy) == (expected, noisy)
+
+
+def test_noise_takes_back_a_failure_too(blackholed: Make) -> None:
+    tale = blackholed()
+    tale.noise = Noise(loop_lag_p99_s=0.2, loop_lag_max_s=1.0, samples=100)
+    tale.expect(TIME, "equals", WRONG, within_absolute=0.05)
+    judgement = judge(tale.plan(), tale.story())
+    assert (judgement.verdict, judgement.judged[0].outcome, judgement.noisy) == ("inconclusive", "inconclusive", True)
+
+
+def test_counts_are_not_late(blackholed: Make) -> None:
+    tale = blackholed()
+    tale.noise = Noise(loop_lag_p99_s=0.2, loop_lag_max_s=1.0, samples=100)
+    tale.expect("probe.dials", "equals", "4")
+    assert verdict(tale) == "pass"
+
+
+def test_an_unmet_step_is_inconclusive_whatever_else_was_measured(tale: Any) -> None:
+    tale.begin(0.0, "warm_up")
+    tale.end(0.0, 2.0, "failed", "warm_up", unmet="`warm_up` was expected to be acknowledged, but failed")
+    tale.expect("warm_up.time_to_error", "equals", "1s", within_absolute=0.05)
+    judgement = judge(tale.plan(), tale.story())
+    assert judgement.verdict == "inconclusive"
+    assert judgement.reasons[0] == "`warm_up` was expected to be acknowledged, but failed"
+
+
+def test_a_lab_error_is_a_lab_error(blackholed: Make) -> None:
+    tale = blackholed()
+    tale.error = LabError(code="world-failed", text="toxiproxy ended by itself")
+    tale.expect(TIME, "equals", WRONG, within_absolute=0.05)
+    judgement = judge(tale.plan(), tale.story())
+    assert (judgement.verdict, judgement.judged[0].outcome) == ("lab_error", "inconclusive")
+    assert judgement.reasons[0] == "toxiproxy ended by itself"
+
+
+def test_a_failure_weighs_more_than_what_could_not_be_measured(blackholed: Make) -> None:
+    tale = blackholed()
+    tale.expect(TIME, "equals", WRONG, within_absolute=0.05)
+    tale.expect("probe.time_to_ack", "at_most", "1s", within_absolute=0.05)
+    judgement = judge(tale.plan(), tale.story())
+    assert judgement.verdict == "fail"
+    assert judgement.reasons[0] == "probe.time_to_error: 8.751 s is above 7.050 s (equals 7.000 s)"
+
+
+def test_every_measure_of_every_operation_is_listed(blackholed: Make) -> None:
+    tale = blackholed()
+    tale.expect("probe.time_to_ack", "at_most", "1s", within_absolute=0.05)
+    found = {measure.name: measure for measure in judge(tale.plan(), tale.story()).measures}
+    assert {"warm_up.time_to_ack", "warm_up.dials", "probe.time_to_error", "probe.dials", "probe.attempts",
+            "probe.waits(Net.ReadTimeout)", "probe.waited(Net.DialTimeout)"} <= set(found)  # fmt: skip
+    assert "warm_up.time_to_error" not in found
+    assert found["probe.time_to_ack"].missing is not None

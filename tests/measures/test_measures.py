@@ -1,0 +1,103 @@
+"""Protects what the lab says it measured: values, lower bounds, and reasons instead of invented zeros."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from harness.measures import MEASURES, Censored, Measured, MeasureName, Missing, Value, parse
+
+
+def take(tale: Any, text: str) -> Measured:
+    name = parse(text)
+    return MEASURES[name.measure].measure(tale.plan(), tale.story(), name.alias, name.argument)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("probe.time_to_error", 8.751), ("probe.time_to_end", 8.751), ("warm_up.time_to_ack", 0.005),
+        ("probe.dials", 4), ("probe.attempts", 1), ("probe.waits(Net.ReadTimeout)", 2), ("probe.waits(DialTimeout)", 4),
+        ("probe.waits(Net.WriteTimeout)", 0), ("probe.waited(Metadata.Retry.Backoff)", 0.75),
+        ("warm_up.waits(Net.ReadTimeout)", 0), ("warm_up.waited(Net.ReadTimeout)", 0.004), ("warm_up.dials", 1),
+    ],
+)  # fmt: skip
+def test_values_of_a_blackholed_send(blackholed: Callable[[], Any], text: str, value: float) -> None:
+    assert take(blackholed(), text) == Value(pytest.approx(value, abs=1e-9))
+
+
+def test_the_wrong_outcome_is_no_time(blackholed: Callable[[], Any]) -> None:
+    assert take(blackholed(), "warm_up.time_to_error") == Missing(
+        "`warm_up` succeeded after 0.005 s: there was no error"
+    )
+    missing = take(blackholed(), "probe.time_to_ack")
+    assert isinstance(missing, Missing)
+    assert "run out of available brokers" in missing.reason
+
+
+def test_an_operation_that_never_ran_has_no_measure(blackholed: Callable[[], Any]) -> None:
+    for name in MEASURES:
+        assert take(blackholed(), str(MeasureName("later", name))) == Missing("`later` never ran")
+
+
+def test_what_had_not_ended_is_a_lower_bound(tale: Any) -> None:
+    tale.begin(0.0)
+    tale.tell(0.0, "attempt_started", operation="probe", try_number=1)
+    tale.tell(0.5, "dial_started", connection=1)
+    tale.wait(0.5, 1.5, "Net.DialTimeout", connection=1)
+    tale.tell(1.5, "wait_started", waiting_on="Net.ReadTimeout", connection=1)
+    tale.end(0.0, 3.0, "censored")
+    tale.tell(3.5, "wait_ended", waiting_on="Net.ReadTimeout", connection=1, outcome="elapsed")
+    tale.tell(3.5, "dial_started", connection=2)
+    for text, bound in [
+        ("time_to_error", 3.0), ("time_to_ack", 3.0), ("time_to_end", 3.0), ("dials", 1), ("attempts", 1),
+        ("waits(Net.ReadTimeout)", 0), ("waited(Net.ReadTimeout)", 1.5), ("waits(Net.DialTimeout)", 1),
+    ]:  # fmt: skip
+        assert take(tale, f"probe.{text}") == Censored(bound), text
+
+
+def test_a_program_without_a_trace_has_no_counts_instead_of_zeros(tale: Any) -> None:
+    tale.begin(0.0)
+    tale.end(0.0, 1.0, "failed")
+    assert take(tale, "probe.dials") == Missing("the client's trace has no dial_started")
+    assert take(tale, "probe.attempts") == Missing("the client's trace has no attempt_started")
+    assert take(tale, "probe.waits(Net.ReadTimeout)") == Missing("the client's trace has no wait_started")
+    assert take(tale, "probe.time_to_error") == Value(1.0)
+
+
+def test_a_bundled_client_that_traces_and_did_not_dial_has_zero_dials(tale: Any) -> None:
+    tale.begin(0.0)
+    tale.wait(0.0, 1.0, "Net.ReadTimeout")
+    tale.end(0.0, 1.0, "failed")
+    tale.driver = "bundled"
+    assert take(tale, "probe.dials") == Value(0)
+
+
+def test_a_background_timer_that_spans_the_operation_is_not_its_wait(tale: Any) -> None:
+    tale.tell(0.0, "wait_started", waiting_on="Metadata.RefreshFrequency")
+    tale.begin(1.0)
+    tale.wait(1.0, 3.0, "Net.ReadTimeout")
+    tale.end(1.0, 3.0, "failed")
+    tale.tell(600.0, "wait_ended", waiting_on="Metadata.RefreshFrequency", outcome="elapsed")
+    assert take(tale, "probe.waited(Metadata.RefreshFrequency)") == Value(0)
+
+
+def test_a_wait_that_was_already_running_counts_from_the_call(tale: Any) -> None:
+    tale.tell(0.0, "wait_started", waiting_on="Net.ReadTimeout")
+    tale.begin(1.0)
+    tale.tell(2.0, "wait_ended", waiting_on="Net.ReadTimeout", outcome="elapsed")
+    tale.end(1.0, 2.0, "failed")
+    assert take(tale, "probe.waited(Net.ReadTimeout)") == Value(1.0)
+    assert take(tale, "probe.waits(Net.ReadTimeout)") == Value(1)
+
+
+@pytest.mark.parametrize("text", ["probe", "probe.", ".dials", "probe.waits(", "a b.dials", "probe.waits(a)b", ""])
+def test_what_is_no_name_of_a_measure_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="is not spelt"):
+        parse(text)
+
+
+def test_names_are_taken_apart_and_put_together() -> None:
+    assert parse("probe.waits( request.timeout.ms )") == MeasureName("probe", "waits", "request.timeout.ms")
+    for text in ("a-1.dials", "probe.waits(Net.ReadTimeout)"):
+        assert str(parse(text)) == text
