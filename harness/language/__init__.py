@@ -1,0 +1,37 @@
+"""The scenario language: *.scenario.yaml in, plans out, and every mistake with its line, column and one suggestion.
+
+`load` a file, make its `plans`; `evaluate` and `evaluate_when` reckon a plan's formulas from the plan alone.
+"""
+
+from harness.language.files import find
+from harness.language.formulas import Evaluated, Formula, evaluate, evaluate_when
+from harness.language.loader import load, loads
+from harness.language.named import NamedFormula, load_formulas
+from harness.language.plans import identity, plans
+from harness.language.problems import Problem, Problems, Span
+from harness.language.render import annotation, one_line, render, report
+from harness.language.scenario import Scenario
+from harness.language.syntax import FormulaError
+
+__all__ = [
+    "Evaluated",
+    "Formula",
+    "FormulaError",
+    "NamedFormula",
+    "Problem",
+    "Problems",
+    "Scenario",
+    "Span",
+    "annotation",
+    "evaluate",
+    "evaluate_when",
+    "find",
+    "identity",
+    "load",
+    "load_formulas",
+    "loads",
+    "one_line",
+    "plans",
+    "render",
+    "report",
+]

@@ -1,0 +1,63 @@
+"""From a file to a scenario, or to all that is wrong with it."""
+
+from pathlib import Path
+
+from harness.language.files import text_of
+from harness.language.matrix import cells
+from harness.language.notes import Notes
+from harness.language.problems import Problem, Problems
+from harness.language.resolve import Library, resolve
+from harness.language.scenario import Scenario
+from harness.language.schema import FORMAT, ScenarioFile
+from harness.language.tree import Mapping, Scalar, Tree, Unreadable, parse
+from harness.language.validation import validated
+from harness.plan import RunPlan
+
+
+def load(path: Path) -> Scenario:
+    """Read and check a scenario. Raises Problems with everything that is wrong, sorted by place."""
+    return loads(text_of(path), path)
+
+
+def loads(source: str, path: Path) -> Scenario:
+    """The same for a text; `path` names it, and formulas.yaml is looked for beside it. Raises Problems."""
+    try:
+        tree, misspelt = parse(source, path)
+    except Unreadable as error:
+        raise Problems(error.problems, {path: source}) from error
+    notes = Notes(path)
+    library = Library(path.parent)
+    plans: list[RunPlan] = []
+    if not isinstance(tree, Mapping):
+        validated(ScenarioFile, tree, notes)
+    elif not _other_format(tree, notes):
+        for cell in cells(tree, notes):
+            plan = resolve(cell, path, notes, library)
+            if plan is not None:
+                plans.append(plan)
+    problems = [*misspelt, *_new(notes.problems, misspelt), *library.notes.problems]
+    if problems:
+        raise Problems(problems, {path: source, **library.sources})
+    assert isinstance(tree, Mapping)
+    assert plans, "a scenario without problems has a plan"
+    repeat = tree.get("repeat")
+    return Scenario(
+        path=path, name=plans[0].scenario, about=plans[0].about, tags=plans[0].tags, cells=tuple(plans),
+        repeat=repeat.value if isinstance(repeat, Scalar) and isinstance(repeat.value, int) else 1,
+    )  # fmt: skip
+
+
+def _other_format(tree: Mapping, notes: Notes) -> bool:
+    """A file of another format is not read on: nothing else in it can be judged."""
+    given: Tree | None = tree.get("format")
+    if given is None or (isinstance(given, Scalar) and given.value == FORMAT and given.value is not True):
+        return False
+    text = given.text if isinstance(given, Scalar) else "this"
+    notes.add(given.span, "format", f"format {text or 'nothing'} is not known here", f"write format: {FORMAT}")
+    return True
+
+
+def _new(problems: list[Problem], misspelt: tuple[Problem, ...]) -> list[Problem]:
+    """One mistake, one problem: what was misspelt is not also said to be of the wrong type."""
+    places = {problem.place for problem in misspelt}
+    return [problem for problem in problems if problem.place not in places]

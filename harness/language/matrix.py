@@ -1,0 +1,161 @@
+"""The matrix of a scenario: its values are put into the file's tree, so that each is checked as if written in place."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import product
+from math import prod
+
+from pydantic import BaseModel
+
+from harness.language.notes import Notes
+from harness.language.problems import did_you_mean
+from harness.language.schema import Client, Cluster
+from harness.language.tree import Entry, Mapping, Scalar, Sequence, Tree
+from harness.language.validation import keys_of
+from harness.plan import Named
+from harness.quantities import QuantityError, duration_s, shown
+
+MOST_CELLS = 500
+PARTS: dict[str, type[BaseModel]] = {"client": Client, "cluster": Cluster}
+Row = tuple[tuple[Scalar, Tree], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """The scenario as it is for one set of parameters."""
+
+    tree: Mapping
+    parameters: tuple[Named, ...]
+
+
+def cells(tree: Mapping, notes: Notes) -> tuple[Cell, ...]:
+    """One cell without a matrix; keys that name nothing are noted and left out."""
+    matrix = tree.get("matrix")
+    base = Mapping({k: e for k, e in tree.entries.items() if k != "matrix"}, tree.span)
+    if matrix is None:
+        return (Cell(base, ()),)
+    found: list[Cell] = []
+    seen: set[tuple[Named, ...]] = set()
+    for row in _rows(matrix, notes):
+        cell = Cell(base, ())
+        for key, value in row:
+            cell = _put(cell, key, value, notes)
+        if cell.parameters in seen and row:
+            notes.add(row[0][0].span, "duplicate-row", "two rows of the matrix are alike", "remove one of them")
+        seen.add(cell.parameters)
+        found.append(cell)
+    return tuple(found) or (Cell(base, ()),)
+
+
+def _rows(matrix: Tree, notes: Notes) -> Iterator[Row]:
+    if isinstance(matrix, Mapping):
+        yield from _product(matrix, notes)
+    elif isinstance(matrix, Sequence) and matrix.items:
+        for row in matrix.items[:MOST_CELLS]:
+            if isinstance(row, Mapping) and row.entries:
+                yield tuple((entry.key, entry.value) for entry in row.entries.values())
+            else:
+                notes.add(row.span, "type", "a row of the matrix is a mapping", "write {settings.X: 1s}")
+        if len(matrix.items) > MOST_CELLS:
+            notes.add(matrix.span, "range", f"the matrix has {len(matrix.items)} rows", f"at most {MOST_CELLS}")
+    else:
+        notes.add(
+            matrix.span, "type", "a matrix is a mapping of lists, or a list of rows", "write {settings.X: [1, 3]}"
+        )
+
+
+def _product(matrix: Mapping, notes: Notes) -> Iterator[Row]:
+    axes: list[list[tuple[Scalar, Tree]]] = []
+    for entry in matrix.entries.values():
+        if isinstance(entry.value, Sequence) and entry.value.items:
+            axes.append([(entry.key, item) for item in entry.value.items])
+        else:
+            notes.add(entry.value.span, "type", "a matrix key holds a list of values", "write [1, 3]")
+    size = prod(len(axis) for axis in axes)
+    if size > MOST_CELLS:
+        notes.add(matrix.span, "range", f"the matrix has {size} cells", f"at most {MOST_CELLS}")
+        axes = [axis[:1] for axis in axes]
+    yield from product(*axes)
+
+
+def _put(cell: Cell, key: Scalar, value: Tree, notes: Notes) -> Cell:
+    path = str(key.value)
+    head, _, rest = path.partition(".")
+    tail = Scalar(rest, key.within(len(head) + 1, len(path))[0] if rest else key.span, rest)
+    parts = cell.tree.entries
+    if head == "settings" and rest:
+        changed = _with(parts.get("settings"), "settings", tail, value)
+    elif head in PARTS and rest in keys_of(PARTS[head], ()):
+        changed = _with(parts.get(head), head, tail, value)
+    elif rest and (index := _step(cell.tree, head)) is not None and rest not in ("do", "inject", "heal", "as"):
+        steps = parts["steps"]
+        assert isinstance(steps.value, Sequence)
+        step = _with(Entry(tail, steps.value.items[index]), head, tail, value).value
+        items = (*steps.value.items[:index], step, *steps.value.items[index + 1 :])
+        changed = Entry(Scalar("steps", steps.key.span, "steps"), Sequence(items, steps.value.span))
+    else:
+        hint = did_you_mean(path, _candidates(cell.tree))
+        notes.add(key.span, "unknown-path", f"the matrix key {shown(path)} names nothing here", hint)
+        return cell
+    tree = Mapping({**parts, str(changed.key.value): changed}, cell.tree.span)
+    return Cell(tree, (*cell.parameters, _named(path, value)))
+
+
+def _with(entry: Entry | None, name: str, key: Scalar, value: Tree) -> Entry:
+    """The mapping in `entry` with `key` set; a part that is not written at all begins to exist."""
+    if entry is None:
+        return Entry(Scalar(name, key.span, name), Mapping({str(key.value): Entry(key, value)}, key.span))
+    if not isinstance(entry.value, Mapping):
+        return entry
+    entries = {**entry.value.entries, str(key.value): Entry(key, value)}
+    return Entry(Scalar(name, entry.key.span, name), Mapping(entries, entry.value.span))
+
+
+def alias_of(step: Tree) -> str | None:
+    """What a step is called: its `as`, else what it does; None for a heal and for what is no step."""
+    if not isinstance(step, Mapping):
+        return None
+    for key in ("as", "do", "inject"):
+        named = step.get(key)
+        if isinstance(named, Scalar) and isinstance(named.value, str):
+            return named.value
+    return None
+
+
+def _step(tree: Mapping, alias: str) -> int | None:
+    steps = tree.get("steps")
+    if not isinstance(steps, Sequence):
+        return None
+    return next((i for i, step in enumerate(steps.items) if alias_of(step) == alias), None)
+
+
+def _candidates(tree: Mapping) -> list[str]:
+    names = [f"{part}.{key}" for part, model in PARTS.items() for key in keys_of(model, ())]
+    settings, steps = tree.get("settings"), tree.get("steps")
+    if isinstance(settings, Mapping):
+        names += [f"settings.{name}" for name in settings.entries]
+    for step in steps.items if isinstance(steps, Sequence) else ():
+        if isinstance(step, Mapping) and (alias := alias_of(step)):
+            names += [f"{alias}.{key}" for key in step.entries if key not in ("do", "inject", "heal", "as")]
+    return names
+
+
+def _named(path: str, value: Tree) -> Named:
+    if not isinstance(value, Scalar):
+        return Named(name=path, text=_text(value), unit="text")
+    if isinstance(value.value, bool):
+        return Named(name=path, text=value.text, unit="bool", value=float(value.value))
+    if isinstance(value.value, int | float):
+        return Named(name=path, text=value.text, unit="count", value=float(value.value))
+    try:
+        return Named(name=path, text=value.text, unit="s", value=duration_s(value.text))
+    except QuantityError:
+        return Named(name=path, text=value.text, unit="text")
+
+
+def _text(tree: Tree) -> str:
+    if isinstance(tree, Scalar):
+        return tree.text
+    if isinstance(tree, Sequence):
+        return f"[{', '.join(_text(item) for item in tree.items)}]"
+    return "{" + ", ".join(f"{key}: {_text(entry.value)}" for key, entry in tree.entries.items()) + "}"

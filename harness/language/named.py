@@ -1,0 +1,109 @@
+"""formulas.yaml: formulas that have a name, each written once, with what every term of them means.
+
+A scenario cites one as `equals: formula(established_blackhole)`; `explain` prints its terms, meanings and source.
+"""
+
+import re
+from collections.abc import Mapping as AbstractMapping
+from dataclasses import dataclass
+from itertools import accumulate
+from pathlib import Path
+
+from harness.language.files import text_of
+from harness.language.formulas import Formula
+from harness.language.notes import Notes
+from harness.language.problems import Problems, Span
+from harness.language.schema import FormulaEntry, FormulasFile
+from harness.language.syntax import FormulaError
+from harness.language.tree import Mapping, Scalar, Sequence, Tree, Unreadable, at, parse
+from harness.language.validation import validated
+
+FILE = "formulas.yaml"
+CITATION = re.compile(r"\s*formula\(\s*['\"]?([A-Za-z][A-Za-z0-9_]*)['\"]?\s*\)\s*")
+PLUS = " + "
+
+
+@dataclass(frozen=True, slots=True)
+class MeantTerm:
+    """One addend as written, and what the client does in that time."""
+
+    text: str
+    meaning: str
+    place: Scalar
+
+
+@dataclass(frozen=True, slots=True)
+class NamedFormula:
+    """`text` is the sum of the terms; outside of `holds_when` it says nothing. `error` is what the caller gets."""
+
+    name: str
+    about: str
+    terms: tuple[MeantTerm, ...]
+    holds_when: str | None
+    error: str | None
+    source: str
+    span: Span
+    condition: Tree | None = None
+
+    @property
+    def text(self) -> str:
+        return PLUS.join(term.text for term in self.terms)
+
+    def term_at(self, offset: int) -> tuple[MeantTerm, int]:
+        """The term in which a character of `text` stands, and where in `text` that term begins."""
+        starts = [0, *accumulate(len(term.text) + len(PLUS) for term in self.terms)]
+        index = max(i for i in range(len(self.terms)) if starts[i] <= offset)
+        return self.terms[index], starts[index]
+
+
+def cited(text: str) -> str | None:
+    """The name in `formula(name)`, None where the text is no citation."""
+    match = CITATION.fullmatch(text)
+    return match[1] if match else None
+
+
+def load_formulas(path: Path) -> AbstractMapping[str, NamedFormula]:
+    """Every formula of the file by name. Raises Problems."""
+    source = text_of(path)
+    notes = Notes(path)
+    try:
+        tree, problems = parse(source, path)
+    except Unreadable as error:
+        raise Problems(error.problems, {path: source}) from error
+    notes.problems.extend(problems)
+    model = validated(FormulasFile, tree, notes)
+    found: dict[str, NamedFormula] = {}
+    if model is not None:
+        for name, entry in model.formulas.items():
+            found[name] = _formula(name, entry, tree, notes)
+    if notes.problems:
+        raise Problems(notes.problems, {path: source})
+    return found
+
+
+def _formula(name: str, entry: FormulaEntry, tree: Tree, notes: Notes) -> NamedFormula:
+    assert isinstance(tree, Mapping)
+    formulas = tree.get("formulas")
+    body = formulas.get(name) if isinstance(formulas, Mapping) else None
+    assert isinstance(body, Mapping)
+    listed = body.get("sum")
+    assert isinstance(listed, Sequence)
+    terms: list[MeantTerm] = []
+    for item, term in zip(listed.items, entry.sum, strict=True):
+        place = item.get("term") if isinstance(item, Mapping) else None
+        assert isinstance(place, Scalar)
+        _check(place, notes)
+        terms.append(MeantTerm(place.text, term.meaning, place))
+    condition = body.get("holds_when")
+    if isinstance(condition, Scalar):
+        _check(condition, notes)
+    holds_when = condition.text if isinstance(condition, Scalar) and entry.holds_when is not None else None
+    where = at(tree, ("formulas", name), key=True)
+    return NamedFormula(name, entry.about, tuple(terms), holds_when, entry.error, entry.source, where, condition)
+
+
+def _check(place: Scalar, notes: Notes) -> None:
+    try:
+        Formula.parse(place.text)
+    except FormulaError as error:
+        notes.formula(error, place)

@@ -1,0 +1,119 @@
+"""From one cell of a scenario to a plan: everything looked up, defaults filled in, and all that is wrong noted."""
+
+from collections.abc import Mapping as AbstractMapping
+from pathlib import Path
+from typing import TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from client.profiles.contract import Profile
+from harness.language.clusters import check_bootstrap, cluster_shape
+from harness.language.expectations import Context, expectation
+from harness.language.matrix import Cell
+from harness.language.named import FILE, NamedFormula, cited, load_formulas
+from harness.language.notes import Notes
+from harness.language.problems import Problems
+from harness.language.schema import KINDS, Client, Cluster, Expect, ScenarioFile
+from harness.language.scope import Scope, scope_of
+from harness.language.steps import Steps, steps
+from harness.language.subjects import client_plan, settings
+from harness.language.timeline import with_times
+from harness.language.tree import Mapping, Scalar, Sequence, Tree, plain
+from harness.language.validation import validated
+from harness.plan import ClientPlan, ClusterShape, Expectation, RunPlan
+
+Model = TypeVar("Model", bound=BaseModel)
+
+
+class Library:
+    """formulas.yaml beside a scenario: read once, when the first formula is cited."""
+
+    def __init__(self, folder: Path) -> None:
+        self.notes = Notes(folder / FILE)
+        self.sources: dict[Path, str] = {}
+        self._formulas: AbstractMapping[str, NamedFormula] | None = None
+        self._read = False
+
+    def formulas(self) -> AbstractMapping[str, NamedFormula] | None:
+        """None where the file is missing or wrong: then `notes` says why."""
+        if not self._read:
+            self._read = True
+            try:
+                self._formulas = load_formulas(self.notes.path)
+            except Problems as error:
+                self.notes.problems.extend(error.problems)
+                self.sources.update(error.sources)
+        return self._formulas
+
+
+def resolve(cell: Cell, path: Path, notes: Notes, library: Library) -> RunPlan | None:
+    """The cell as a plan without seed, environment and run_id; None where something is wrong: `notes` has all of it.
+
+    Parts that are right are checked further even where others are wrong, so that all problems come at once.
+    """
+    tree = cell.tree
+    before = len(notes.problems) + len(library.notes.problems)
+    whole = validated(ScenarioFile, tree, notes)
+    cluster_model, cluster_tree = _part(Cluster, tree.get("cluster"))
+    cluster = cluster_shape(cluster_model, cluster_tree, notes) if cluster_model and cluster_tree else None
+    client_model, client_tree = _part(Client, tree.get("client"))
+    found = client_plan(client_model, client_tree, notes) if client_model and client_tree else None
+    if client_model and client_tree and cluster is not None:
+        check_bootstrap(tuple(client_model.bootstrap), cluster.brokers, client_tree, notes)
+    found_steps = steps(tree.get("steps"), cluster, notes)
+    draft = _draft(tree, cell, path, cluster, found, found_steps, notes)
+    expectations = _expectations(tree, draft, found[1] if found else None, found_steps, notes, library)
+    if whole is None or draft is None or len(notes.problems) + len(library.notes.problems) > before:
+        return None
+    return with_times(draft, whole, expectations, found_steps.patient)
+
+
+def _part(model: type[Model], tree: Tree | None) -> tuple[Model | None, Tree | None]:
+    """The part where it is right by itself; what is wrong was noted with the whole file."""
+    try:
+        return (model.model_validate(plain(tree)), tree) if tree is not None else (None, None)
+    except ValidationError:
+        return None, tree
+
+
+def _draft(
+    tree: Mapping, cell: Cell, path: Path, cluster: ClusterShape | None,
+    found: tuple[ClientPlan, Profile | None] | None, found_steps: Steps, notes: Notes,
+) -> RunPlan | None:  # fmt: skip
+    if found is None:
+        return None
+    client, profile = found
+    given = tree.get("settings")
+    named, _ = settings(given, profile, client.version, notes)
+    return RunPlan(
+        run_id="", scenario="", path=path, about="", tags=(), environment="", client=client, settings=named,
+        given_settings=tuple(given.entries) if isinstance(given, Mapping) else (), parameters=cell.parameters,
+        cluster=cluster or ClusterShape(brokers=1), steps=found_steps.steps, expectations=(), seed=0, repeat=1,
+    )  # fmt: skip
+
+
+def _expectations(
+    tree: Mapping, draft: RunPlan | None, profile: Profile | None, found_steps: Steps, notes: Notes, library: Library
+) -> tuple[Expectation, ...]:
+    listed = tree.get("expect")
+    items = listed.items if isinstance(listed, Sequence) else ()
+    scope: Scope | None = scope_of(draft, profile) if draft is not None else None
+    sound = {getattr(step, "alias", "") for step in found_steps.steps}
+    cites = any(_cites(item) for item in items)
+    context = Context(
+        aliases=found_steps.aliases, formulas=library.formulas() if cites else {}, notes=notes,
+        notes_of_formulas=library.notes, scope=scope, doubtful=frozenset(set(found_steps.aliases) - sound),
+    )  # fmt: skip
+    found: list[Expectation] = []
+    for item in items:
+        model, part = _part(Expect, item)
+        if model is not None and part is not None:
+            made = expectation(model, part, context)
+            if made is not None:
+                found.append(made)
+    return tuple(found)
+
+
+def _cites(item: Tree) -> bool:
+    values = [item.get(kind) for kind in KINDS] if isinstance(item, Mapping) else []
+    return any(isinstance(value, Scalar) and cited(value.text) is not None for value in values)

@@ -1,0 +1,177 @@
+"""What a scenario file may hold, as pydantic models: their shapes, ranges and descriptions are also the JSON Schema.
+
+Models see plain values; what a value means (is there such a setting, such a broker?) is checked in `resolve`.
+"""
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
+
+from harness.quantities import Seconds, Within
+
+FORMAT = 1
+MOST_BROKERS = 99
+MOST_REPEATS = 1000
+
+Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+(?:[-_.][a-z0-9]+)*$", max_length=80)]
+Alias = Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_]*$", max_length=40)]
+Line = Annotated[str, StringConstraints(min_length=1, max_length=500)]
+BrokerId = Annotated[int, Field(ge=1, le=MOST_BROKERS)]
+
+
+def _as_text(value: object) -> object:
+    return str(value) if isinstance(value, int | float) else value
+
+
+FormulaText = Annotated[
+    str, BeforeValidator(_as_text, json_schema_input_type=str | float), StringConstraints(min_length=1, max_length=2000)
+]
+
+
+class Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, populate_by_name=False)
+
+
+class Driver(Part):
+    """How a program of the user's is started: without a shell."""
+
+    exec: Annotated[list[Line], Field(min_length=1)] = Field(
+        description="Program and arguments; a relative path counts from the scenario's folder"
+    )
+
+
+class Client(Part):
+    """Who is under test: a bundled profile of a release, or a program that speaks the subject protocol."""
+
+    profile: str | None = Field(default=None, description="A bundled client, such as sarama")
+    version: Line | None = Field(default=None, description="Its release; releases are never rounded")
+    driver: Driver | None = Field(default=None, description="Instead of `profile`: a program of your own")
+    name: Name | None = Field(default=None, description="What reports call a program of your own")
+    bootstrap: Annotated[list[BrokerId], Field(min_length=1)] = Field(
+        default=[1], description="Numbers of the brokers that the client starts from"
+    )
+
+
+class TopicShape(Part):
+    """A topic; `leaders` holds the leader of each partition, in order."""
+
+    name: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._-]{1,249}$")]
+    partitions: int = Field(default=1, ge=1, le=1000)
+    replication: int = Field(default=1, ge=1, le=MOST_BROKERS)
+    leaders: list[BrokerId] | None = Field(default=None, description="Brokers in turn where absent")
+
+
+class Cluster(Part):
+    """Brokers are numbered from 1."""
+
+    brokers: int = Field(ge=1, le=MOST_BROKERS)
+    topics: list[TopicShape] = Field(default=[])
+
+
+class Timed(Part):
+    """When a step starts."""
+
+    at: str | None = Field(
+        default=None, pattern=r"^\s*[A-Za-z][A-Za-z0-9_]*\s*(\+.*)?$", examples=["outage+4s"],
+        description="After the step called so was confirmed (a fault) or ended (an operation)",
+    )  # fmt: skip
+    after: Seconds | None = Field(default=None, description="So long after the step before has ended")
+
+
+class DoStep(Timed):
+    """An operation of the client; it ends before the next step starts, unless `background: true`."""
+
+    model_config = ConfigDict(extra="allow", title="do")
+
+    do: str = Field(description="What the client is asked to do")
+    alias: Alias | None = Field(default=None, alias="as", description="What expectations call it; else its own name")
+    expect: str | None = Field(default=None, description="How it has to end")
+    give_up_after: Seconds | None = Field(
+        default=None, description="The lab's patience: past it the operation's time is censored"
+    )
+    background: bool = Field(default=False, description="Start the next step without waiting for the end")
+
+
+class InjectStep(Timed):
+    """A fault; the step ends when the fault is confirmed. The fault's own parameters stand beside these keys."""
+
+    model_config = ConfigDict(extra="allow", title="inject")
+
+    inject: str = Field(description="Which fault")
+    alias: Alias | None = Field(default=None, alias="as", description="What other steps call it; else the fault's name")
+    for_: Seconds | None = Field(default=None, alias="for", description="Heal by itself after this; else at the end")
+
+
+class HealStep(Timed):
+    """Undo a fault; the step ends when that is confirmed."""
+
+    model_config = ConfigDict(title="heal")
+
+    heal: Alias = Field(description="The fault's `as`")
+
+
+STEPS: dict[str, type[DoStep] | type[InjectStep] | type[HealStep]] = {
+    "do": DoStep, "inject": InjectStep, "heal": HealStep,
+}  # fmt: skip
+Kind = Literal["equals", "at_most", "at_least", "claim"]
+KINDS: tuple[Kind, ...] = ("equals", "at_most", "at_least", "claim")
+
+
+class Expect(Part):
+    """A bound on a measure, with its source. Exactly one of equals, at_most, at_least, claim.
+
+    A bound is a formula over the client's own settings, or `formula(name)` for one of formulas.yaml beside the file.
+    """
+
+    measure: Line = Field(description="<step>.<measure>, such as probe.time_to_error", examples=["probe.time_to_error"])
+    equals: FormulaText | None = Field(default=None, description="The measure is this, give or take `within`")
+    at_most: FormulaText | None = None
+    at_least: FormulaText | None = None
+    claim: FormulaText | None = Field(default=None, description="What somebody's text says that the measure is")
+    within: Within | None = Field(default=None, description="Tolerance of a time: 1% + 50ms. Counts are exact")
+    when: FormulaText | None = Field(default=None, description="Judge only where this condition holds")
+    holds: bool | None = Field(default=None, description="What the lab knows of a claim; only this can fail the run")
+    name: Name | None = Field(default=None, description="What reports call it")
+    source: Annotated[str, StringConstraints(max_length=500)] = Field(default="", description="Where the bound is from")
+
+
+class ScenarioFile(Part):
+    """A fault, what the client does meanwhile, and what is expected of it."""
+
+    format: Literal[1] = Field(description="Version of this format")
+    scenario: Name = Field(description="Its name: in tables, file names and run ids")
+    about: Line = Field(description="One sentence: what happens and to whom")
+    tags: list[Name] = Field(default=[], description="For `--tag`; `slow` is left out on local unless asked for")
+    client: Client
+    settings: dict[str, object] = Field(
+        default={}, description="The client's own, by full name; durations with their unit",
+        json_schema_extra={"additionalProperties": {"type": ["string", "number", "boolean"]}},
+    )  # fmt: skip
+    cluster: Cluster
+    steps: Annotated[list[dict[str, object]], Field(min_length=1, max_length=200)]
+    expect: Annotated[list[Expect], Field(min_length=1, max_length=200)]
+    repeat: int = Field(default=1, ge=1, le=MOST_REPEATS, description="Runs of each matrix cell")
+
+
+class TermText(Part):
+    """One addend of a named formula, and what the client does in that time."""
+
+    term: FormulaText
+    meaning: Line
+
+
+class FormulaEntry(Part):
+    """A named formula: the sum of its terms."""
+
+    about: Line
+    holds_when: FormulaText | None = Field(default=None, description="Outside of this it says nothing")
+    error: Line | None = Field(default=None, description="What the caller gets")
+    sum: Annotated[list[TermText], Field(min_length=1, max_length=50)]
+    source: Line
+
+
+class FormulasFile(Part):
+    """formulas.yaml: the formulas that the scenarios of a folder cite."""
+
+    format: Literal[1]
+    formulas: dict[Alias, FormulaEntry]

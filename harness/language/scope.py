@@ -1,0 +1,163 @@
+"""What the names in a formula stand for: settings by full name or unique dotted end, cluster, client, faults."""
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from client.profiles.contract import Profile
+from client.settings import Settings, SettingValue
+from harness.faults import FaultModel
+from harness.language.problems import did_you_mean
+from harness.language.syntax import FormulaError
+from harness.language.units import UnitError, Value, duration, number
+from harness.operations import OPERATIONS
+from harness.plan import Do, Inject, Named, RunPlan
+from harness.quantities import Measured, shown
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A function that a profile exports. Its units are said as everywhere in this house: names that end in `_s`.
+
+    `takes_s` says of each argument whether it is a duration, `gives_s` of the result. A parameter called `settings` is
+    filled in with the client's settings.
+    """
+
+    call: Callable[..., float]
+    takes_s: tuple[bool, ...]
+    gives_s: bool
+    wants_settings: bool
+
+    @classmethod
+    def of(cls, call: Callable[..., float]) -> "Function":
+        names = list(inspect.signature(call).parameters)
+        own = [name for name in names if name != "settings"]
+        name = getattr(call, "__name__", "")
+        return cls(call, tuple(n.endswith("_s") for n in own), name.endswith("_s"), len(own) < len(names))
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """`settings` come first: a setting called like anything else wins."""
+
+    settings: Mapping[str, Value]
+    others: Mapping[str, Value] = field(default_factory=dict)
+    functions: Mapping[str, Function] = field(default_factory=dict)
+    values: Mapping[str, SettingValue] = field(default_factory=dict)
+
+    def find(self, name: str) -> Value:
+        """Raises FormulaError, without a place, for an unknown or ambiguous name."""
+        if name not in self.settings and name in self.others:
+            return self.others[name]
+        return self.find_setting(name)
+
+    def find_setting(self, name: str) -> Value:
+        """A setting by its full name or a unique dotted end of it. Raises FormulaError, without a place."""
+        if name in self.settings:
+            return self.settings[name]
+        ends = [full for full in self.settings if full.endswith(f".{name}")]
+        if len(ends) == 1:
+            return self.settings[ends[0]]
+        if ends:
+            message = f"{shown(name)} could be {' or '.join(ends)}"
+            raise FormulaError("ambiguous-name", message, f"write {ends[0]}")
+        hint = did_you_mean(name, [*self.settings, *self.others])
+        if not hint.startswith("did"):
+            short = {full.rsplit(".", 1)[-1] for full in self.settings}
+            hint = did_you_mean(name.rsplit(".", 1)[-1], sorted(short))
+        raise FormulaError("unknown-name", f"nothing is called {name}", hint if hint.startswith("did") else "")
+
+    def setting(self, name: str) -> Value:
+        """Raises FormulaError, without a place, where no setting has this full name."""
+        if name in self.settings:
+            return self.settings[name]
+        message = f"the client has no setting {shown(name)}"
+        raise FormulaError("unknown-setting", message, did_you_mean(name, self.settings))
+
+    def call(self, name: str, arguments: tuple[Value, ...]) -> Value:
+        """A profile's function. Raises FormulaError, without a place."""
+        function = self.functions[name]
+        if len(arguments) != len(function.takes_s):
+            message = f"{name} takes {len(function.takes_s)} arguments, not {len(arguments)}"
+            raise FormulaError("formula", message)
+        for takes_s, argument in zip(function.takes_s, arguments, strict=True):
+            if argument.unit != ("s" if takes_s else "count"):
+                raise FormulaError("unit", f"{name} takes {'a duration' if takes_s else 'a number'} here")
+        extra = {"settings": Settings(self.values)} if function.wants_settings else {}
+        try:
+            result = function.call(*(argument.number for argument in arguments), **extra)
+            return duration(name, number(result).number) if function.gives_s else number(result)
+        except (ArithmeticError, ValueError, KeyError, UnitError) as error:
+            raise FormulaError("formula", f"{name} has no value here: {error}") from error
+
+
+def setting_value(named: Named) -> Value:
+    """A setting or parameter as a formula sees it."""
+    if named.unit == "s":
+        return duration(named.name, named.value or 0.0, named.name)
+    if named.unit == "count":
+        return Value("count", named.value or 0.0)
+    return Value("bool", bool(named.value)) if named.unit == "bool" else Value("text", named.text)
+
+
+def fault_values(alias: str, fault: FaultModel) -> dict[str, Value]:
+    """`outage.delay` and the like: the fault's durations, numbers and words."""
+    found: dict[str, Value] = {}
+    for name, info in type(fault).model_fields.items():
+        value, full = getattr(fault, name), f"{alias}.{name}"
+        if any(isinstance(mark, Measured) and mark.unit == "s" for mark in info.metadata):
+            found[full] = duration(full, float(value))
+        elif isinstance(value, bool):
+            found[full] = Value("bool", value)
+        elif isinstance(value, int | float):
+            found[full] = Value("count", float(value))
+        elif isinstance(value, str):
+            found[full] = Value("text", value)
+    return found
+
+
+def argument_values(do: Do) -> dict[str, Value]:
+    """`probe.deadline` and the like."""
+    definition = OPERATIONS.get(do.operation)
+    kinds = {argument.name: argument.kind for argument in definition.arguments} if definition else {}
+    found: dict[str, Value] = {}
+    for name, value in do.arguments.items():
+        full = f"{do.alias}.{name}"
+        if kinds.get(name) == "duration":
+            found[full] = duration(full, float(value))
+        elif isinstance(value, int | float):
+            found[full] = Value("count", float(value))
+        else:
+            found[full] = Value("text", value)
+    return found
+
+
+def raw_value(named: Named) -> SettingValue:
+    """What a profile's own settings hold: seconds, a whole number where it is one, a truth, a text."""
+    if named.unit == "text":
+        return named.text
+    if named.unit == "bool":
+        return bool(named.value)
+    value = named.value or 0.0
+    return int(value) if named.unit == "count" and value.is_integer() else value
+
+
+def scope_of(plan: RunPlan, profile: Profile | None) -> Scope:
+    """All that a formula of this plan may name."""
+    others = {
+        "cluster.brokers": Value("count", float(plan.cluster.brokers)),
+        "client.bootstrap.count": Value("count", float(len(plan.client.bootstrap))),
+        "client.version": Value("text", plan.client.version),
+        "client.name": Value("text", plan.client.name),
+    }
+    for step in plan.steps:
+        if isinstance(step, Inject):
+            others |= fault_values(step.alias, step.fault)
+        elif isinstance(step, Do):
+            others |= argument_values(step)
+    return Scope(
+        settings={named.name: setting_value(named) for named in plan.settings},
+        others=others,
+        functions={name: Function.of(call) for name, call in profile.functions.items()} if profile else {},
+        values={named.name: raw_value(named) for named in plan.settings},
+    )

@@ -1,0 +1,227 @@
+"""Steps of a scenario: operations, faults and healings, each checked against what is registered under its name."""
+
+from dataclasses import dataclass
+from typing import Literal, cast
+
+from pydantic import BaseModel
+
+from harness.faults import FAULTS
+from harness.faults.brokers import NoSuchBroker
+from harness.language.matrix import alias_of
+from harness.language.notes import Notes
+from harness.language.problems import did_you_mean
+from harness.language.schema import STEPS, DoStep, HealStep, InjectStep, Timed
+from harness.language.tree import Entry, Mapping, Scalar, Sequence, Tree, at
+from harness.language.validation import keys_of, validated
+from harness.operations import OPERATIONS, Argument
+from harness.plan import ClusterShape, Do, Heal, Inject, Step, When
+from harness.quantities import QuantityError, duration_s, shown, size_bytes
+
+Expected = Literal["acknowledged", "ok", "failed"] | None
+RESERVED = ("cluster", "client", "settings", "setting", "min", "max", "ceil", "floor", "true", "false")
+PATIENCE_S = 60.0
+"""How long the lab waits for an operation that says nothing else and of which no formula predicts more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """`aliases` holds what is called something even where it is wrong otherwise: one mistake, one problem.
+
+    `patient` names operations without a `give_up_after` of their own. `sound` is False where a step was left out.
+    """
+
+    steps: tuple[Step, ...]
+    aliases: dict[str, str]
+    patient: frozenset[str]
+    sound: bool
+
+
+def steps(tree: Tree | None, cluster: ClusterShape | None, notes: Notes) -> Steps:
+    """Every step that is right; the others are noted."""
+    reader = _Reader(cluster, notes)
+    items = tree.items if isinstance(tree, Sequence) else ()
+    for item in items:
+        reader.read(item)
+    sound = len(reader.found) == len(items) > 0
+    return Steps(tuple(reader.found), reader.aliases, frozenset(reader.patient), sound)
+
+
+class _Reader:
+    def __init__(self, cluster: ClusterShape | None, notes: Notes) -> None:
+        self.cluster = cluster
+        self.notes = notes
+        self.found: list[Step] = []
+        self.aliases: dict[str, str] = {}
+        self.patient: set[str] = set()
+        self.healed: set[str] = set()
+
+    def read(self, tree: Tree) -> None:
+        kinds = [kind for kind in STEPS if isinstance(tree, Mapping) and kind in tree.entries]
+        if not isinstance(tree, Mapping) or len(kinds) != 1:
+            given = list(tree.entries) if isinstance(tree, Mapping) else []
+            near = [hint for key in given if (hint := did_you_mean(key, STEPS)).startswith("did")]
+            message = f"a step has one of {', '.join(STEPS)}" + (f", not {' and '.join(kinds)}" if kinds else "")
+            hint = near[0] if near and not kinds else "write {do: send, as: probe}"
+            self.notes.add(tree.span, "step", message, hint)
+            return
+        alias = alias_of(tree) if kinds[0] != "heal" else None
+        before = len(self.notes.problems)
+        step = self._step(kinds[0], tree)
+        if alias is not None:
+            self._name(alias, tree, kinds[0])
+        if step is not None and len(self.notes.problems) == before:
+            self.found.append(step)
+
+    def _name(self, alias: str, tree: Mapping, kind: str) -> None:
+        named = tree.get("as") or tree.get(kind)
+        assert named is not None
+        if alias in self.aliases:
+            hint = "add `as:` with another name" if tree.get("as") is None else "choose another name"
+            self.notes.add(named.span, "duplicate-alias", f"two steps are called {shown(alias)}", hint)
+        elif alias in RESERVED:
+            self.notes.add(
+                named.span, "reserved-alias", f"{shown(alias)} means something else in formulas", "rename it"
+            )
+        what = tree.get(kind)
+        self.aliases[alias] = kind if kind == "inject" or not isinstance(what, Scalar) else f"do {what.text}"
+
+    def _step(self, kind: str, tree: Mapping) -> Step | None:
+        what = tree.get(kind)
+        if kind == "do" and isinstance(what, Scalar) and what.text not in OPERATIONS:
+            hint = did_you_mean(what.text, OPERATIONS)
+            self.notes.add(what.span, "unknown-operation", f"there is no operation {shown(what.text)}", hint)
+            return None
+        if kind == "inject" and isinstance(what, Scalar) and what.text not in FAULTS:
+            hint = did_you_mean(what.text, FAULTS)
+            self.notes.add(what.span, "unknown-fault", f"there is no fault {shown(what.text)}", hint)
+            return None
+        model = validated(STEPS[kind], tree, self.notes)
+        if model is None:
+            return None
+        when = self._when(model, tree)
+        if isinstance(model, DoStep):
+            return self._do(model, tree, when)
+        if isinstance(model, InjectStep):
+            return self._inject(model, tree, when)
+        return self._heal(model, tree, when)
+
+    def _when(self, model: Timed, tree: Mapping) -> When:
+        if model.at is None:
+            return When(after_s=model.after or 0.0)
+        where = at(tree, ("at",))
+        if model.after is not None:
+            self.notes.add(at(tree, ("after",), key=True), "step", "a step has `at` or `after`, not both", "remove one")
+        alias, _, rest = (part.strip() for part in model.at.partition("+"))
+        if alias not in self.aliases:
+            earlier = [name for name in self.aliases if name != alias_of(tree)]
+            message = f"`at` waits for {shown(alias)}, which no earlier step is called"
+            self.notes.add(where, "unknown-alias", message, did_you_mean(alias, earlier))
+        try:
+            after_s = duration_s(rest) if "+" in model.at else 0.0
+        except QuantityError as error:
+            self.notes.add(where, "quantity", error.text, error.hint or "write at: outage+4s")
+            after_s = 0.0
+        return When(alias=alias, after_s=after_s)
+
+    def _do(self, model: DoStep, tree: Mapping, when: When) -> Do:
+        definition = OPERATIONS[model.do]
+        if model.expect is not None and model.expect not in definition.expects:
+            message = f"{model.do} does not end {shown(model.expect)}"
+            hint = did_you_mean(model.expect, definition.expects)
+            self.notes.add(at(tree, ("expect",)), "unknown-value", message, hint)
+        known = {argument.name: argument for argument in definition.arguments}
+        arguments: dict[str, str | int | float] = {}
+        for key, entry in _own(tree, DoStep).items():
+            if key not in known:
+                hint = did_you_mean(key, [*known, *keys_of(DoStep, ())])
+                message = f"{model.do} has no argument {shown(key)}"
+                self.notes.add(entry.key.span, "unknown-argument", message, hint)
+                continue
+            value = self._argument(known[key], entry.value)
+            if value is not None:
+                arguments[key] = value
+        self._check_place(arguments, tree, model.do)
+        alias = model.alias or model.do
+        if model.give_up_after is None:
+            self.patient.add(alias)
+        patience_s = PATIENCE_S if model.give_up_after is None else model.give_up_after
+        return Do(
+            operation=model.do, alias=alias, arguments=arguments, give_up_after_s=patience_s, when=when,
+            expect=cast(Expected, model.expect), background=model.background, line=tree.span.line,
+        )  # fmt: skip
+
+    def _argument(self, argument: Argument, tree: Tree) -> str | int | float | None:
+        if not isinstance(tree, Scalar) or tree.value is None:
+            self.notes.add(tree.span, "type", f"{argument.name} is one value")
+            return None
+        try:
+            if argument.kind == "duration":
+                return duration_s(tree.text)
+            if argument.kind == "size":
+                return size_bytes(tree.text)
+        except QuantityError as error:
+            self.notes.add(tree.span, "quantity", error.text, error.hint)
+            return None
+        if argument.kind == "text":
+            return tree.text
+        if isinstance(tree.value, bool) or not isinstance(tree.value, int) or tree.value < 0:
+            self.notes.add(tree.span, "type", f"{argument.name} is a whole number from 0", "write digits")
+            return None
+        return tree.value
+
+    def _check_place(self, arguments: dict[str, str | int | float], tree: Mapping, operation: str) -> None:
+        """A topic and partition that a step names, or takes for granted, have to exist."""
+        if self.cluster is None or not any(a.name == "topic" for a in OPERATIONS[operation].arguments):
+            return
+        topics = {topic.name: topic for topic in self.cluster.topics}
+        if not topics:
+            message = f"{operation} needs a topic and the cluster has none"
+            self.notes.add(at(tree, ("do",)), "unknown-topic", message, "add topics: [{name: orders}] to `cluster`")
+            return
+        name = str(arguments.get("topic", next(iter(topics))))
+        if name not in topics:
+            hint = did_you_mean(name, topics)
+            self.notes.add(at(tree, ("topic",)), "unknown-topic", f"the cluster has no topic {shown(name)}", hint)
+            return
+        partition = arguments.get("partition", 0)
+        if isinstance(partition, int) and partition >= topics[name].partitions:
+            message = f"{name} has no partition {partition}"
+            hint = f"partitions are 0 to {topics[name].partitions - 1}"
+            self.notes.add(at(tree, ("partition",)), "unknown-partition", message, hint)
+
+    def _inject(self, model: InjectStep, tree: Mapping, when: When) -> Inject | None:
+        own = Mapping(_own(tree, InjectStep), tree.span)
+        fault = validated(FAULTS[model.inject], own, self.notes, known=tuple(keys_of(InjectStep, ())))
+        if fault is None:
+            return None
+        if self.cluster is not None:
+            try:
+                fault.stages(self.cluster.broker_ids)
+            except NoSuchBroker as error:
+                listed = own.get("brokers")
+                items = listed.items if isinstance(listed, Sequence) else ()
+                exact = [i.span for i in items if isinstance(i, Scalar) and i.value == error.broker]
+                where = exact[0] if exact else at(tree, ("brokers",))
+                self.notes.add(where, "no-such-broker", str(error), error.hint)
+        alias = model.alias or model.inject
+        return Inject(fault=fault, alias=alias, for_s=model.for_, when=when, line=tree.span.line)
+
+    def _heal(self, model: HealStep, tree: Mapping, when: When) -> Heal:
+        where = at(tree, ("heal",))
+        faults = [alias for alias, kind in self.aliases.items() if kind == "inject"]
+        if model.heal not in self.aliases:
+            message = f"no earlier fault is called {shown(model.heal)}"
+            self.notes.add(where, "unknown-alias", message, did_you_mean(model.heal, faults))
+        elif model.heal not in faults:
+            message = f"{shown(model.heal)} is an operation, not a fault"
+            self.notes.add(where, "unknown-alias", message, did_you_mean(model.heal, faults))
+        elif model.heal in self.healed:
+            self.notes.add(where, "healed-twice", f"{shown(model.heal)} is healed already", "remove this step")
+        self.healed.add(model.heal)
+        return Heal(alias=model.heal, when=when, line=tree.span.line)
+
+
+def _own(tree: Mapping, model: type[BaseModel]) -> dict[str, Entry]:
+    """Entries that are not the step's own keys: arguments of the operation, parameters of the fault."""
+    mine = keys_of(model, ())
+    return {key: entry for key, entry in tree.entries.items() if key not in mine}

@@ -1,0 +1,164 @@
+"""Who is under test and with which settings: the profile's own table decides what exists and what is allowed."""
+
+import shutil
+from pathlib import Path
+
+from client.errors import SettingError
+from client.profiles import profile as profile_called
+from client.profiles import profiles
+from client.profiles.contract import Profile
+from client.settings import Setting, SettingValue
+from harness.language.notes import Notes
+from harness.language.problems import did_you_mean
+from harness.language.schema import Client
+from harness.language.tree import Mapping, Scalar, Tree, at
+from harness.plan import ClientPlan, Named, Unit
+from harness.quantities import QuantityError, duration_s, duration_text, shown
+
+UNITS: dict[str, Unit] = {"duration": "s", "count": "count", "flag": "bool", "choice": "text", "text": "text"}
+
+
+def client_plan(client: Client, tree: Tree, notes: Notes) -> tuple[ClientPlan, Profile | None] | None:
+    """The client under test; None where there is no such one: `notes` says why."""
+    if (client.profile is None) == (client.driver is None):
+        message = "a client is a `profile` or has a `driver`"
+        hint = "keep one of them" if client.profile else "add profile: sarama"
+        notes.add(at(tree, ("profile",), key=True), "client", message, hint)
+        return None
+    return _bundled(client, tree, notes) if client.profile is not None else _program(client, tree, notes)
+
+
+def _bundled(client: Client, tree: Tree, notes: Notes) -> tuple[ClientPlan, Profile] | None:
+    assert client.profile is not None
+    if client.profile not in profiles():
+        hint = did_you_mean(client.profile, profiles())
+        notes.add(at(tree, ("profile",)), "unknown-profile", f"there is no profile {shown(client.profile)}", hint)
+        return None
+    profile = profile_called(client.profile)
+    for key in ("name", "driver"):
+        if getattr(client, key) is not None:
+            notes.add(at(tree, (key,), key=True), "client", f"a bundled client takes no `{key}`", "remove it")
+    releases = ", ".join(profile.releases)
+    if client.version is None:
+        notes.add(tree.span, "missing-key", "`version` is missing in `client`", f"one of {releases}")
+        return None
+    if client.version not in profile.releases:
+        message = f"{profile.name} {client.version} is not bundled; releases are never rounded"
+        notes.add(at(tree, ("version",)), "unknown-version", message, f"one of {releases}")
+        return None
+    plan = ClientPlan(
+        name=profile.name, version=client.version, profile=profile.name, bootstrap=tuple(client.bootstrap)
+    )
+    return plan, profile
+
+
+def _program(client: Client, tree: Tree, notes: Notes) -> tuple[ClientPlan, None]:
+    assert client.driver is not None
+    program = client.driver.exec[0]
+    if not _found(program, notes.path.parent):
+        where = at(tree, ("driver", "exec", 0))
+        message = f"there is no program {shown(program)}"
+        hint = "a path counts from the scenario's folder; make it executable" if "/" in program else "is it on PATH?"
+        notes.add(where, "missing-program", message, hint)
+    name = client.name or Path(program).name
+    argv = tuple(client.driver.exec)
+    return ClientPlan(name=name, version=client.version or "", argv=argv, bootstrap=tuple(client.bootstrap)), None
+
+
+def _found(program: str, folder: Path) -> bool:
+    try:
+        return shutil.which(str(folder / program) if "/" in program else program) is not None
+    except (OSError, ValueError):
+        return False
+
+
+def settings(tree: Tree | None, profile: Profile | None, version: str, notes: Notes) -> tuple[tuple[Named, ...], bool]:
+    """Every setting with its value, defaults filled in; a setting that is wrong is noted and left at its default.
+
+    The second result is False where something was wrong.
+    """
+    entries = tree.entries if isinstance(tree, Mapping) else {}
+    before = len(notes.problems)
+    if profile is None:
+        free = tuple(_free(name, entry.value, notes) for name, entry in entries.items())
+        return tuple(named for named in free if named is not None), len(notes.problems) == before
+    table = profile.settings
+    given: dict[str, SettingValue] = {}
+    texts: dict[str, str] = {}
+    for name, entry in entries.items():
+        try:
+            setting = table.find(name, version)
+        except SettingError as error:
+            hint = f"did you mean {error.suggestion}?" if error.suggestion else ""
+            notes.add(entry.key.span, "unknown-setting", error.text, hint)
+            continue
+        value = _value(setting, entry.value, notes)
+        if value is None:
+            continue
+        try:
+            table.check(name, value, version)
+        except SettingError as error:
+            hint = f"did you mean {error.suggestion}?" if error.suggestion else ""
+            notes.add(entry.value.span, "setting-value", error.text, hint)
+            continue
+        given[name] = value
+        assert isinstance(entry.value, Scalar)
+        texts[name] = entry.value.text
+    resolved = table.resolve(given, version)
+    named = tuple(_named(s, resolved[s.name], texts.get(s.name)) for s in table.of(version))
+    return named, len(notes.problems) == before
+
+
+def _value(setting: Setting, tree: Tree, notes: Notes) -> SettingValue | None:
+    """The scenario's value as the profile wants it; None where it is none: `notes` says why."""
+    if not isinstance(tree, Scalar) or tree.value is None:
+        notes.add(tree.span, "setting-value", f"{setting.name} is one value", _example(setting))
+        return None
+    value = tree.value
+    if setting.kind == "duration":
+        try:
+            return duration_s(tree.text)
+        except QuantityError as error:
+            notes.add(tree.span, "quantity", f"{setting.name}: {error.text}", error.hint)
+            return None
+    if setting.kind == "count" and (isinstance(value, bool) or not isinstance(value, int)):
+        wanted = "a whole number"
+    elif setting.kind == "flag" and not isinstance(value, bool):
+        wanted = "true or false"
+    else:
+        return tree.text if setting.kind in ("choice", "text") else value
+    notes.add(tree.span, "setting-value", f"{setting.name} is {wanted}, not {shown(tree.text)}", _example(setting))
+    return None
+
+
+def _example(setting: Setting) -> str:
+    return f"write {_text(setting, setting.default)}, its default, or another" if setting.default != "" else ""
+
+
+def _text(setting: Setting, value: SettingValue) -> str:
+    if setting.kind == "duration":
+        return duration_text(float(value))
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _named(setting: Setting, value: SettingValue, text: str | None) -> Named:
+    unit = UNITS[setting.kind]
+    number = None if unit == "text" else float(value)
+    return Named(name=setting.name, text=text or _text(setting, value), unit=unit, value=number)
+
+
+def _free(name: str, tree: Tree, notes: Notes) -> Named | None:
+    """A setting of somebody's own program: what it looks like is what it is."""
+    if not isinstance(tree, Scalar) or tree.value is None:
+        notes.add(
+            tree.span, "setting-value", f"{name} is one value", "write a duration, a number, true, false or a text"
+        )
+        return None
+    if isinstance(tree.value, bool):
+        return Named(name=name, text=tree.text, unit="bool", value=float(tree.value))
+    if isinstance(tree.value, int | float):
+        return Named(name=name, text=tree.text, unit="count", value=float(tree.value))
+    try:
+        return Named(name=name, text=tree.text, unit="s", value=duration_s(tree.text))
+    except QuantityError:
+        return Named(name=name, text=tree.text, unit="text")

@@ -1,0 +1,240 @@
+"""A YAML file as values that know where they stand: the only place that reads YAML.
+
+YAML 1.2 core rules: `on` and `1:30` are texts, so they are refused with what to write instead. Aliases are followed, up
+to a limit; tags, directives and several documents are refused, because a scenario has no use for them.
+"""
+
+import re
+from bisect import bisect_right
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NoReturn
+
+from ruamel.yaml import YAML
+from ruamel.yaml.error import MarkedYAMLError, StringMark, YAMLError
+from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
+from ruamel.yaml.reader import ReaderError
+
+from harness.language.problems import Problem, Span
+from harness.language.scalars import Plain, aligned, core_value
+from harness.quantities import shown
+
+LARGEST_FILE = 256 * 1024
+MOST_VALUES = 20_000
+DEEPEST = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Scalar:
+    """A value, its place, and where in the file each character of its text stands (empty: unknown)."""
+
+    value: Plain
+    span: Span
+    text: str = ""
+    places: tuple[tuple[int, int], ...] = field(default=(), repr=False)
+
+    def within(self, start: int, end: int) -> tuple[Span, ...]:
+        """Where characters start..end of the text stand: one span for each source line that they touch."""
+        touched: dict[int, list[int]] = {}
+        for line, column in self.places[start:end]:
+            touched.setdefault(line, []).append(column)
+        spans = [Span(line, min(columns), max(columns) - min(columns) + 1) for line, columns in touched.items()]
+        return tuple(spans) or (self.span,)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    key: Scalar
+    value: "Tree"
+
+
+@dataclass(frozen=True, slots=True)
+class Mapping:
+    """Entries by key, in the order of the file; duplicate keys were reported and the first one kept."""
+
+    entries: dict[str, Entry]
+    span: Span
+
+    def get(self, key: str) -> "Tree | None":
+        entry = self.entries.get(key)
+        return entry.value if entry else None
+
+
+@dataclass(frozen=True, slots=True)
+class Sequence:
+    items: tuple["Tree", ...]
+    span: Span
+
+
+Tree = Scalar | Mapping | Sequence
+Path_ = tuple[str | int, ...]
+
+
+def plain(tree: Tree) -> object:
+    """The same as dicts, lists and values."""
+    if isinstance(tree, Scalar):
+        return tree.value
+    if isinstance(tree, Sequence):
+        return [plain(item) for item in tree.items]
+    return {key: plain(entry.value) for key, entry in tree.entries.items()}
+
+
+def at(tree: Tree, path: Path_, *, key: bool = False) -> Span:
+    """The place of what stands at `path`, or of the nearest thing around it; `key`: of its key."""
+    span = tree.span
+    for step in path:
+        if isinstance(tree, Mapping) and step in tree.entries:
+            entry = tree.entries[str(step)]
+            span = entry.key.span if key and step is path[-1] else entry.value.span
+            tree = entry.value
+        elif isinstance(tree, Sequence) and isinstance(step, int) and step < len(tree.items):
+            tree = tree.items[step]
+            span = tree.span
+        else:
+            break
+    return span
+
+
+class Unreadable(Exception):
+    """The text is no single YAML document: `problems` says why."""
+
+    def __init__(self, problems: tuple[Problem, ...]) -> None:
+        super().__init__(problems)
+        self.problems = problems
+
+
+def parse(source: str, path: Path) -> tuple[Tree, tuple[Problem, ...]]:
+    """The file's one document, and what is wrong with its spelling though it could be read. Raises Unreadable."""
+    reader = _Reader(source, path)
+    if len(source) > LARGEST_FILE:
+        raise Unreadable((reader.problem(Span(1, 1), "too-large", f"the file is above {LARGEST_FILE // 1024} KiB"),))
+    if nested := re.search(rf"(?:[\[{{]\s*){{{DEEPEST}}}", source):
+        reader.refuse(nested.start(), "too-deep", "lists and mappings are nested too deeply")
+    directive = re.search(r"^%", source, re.MULTILINE)
+    node = reader.compose()
+    if node is None:
+        raise Unreadable(
+            (reader.problem(Span(1, 1), "empty", "there is nothing in this file", "begin with `format: 1`"),)
+        )
+    if directive and directive.start() < node.start_mark.index:
+        span = reader.span(directive.start(), directive.start() + 1)
+        raise Unreadable((reader.problem(span, "yaml", "YAML directives are not used here", "remove the line"),))
+    return reader.tree(node, 0), tuple(reader.problems)
+
+
+def _codepoint(character: object) -> int:
+    return character if isinstance(character, int) else ord(str(character)[:1] or "\0")
+
+
+class _Reader:
+    """Turns ruamel's nodes into trees, and their marks into lines and columns as editors count them."""
+
+    def __init__(self, source: str, path: Path) -> None:
+        self.source = source
+        self.path = path
+        self.problems: list[Problem] = []
+        self.starts = [0, *(m.end() for m in re.finditer(r"\r\n|\n|\r", source))]
+        self.count = 0
+
+    def compose(self) -> Node | None:
+        """ruamel's node for the whole file. It raises more than YAMLErrors: all of that becomes Unreadable."""
+        try:
+            return YAML(typ="safe", pure=True).compose(self.source)  # type: ignore[no-any-return]
+        except MarkedYAMLError as error:
+            problem = self.yaml_error(error)
+        except ReaderError as error:
+            where = error.position if isinstance(error.position, int) else 0
+            message = f"character U+{_codepoint(error.character):04X} has no place in YAML"
+            problem = self.problem(self.span(where, where + 1), "yaml", message, "remove it")
+        except RecursionError:
+            problem = self.problem(Span(1, 1), "too-deep", "lists and mappings are nested too deeply")
+        except (YAMLError, ValueError, LookupError, AttributeError, TypeError, AssertionError, OverflowError) as error:
+            problem = self.problem(Span(1, 1), "yaml", f"this is not YAML: {shown(str(error))}")
+        raise Unreadable((problem,))
+
+    def problem(self, span: Span, code: str, message: str, hint: str = "") -> Problem:
+        return Problem(self.path, span.line, span.column, span.length, code, message, hint)
+
+    def place(self, index: int) -> tuple[int, int]:
+        line = bisect_right(self.starts, index)
+        return line, index - self.starts[line - 1] + 1
+
+    def span(self, start: int, end: int) -> Span:
+        """From start to end, cut at the end of its first line."""
+        line, column = self.place(min(start, len(self.source)))
+        text = self.source[start:end]
+        return Span(line, column, max(1, len(re.split(r"[\r\n]", text, maxsplit=1)[0].rstrip())))
+
+    def yaml_error(self, error: MarkedYAMLError) -> Problem:
+        mark = error.problem_mark or error.context_mark
+        index = min(mark.index, len(self.source)) if isinstance(mark, StringMark) else 0
+        found = self.source[index : index + 1]
+        code, message, hint = "yaml", f"this is not YAML: {error.problem or error.context}", ""
+        if found == "\t":
+            code, message, hint = "tab", "a tab where YAML wants spaces", "indent with spaces"
+        elif "another document" in message:
+            message, hint = "a file holds one scenario", "move what follows `---` to a file of its own"
+        elif "undefined alias" in message:
+            code, hint = "unknown-anchor", "define it before with &name, or quote the text"
+        elif "mapping values are not allowed" in message:
+            hint = "put the value in quotes, or begin a new line before the key"
+        elif "stream end" in message or "end of stream" in message:
+            hint = "a bracket or a quote is not closed"
+        return self.problem(self.span(index, index + 1), code, message, hint)
+
+    def refuse(self, index: int, code: str, message: str) -> NoReturn:
+        raise Unreadable((self.problem(self.span(index, index + 1), code, message, "write it out plainly"),))
+
+    def tree(self, node: Node, depth: int) -> Tree:
+        start = node.start_mark.index
+        self.count += 1
+        if self.count > MOST_VALUES:
+            self.refuse(start, "too-large", f"aliases make this file larger than {MOST_VALUES} values")
+        if depth > DEEPEST:
+            self.refuse(start, "too-deep", "nested too deeply, or an alias to itself")
+        head = self.source[start : start + 1]
+        if head == "&":
+            start += len(re.match(r"&\S*\s*", self.source[start:]).group())  # type: ignore[union-attr]
+            head = self.source[start : start + 1]
+        if head == "!":
+            span = self.span(start, node.end_mark.index)
+            self.problems.append(self.problem(span, "yaml", "YAML tags are not used here", "remove it"))
+        if isinstance(node, ScalarNode):
+            return self.scalar(node, start)
+        if isinstance(node, SequenceNode):
+            return Sequence(tuple(self.tree(item, depth + 1) for item in node.value), self._opening(node, start))
+        assert isinstance(node, MappingNode)
+        return self.mapping(node, start, depth)
+
+    def _opening(self, node: MappingNode | SequenceNode, start: int) -> Span:
+        """A collection in brackets is underlined whole; one in lines at its first character."""
+        return self.span(start, node.end_mark.index if node.flow_style else start + 1)
+
+    def mapping(self, node: MappingNode, start: int, depth: int) -> Mapping:
+        entries: dict[str, Entry] = {}
+        for key_node, value_node in node.value:
+            key = self.tree(key_node, depth + 1)
+            value = self.tree(value_node, depth + 1)
+            if not isinstance(key, Scalar) or not isinstance(key.value, str):
+                hint = f'put it in quotes: "{key.text}"' if isinstance(key, Scalar) else "a key is a word"
+                self.problems.append(self.problem(key.span, "key", "a key has to be a text", hint))
+            elif key.value in entries:
+                first = entries[key.value].key.span.line
+                message = f"{shown(key.value)} is given twice (first on line {first})"
+                self.problems.append(self.problem(key.span, "duplicate-key", message, "remove one of them"))
+            else:
+                entries[key.value] = Entry(key, value)
+        return Mapping(entries, self._opening(node, start))
+
+    def scalar(self, node: ScalarNode, start: int) -> Scalar:
+        end = node.end_mark.index
+        raw = self.source[start:end].rstrip()
+        text = str(node.value)
+        span = self.span(start, start + len(raw))
+        places = tuple(self.place(start + offset) for offset in aligned(text, raw))
+        if node.style is not None:
+            return Scalar(text, span, text, places)
+        value, wrong = core_value(text)
+        if wrong:
+            self.problems.append(self.problem(span, "yaml-value", *wrong))
+        return Scalar(value, span, text, places)

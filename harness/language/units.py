@@ -1,0 +1,158 @@
+"""What a formula reckons with: durations, numbers, truths and texts, which never turn into one another by themselves.
+
+A duration remembers what it is made of: `2*R + D + R` is three R and one D however it is written. That is what a reader
+wants to see, and what measured waits are compared with.
+"""
+
+import math
+import operator
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from harness.plan import Unit
+
+WORDS: dict[Unit, str] = {"s": "a duration", "count": "a number", "bool": "a truth", "text": "a text"}
+LARGEST = 1e15
+HIGHEST_POWER = 64
+
+
+class UnitError(Exception):
+    """Two operands that have no business together. `hint` is one suggestion, empty where there is none."""
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """So many of one named duration. `setting` is its full name where it is a setting."""
+
+    text: str
+    setting: str | None
+    count: float
+    each_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """`parts` are a duration's, in the order in which the formula first names them."""
+
+    unit: Unit
+    value: float | bool | str
+    parts: tuple[Part, ...] = ()
+
+    @property
+    def number(self) -> float:
+        assert self.unit in ("s", "count")
+        return float(self.value)
+
+
+def duration(text: str, each_s: float, setting: str | None = None) -> Value:
+    return Value("s", each_s, (Part(text, setting, 1.0, each_s),))
+
+
+def number(value: float) -> Value:
+    """Raises UnitError where it is beyond what a formula may reach."""
+    if not math.isfinite(value) or abs(value) > LARGEST:
+        raise UnitError("this comes to a number beyond all sense", "")
+    return Value("count", float(value))
+
+
+def _total(parts: tuple[Part, ...]) -> Value:
+    merged: dict[str, Part] = {}
+    for part in parts:
+        known = merged.get(part.text)
+        count = part.count + (known.count if known else 0.0)
+        merged[part.text] = Part(part.text, part.setting, count, part.each_s)
+    kept = tuple(merged.values())
+    return Value("s", number(sum(part.count * part.each_s for part in kept)).number, kept)
+
+
+def scaled(value: Value, by: float) -> Value:
+    number(by)
+    return _total(tuple(Part(p.text, p.setting, p.count * by, p.each_s) for p in value.parts))
+
+
+def added(left: Value, right: Value, sign: int = 1) -> Value:
+    """Raises UnitError but for two durations or two numbers."""
+    if left.unit == right.unit == "s":
+        return _total(left.parts + scaled(right, sign).parts)
+    if left.unit == right.unit == "count":
+        return number(left.number + sign * right.number)
+    verb = "be added to" if sign > 0 else "be taken from"
+    first, second = (left, right) if sign > 0 else (right, left)
+    hint = "multiply it by a duration, or write its unit" if {left.unit, right.unit} == {"s", "count"} else ""
+    raise UnitError(f"{WORDS[first.unit]} cannot {verb} {WORDS[second.unit]}", hint)
+
+
+def multiplied(left: Value, right: Value) -> Value:
+    """Raises UnitError for two durations, and for what is no number."""
+    if left.unit == right.unit == "count":
+        return number(left.number * right.number)
+    if {left.unit, right.unit} == {"s", "count"}:
+        return scaled(left, right.number) if left.unit == "s" else scaled(right, left.number)
+    hint = "add them, or divide one by the other" if left.unit == right.unit == "s" else ""
+    raise UnitError(f"{WORDS[left.unit]} cannot be multiplied by {WORDS[right.unit]}", hint)
+
+
+def divided(left: Value, right: Value) -> Value:
+    """Duration / duration is a number. Raises UnitError where the divisor is 0."""
+    if right.unit in ("s", "count") and right.number == 0:
+        raise UnitError("the divisor is 0 here", "")
+    if left.unit in ("s", "count") and right.unit == left.unit:
+        return number(left.number / right.number)
+    if left.unit == "s" and right.unit == "count":
+        return scaled(left, 1 / right.number)
+    raise UnitError(f"{WORDS[left.unit]} cannot be divided by {WORDS[right.unit]}")
+
+
+def raised(left: Value, right: Value) -> Value:
+    """Raises UnitError but for numbers with a small whole exponent."""
+    if left.unit != "count" or right.unit != "count":
+        raise UnitError(f"{WORDS[left.unit]} cannot be raised to {WORDS[right.unit]}", "only numbers can")
+    if not right.number.is_integer() or not 0 <= right.number <= HIGHEST_POWER:
+        raise UnitError(f"an exponent is a whole number from 0 to {HIGHEST_POWER}")
+    if abs(left.number) > 1 and right.number * math.log10(abs(left.number)) > math.log10(LARGEST):
+        raise UnitError("this comes to a number beyond all sense")
+    return number(left.number**right.number)
+
+
+VERSION = re.compile(r"\d{1,6}(\.\d{1,6})*")
+ORDERS: dict[str, Callable[[Any, Any], bool]] = {
+    "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
+}  # fmt: skip
+
+
+def compared(left: Value, right: Value, sign: str) -> Value:
+    """Texts have an order only where both are versions: 1.9.0 < 1.27.2. Raises UnitError."""
+    if left.unit != right.unit:
+        raise UnitError(f"{WORDS[left.unit]} cannot be compared with {WORDS[right.unit]}", _compare_hint(left, right))
+    if sign in ("==", "!="):
+        return Value("bool", (left.value == right.value) is (sign == "=="))
+    if left.unit == "bool":
+        raise UnitError("truths have no order", "compare them with == or !=")
+    if left.unit == "text":
+        texts = (str(left.value), str(right.value))
+        if not all(VERSION.fullmatch(text) for text in texts):
+            raise UnitError("texts have no order, only versions have", "compare them with == or !=")
+        first, second = (_release(text) for text in texts)
+        return Value("bool", ORDERS[sign](first, second))
+    return Value("bool", ORDERS[sign](left.number, right.number))
+
+
+def _release(text: str) -> tuple[int, ...]:
+    """1.27 and 1.27.0 are the same release."""
+    numbers = [int(part) for part in text.split(".")]
+    while numbers and numbers[-1] == 0:
+        numbers.pop()
+    return tuple(numbers)
+
+
+def _compare_hint(left: Value, right: Value) -> str:
+    if {left.unit, right.unit} == {"s", "count"}:
+        return "write the number's unit: 1s or 1ms"
+    return "put a version in quotes: '1.27.2'" if "text" in (left.unit, right.unit) else ""

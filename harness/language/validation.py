@@ -1,0 +1,120 @@
+"""Pydantic's findings in our words, at the place of what they are about."""
+
+from collections.abc import Mapping as AbstractMapping
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from harness.language.notes import Notes
+from harness.language.problems import did_you_mean
+from harness.language.tree import Mapping, Path_, Scalar, Tree, at, plain
+from harness.quantities import shown
+
+Model = TypeVar("Model", bound=BaseModel)
+
+
+def validated(model: type[Model], tree: Tree, notes: Notes, *, known: tuple[str, ...] = ()) -> Model | None:
+    """The tree as a model, None where it is none: then `notes` has every reason. `known`: further keys to suggest."""
+    if not isinstance(tree, Mapping):
+        notes.add(tree.span, "type", f"a mapping is wanted here, not {_kind(tree)}", "write key: value")
+        return None
+    try:
+        return model.model_validate(plain(tree))
+    except ValidationError as error:
+        for finding in error.errors(include_url=False):
+            _note(finding, model, tree, notes, known)
+        return None
+
+
+def _note(finding: Any, model: type[BaseModel], tree: Tree, notes: Notes, known: tuple[str, ...]) -> None:
+    kind: str = finding["type"]
+    loc: Path_ = tuple(finding["loc"])
+    context: AbstractMapping[str, Any] = finding.get("ctx", {})
+    if kind == "missing":
+        where = at(tree, loc[:-1])
+        owner = f" in `{loc[-2]}`" if len(loc) > 1 and isinstance(loc[-2], str) else ""
+        notes.add(where, "missing-key", f"`{loc[-1]}` is missing{owner}", f"add {loc[-1]}: ...")
+    elif kind == "extra_forbidden":
+        key = str(loc[-1])
+        names = [name for name in keys_of(model, loc[:-1]) if name not in _given(tree, loc[:-1])]
+        hint = did_you_mean(key, [*names, *known])
+        notes.add(at(tree, loc, key=True), "unknown-key", f"there is no key {shown(key)} here", hint)
+    elif kind in ("quantity", "selector", "flows", "latency"):
+        notes.add(at(tree, loc), kind, str(context["text"]), str(context["hint"]))
+    else:
+        code, message, hint = _said(kind, finding, context)
+        notes.add(at(tree, loc), code, message, hint)
+
+
+def _said(kind: str, finding: Any, context: AbstractMapping[str, Any]) -> tuple[str, str, str]:
+    given = finding.get("input")
+    text = shown(given) if not isinstance(given, dict | list) else "a mapping" if isinstance(given, dict) else "a list"
+    if given is None:
+        text = "nothing"
+    if kind == "string_type":
+        hint = f"put it in quotes: '{given}'" if isinstance(given, int | float) else ""
+        return "type", f"a text is wanted here, not {text}", hint
+    if kind in ("int_type", "int_from_float", "int_parsing"):
+        return "type", f"a whole number is wanted here, not {text}", "write digits without quotes"
+    if kind == "bool_type":
+        return "type", f"true or false is wanted here, not {text}", "write true or false"
+    if kind in ("list_type", "tuple_type"):
+        return "type", f"a list is wanted here, not {text}", "write [...]"
+    if kind in ("dict_type", "model_type", "model_attributes_type"):
+        return "type", f"a mapping is wanted here, not {text}", "write {key: value}"
+    if kind == "literal_error":
+        expected = [word.strip("'") for word in str(context["expected"]).replace(" or ", ", ").split(", ")]
+        return "unknown-value", f"{text} is none of {', '.join(expected)}", did_you_mean(str(given), expected)
+    if kind == "string_pattern_mismatch":
+        return (
+            "name",
+            f"{text} is not spelt as this has to be",
+            "begin with a letter; letters, digits, - and _ may follow",
+        )
+    if kind in ("too_short", "string_too_short"):
+        return "range", "this is empty", "write at least one"
+    if kind in ("too_long", "string_too_long"):
+        return "range", "this is too long", f"at most {context.get('max_length')}"
+    if kind in ("greater_than_equal", "greater_than"):
+        return "range", f"{text} is too small", f"at least {context.get('ge', context.get('gt'))}"
+    if kind in ("less_than_equal", "less_than"):
+        return "range", f"{text} is too large", f"at most {context.get('le', context.get('lt'))}"
+    return "value", f"{text}: {finding['msg']}", ""
+
+
+def keys_of(model: type[BaseModel], path: Path_) -> list[str]:
+    """The keys that the part of the model at `path` knows, as files spell them."""
+    for step in path:
+        info = next((i for name, i in model.model_fields.items() if (i.alias or name) == step), None)
+        if info is not None:
+            model = _model_in(info.annotation) or model
+    return _names(model)
+
+
+def _names(model: type[BaseModel]) -> list[str]:
+    return [info.alias or name for name, info in model.model_fields.items()]
+
+
+def _model_in(annotation: Any) -> type[BaseModel] | None:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    for part in getattr(annotation, "__args__", ()):
+        found = _model_in(part)
+        if found is not None:
+            return found
+    return None
+
+
+def _given(tree: Tree, path: Path_) -> list[str]:
+    for step in path:
+        if isinstance(tree, Mapping) and isinstance(step, str) and step in tree.entries:
+            tree = tree.entries[step].value
+        elif not isinstance(tree, Mapping | Scalar) and isinstance(step, int) and step < len(tree.items):
+            tree = tree.items[step]
+    return list(tree.entries) if isinstance(tree, Mapping) else []
+
+
+def _kind(tree: Tree) -> str:
+    if isinstance(tree, Scalar):
+        return shown(tree.text) if tree.text else "nothing"
+    return "a list"
