@@ -1,4 +1,4 @@
-"""Settings as the real clients name them: a table with unit, default and check for each, and a resolved set of values."""
+"""Settings as the real clients name them: a table with unit, default and check for each, and resolved values."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass

@@ -67,7 +67,7 @@ class AsyncProducer:
             handler.close()
 
     async def _retry_handler(self) -> None:
-        """Singleton: an unlimited buffer between whoever retries and the dispatcher, so that neither blocks the other."""
+        """Singleton: an unlimited buffer before the dispatcher, so that whoever retries never blocks it."""
         buf: deque[ProducerMessage] = deque()
         while True:
             waiting = Send(self.input if buf else None, buf[0] if buf else None)

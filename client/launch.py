@@ -1,0 +1,66 @@
+"""What a subject is started with (FAULTLAB_SUBJECT), checked. See docs/SUBJECT_PROTOCOL.md."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from client.net.dialer import split_host_port
+from client.settings import SettingValue
+
+PROTOCOL = 1
+
+
+class LaunchError(Exception):
+    """The launch record cannot be followed; the text says which key is wrong and what it should be."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Launch:
+    """`bootstrap` holds hosts and ports, `settings` values by full name, durations in seconds."""
+
+    client: str
+    version: str
+    bootstrap: tuple[tuple[str, int], ...]
+    settings: Mapping[str, SettingValue]
+    seed: int
+
+
+def launch_of(record: Mapping[str, object]) -> Launch:
+    """Raises LaunchError. Keys that the protocol does not know are left alone."""
+    protocol = record.get("protocol", PROTOCOL)
+    if protocol != PROTOCOL:
+        raise LaunchError(f"protocol is {protocol!r}, this subject speaks {PROTOCOL}")
+    seed = record.get("seed", 0)
+    if not isinstance(seed, int) or isinstance(seed, bool):
+        raise LaunchError(f"seed is {seed!r}, not an integer")
+    return Launch(
+        client=_text(record, "client"),
+        version=_text(record, "version"),
+        bootstrap=_bootstrap(record.get("bootstrap")),
+        settings=_settings(record.get("settings", {})),
+        seed=seed,
+    )
+
+
+def _text(record: Mapping[str, object], key: str) -> str:
+    value = record.get(key)
+    if not isinstance(value, str) or not value:
+        raise LaunchError(f"{key} is {value!r}, not a text")
+    return value
+
+
+def _bootstrap(value: object) -> tuple[tuple[str, int], ...]:
+    if not isinstance(value, list | tuple) or not all(isinstance(address, str) for address in value):
+        raise LaunchError(f"bootstrap is {value!r}, not a list of host:port")
+    try:
+        return tuple(split_host_port(address) for address in value)
+    except ValueError as wrong:
+        raise LaunchError(f"bootstrap: {wrong}") from wrong
+
+
+def _settings(value: object) -> Mapping[str, SettingValue]:
+    if not isinstance(value, Mapping):
+        raise LaunchError(f"settings is {value!r}, not an object")
+    for name, setting in value.items():
+        if not isinstance(name, str) or not isinstance(setting, float | int | str | bool):
+            raise LaunchError(f"settings: {name!r} is {setting!r}, neither number, text nor flag")
+    return dict(value)

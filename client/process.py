@@ -1,0 +1,90 @@
+"""The bundled client as a process: `python -m client`. Commands on stdin, events on stdout, log on stderr."""
+
+import asyncio
+import json
+import logging
+import os
+from collections.abc import Mapping
+
+from client.serve import USAGE, serve
+
+_LINE_LIMIT_BYTES = 1 << 20
+
+
+def main() -> int:
+    """Be the subject that FAULTLAB_SUBJECT describes. Returns the exit code."""
+    logging.basicConfig(level=logging.INFO, format="%(message)s")
+    log = logging.getLogger("faultlab.client")
+    text = os.environ.get("FAULTLAB_SUBJECT")
+    if text is None:
+        log.error("FAULTLAB_SUBJECT is not set: it holds the launch record, see docs/SUBJECT_PROTOCOL.md")
+        return USAGE
+    try:
+        launch = json.loads(text)
+    except ValueError as wrong:
+        log.error("FAULTLAB_SUBJECT is no JSON: %s", wrong)
+        return USAGE
+    if not isinstance(launch, dict):
+        log.error("FAULTLAB_SUBJECT is no JSON object")
+        return USAGE
+    try:
+        return asyncio.run(serve_pipes(launch, 0, 1))
+    except KeyboardInterrupt:
+        return 130
+
+
+async def serve_pipes(launch: Mapping[str, object], stdin: int, stdout: int) -> int:
+    """`serve` over two file descriptors, which are pipes, sockets or terminals; both are closed at the end.
+
+    For a forked child as well: hand in its ends of the pipes.
+    """
+    loop = asyncio.get_running_loop()
+    commands = asyncio.StreamReader(limit=_LINE_LIMIT_BYTES)
+    events = _Events()
+    try:
+        source, _ = await loop.connect_read_pipe(
+            lambda: asyncio.StreamReaderProtocol(commands), os.fdopen(stdin, "rb", buffering=0)
+        )
+        sink, _ = await loop.connect_write_pipe(lambda: events, os.fdopen(stdout, "wb", buffering=0))
+    except ValueError as wrong:
+        logging.getLogger("faultlab.client").error("stdin and stdout have to be pipes: %s", wrong)
+        return USAGE
+    events.transport = sink
+    try:
+        return await serve(launch, commands, events.write)
+    finally:
+        source.close()
+        sink.close()
+        await events.lost
+
+
+class _Events(asyncio.BaseProtocol):
+    """Writes with back-pressure. `lost` is done when everything is out or nobody reads."""
+
+    def __init__(self) -> None:
+        loop = asyncio.get_running_loop()
+        self.transport: asyncio.WriteTransport | None = None
+        self.lost: asyncio.Future[None] = loop.create_future()
+        self._loop = loop
+        self._room: asyncio.Future[None] | None = None
+
+    def pause_writing(self) -> None:
+        self._room = self._loop.create_future()
+
+    def resume_writing(self) -> None:
+        if self._room is not None:
+            self._room.set_result(None)
+            self._room = None
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self.resume_writing()
+        if not self.lost.done():
+            self.lost.set_result(None)
+
+    async def write(self, line: bytes) -> None:
+        """Raises BrokenPipeError where nobody reads."""
+        if self.lost.done() or self.transport is None or self.transport.is_closing():
+            raise BrokenPipeError("the reader of our events is gone")
+        self.transport.write(line)
+        if self._room is not None:
+            await self._room

@@ -1,0 +1,222 @@
+"""The bundled client as a subject: docs/SUBJECT_PROTOCOL.md over lines that come and go wherever the caller says.
+
+It runs as tasks of the caller's loop, in a simulation or alone in a process (`client.process`), and waits for nothing
+but that loop: no thread, no blocking call.
+"""
+
+import asyncio
+import json
+import logging
+from collections import deque
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from random import Random
+
+from client.errors import ClientError, SettingError
+from client.events import Tracer, Value
+from client.launch import Launch, LaunchError, launch_of
+from client.net.resolver import TableResolver
+from client.profiles import check_release, profile
+from client.profiles.contract import Producer
+from client.surroundings import Surroundings
+from client.tasks import Tasks
+
+USAGE = 4
+BROKEN = 70
+"""Exit codes: a launch record that cannot be followed; a mistake of this program."""
+
+_log = logging.getLogger("faultlab.client")
+_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+
+Write = Callable[[bytes], Awaitable[None]]
+
+
+class CommandError(Exception):
+    """A command that cannot be carried out as it stands."""
+
+
+async def serve(launch: Mapping[str, object], lines: AsyncIterator[bytes], write: Write) -> int:
+    """Be a subject until `close` is answered, the lines end, or `write` fails. Returns the exit code.
+
+    `write` gets one line at a time, its line end included, and is never called twice at once.
+    """
+    try:
+        wanted = launch_of(launch)
+        check_release(profile(wanted.client), wanted.version)
+    except (LaunchError, SettingError) as wrong:
+        _log.error("FAULTLAB_SUBJECT: %s", wrong)
+        return USAGE
+    return await _Subject(wanted, write).run(lines)
+
+
+class _Outbox:
+    """Lines on their way out, in order, so that telling something never waits for whoever reads it."""
+
+    def __init__(self, write: Write) -> None:
+        self._write = write
+        self._lines: deque[bytes] = deque()
+        self._wake: asyncio.Future[None] | None = None
+        self._closing = False
+
+    def put(self, event: dict[str, Value]) -> None:
+        self._lines.append(_encode(event).encode() + b"\n")
+        self._wake_up()
+
+    def close(self) -> None:
+        """`run` returns once everything is written."""
+        self._closing = True
+        self._wake_up()
+
+    def _wake_up(self) -> None:
+        if self._wake is not None and not self._wake.done():
+            self._wake.set_result(None)
+
+    async def run(self) -> None:
+        """Raises OSError where nobody reads any more."""
+        while True:
+            while self._lines:
+                await self._write(self._lines.popleft())
+            if self._closing:
+                return
+            self._wake = asyncio.get_running_loop().create_future()
+            await self._wake
+            self._wake = None
+
+
+class _Subject:
+    def __init__(self, launch: Launch, write: Write) -> None:
+        self._launch = launch
+        self._loop = asyncio.get_running_loop()
+        self._outbox = _Outbox(write)
+        self._ended: asyncio.Future[int] = self._loop.create_future()
+        self._tasks = Tasks(self._panicked)
+        self._surroundings = Surroundings(
+            Random(launch.seed), TableResolver(), Tracer(self._loop.time, self._traced), tasks=self._tasks
+        )
+        self._producer: Producer | None = None
+        self._connecting = False
+        self._used_ids: dict[str, None] = {}
+
+    async def run(self, lines: AsyncIterator[bytes]) -> int:
+        writing = self._loop.create_task(self._writing(), name="subject/outbox")
+        self._outbox.put({"ev": "ready", "clock_ns": self._now_ns()})
+        self._tasks.go(self._reading(lines), "subject/commands")
+        try:
+            return await self._ended
+        finally:
+            self._tasks.end()
+            self._outbox.close()
+            await writing
+
+    async def _writing(self) -> None:
+        try:
+            await self._outbox.run()
+        except OSError as gone:
+            _log.warning("nobody reads our events any more: %s", gone)
+            self._end(1)
+
+    async def _reading(self, lines: AsyncIterator[bytes]) -> None:
+        try:
+            async for line in lines:
+                if line.strip():
+                    self._command(line)
+        except ValueError as wrong:
+            _log.error("commands cannot be read: %s", wrong)
+            self._end(USAGE)
+        self._end(0)
+
+    def _end(self, code: int) -> None:
+        if not self._ended.done():
+            self._ended.set_result(code)
+
+    def _panicked(self, panic: BaseException) -> None:
+        _log.error("unexpected", exc_info=panic)
+        self._end(BROKEN)
+
+    def _now_ns(self) -> int:
+        return round(self._loop.time() * 1e9)
+
+    def _traced(self, at_ns: int, kind: str, fields: dict[str, Value]) -> None:
+        self._outbox.put({"ev": "trace", "at_ns": at_ns, "kind": kind, **fields})
+
+    # Commands.
+
+    def _command(self, line: bytes) -> None:
+        try:
+            command = json.loads(line)
+        except ValueError as wrong:
+            self._refuse(f"a command is a JSON object in a line: {wrong}")
+            return
+        if not isinstance(command, dict):
+            self._refuse(f"a command is a JSON object, not {_encode(command)[:80]}")
+            return
+        name = command.get("id")
+        if not isinstance(name, str) or not name:
+            self._refuse(f"a command's id is a text, not {_encode(name)[:80]}")
+            return
+        if name in self._used_ids:
+            self._refuse(f"the id {name} was used before")
+            return
+        self._used_ids[name] = None
+        self._tasks.go(self._carry_out(name, command), f"subject/{name}")
+
+    def _refuse(self, why: str) -> None:
+        """A line that names no operation which could be answered."""
+        self._outbox.put({"ev": "error", "id": None, "at_ns": self._now_ns(), "error": why, "class": "CommandError"})
+
+    async def _carry_out(self, name: str, command: Mapping[str, object]) -> None:
+        self._outbox.put({"ev": "started", "id": name, "at_ns": self._now_ns()})
+        answer: dict[str, Value] = {"ev": "ok", "id": name}
+        try:
+            found = await self._operate(name, command)
+        except ClientError as failed:
+            answer = {"ev": "error", "id": name, "error": failed.text, "class": failed.name}
+        except (CommandError, SettingError) as wrong:
+            answer = {"ev": "error", "id": name, "error": str(wrong), "class": type(wrong).__name__}
+        else:
+            answer |= found
+        self._outbox.put({**answer, "at_ns": self._now_ns()})
+        if command.get("op") == "close" and answer["ev"] == "ok":
+            self._end(0)
+
+    async def _operate(self, name: str, command: Mapping[str, object]) -> dict[str, Value]:
+        operation = command.get("op")
+        if operation == "connect":
+            await self._connect()
+            return {}
+        if operation == "send":
+            return await self._send(name, command)
+        if operation == "close":
+            if self._producer is not None:
+                await self._producer.close()
+            return {}
+        raise CommandError(f"op is connect, send or close, not {_encode(operation)[:80]}")
+
+    async def _connect(self) -> None:
+        if self._producer is not None or self._connecting:
+            raise CommandError("connect: there is a producer already, or one on its way")
+        one = profile(self._launch.client)
+        settings = one.settings.resolve(self._launch.settings, self._launch.version)
+        self._connecting = True
+        try:
+            self._producer = await one.connect(self._surroundings, settings, self._launch.bootstrap)
+        finally:
+            self._connecting = False
+
+    async def _send(self, name: str, command: Mapping[str, object]) -> dict[str, Value]:
+        topic, value = command.get("topic"), command.get("value")
+        key, partition = command.get("key"), command.get("partition")
+        if not isinstance(topic, str):
+            raise CommandError("send: topic is missing, or no text")
+        if not isinstance(value, str):
+            raise CommandError("send: value is missing, or no text")
+        if key is not None and not isinstance(key, str):
+            raise CommandError("send: key is no text")
+        if partition is not None and (not isinstance(partition, int) or isinstance(partition, bool) or partition < 0):
+            raise CommandError("send: partition is no number from 0")
+        if command.get("deadline_s") is not None:
+            raise CommandError(f"send: the send of {self._launch.client} takes no deadline")
+        if self._producer is None:
+            raise CommandError("send: there is no producer before a connect has succeeded")
+        encoded_key = None if key is None else key.encode()
+        found = await self._producer.send(name, topic, partition, encoded_key, value.encode())
+        return {"partition": found.partition, "offset": found.offset}
