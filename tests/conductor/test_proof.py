@@ -1,0 +1,61 @@
+"""Protects the proof of a fault: an effect that nobody saw must not count as one."""
+
+import pytest
+
+from harness.conductor.proof import prove
+from harness.environments.world import Evidence
+from harness.faults import FAULTS
+from harness.levers import Lever, Packets, Toxic, Unlisten, Verdict
+
+TO_BROKER = Packets(broker=1, flow="to_broker", verdict=Verdict.DROP)
+TO_CLIENT = Packets(broker=1, flow="to_client", verdict=Verdict.DROP)
+SLOW = [Toxic(broker=b, flow="to_broker", kind="latency", attributes=(("latency", 100),)) for b in (1, 2)]
+
+
+def slow(*delays_s: float | None) -> list[tuple[Lever, Evidence]]:
+    return [(lever, Evidence(delay_s=delay_s)) for lever, delay_s in zip(SLOW, delays_s, strict=True)]
+
+
+@pytest.mark.parametrize(
+    ("seen", "count", "proven", "finding"),
+    [
+        ([(TO_BROKER, Evidence(packets=14)), (TO_CLIENT, Evidence())], 14, True, "dropped 14 packets"),
+        ([(TO_BROKER, Evidence(packets=1))], 1, True, "dropped 1 packet"),
+        ([(TO_BROKER, Evidence()), (TO_CLIENT, Evidence())], 0, False, "dropped 0 packets: nothing was tested"),
+        ([(TO_BROKER, Evidence(refusals=3))], 0, False, "dropped 0 packets: nothing was tested"),
+        ([], 0, False, "pulled no lever: nothing was tested"),
+    ],
+)
+def test_a_blackhole_is_proven_by_dropped_packets(
+    seen: list[tuple[Lever, Evidence]], count: int, proven: bool, finding: str
+) -> None:
+    found = prove(FAULTS["blackhole"](), seen)
+    assert (found.count, found.proven, found.finding) == (count, proven, finding)
+
+
+def test_a_refusal_is_proven_by_refused_dials() -> None:
+    found = prove(FAULTS["refuse"](), [(Unlisten(broker=1), Evidence(packets=9, refusals=4))])
+    assert (found.count, found.proven, found.finding) == (4, True, "refused 4 dials")
+
+
+@pytest.mark.parametrize(
+    ("delays_s", "proven", "finding"),
+    [
+        ((0.101, 0.100), True, "delayed a probe by 0.101 s"),
+        (
+            (0.101, None),
+            False,
+            "delayed a probe by 0.101 s, but too little at broker 2 (to_broker): not all was tested",
+        ),
+        ((0.02, 0.0), False, "delayed a probe by 0.020 s, less than the 0.09 that would prove it: nothing was tested"),
+        ((None, None), False, "was seen by no probe: nothing was tested"),
+    ],
+)
+def test_latency_is_proven_at_each_lever(delays_s: tuple[float | None, ...], proven: bool, finding: str) -> None:
+    found = prove(FAULTS["latency"].model_validate({"delay": "100ms"}), slow(*delays_s))
+    assert (found.proven, found.finding) == (proven, finding)
+
+
+def test_every_declared_proof_can_be_counted() -> None:
+    for fault in FAULTS.values():
+        assert prove(fault.model_construct(delay=0.1, jitter=0.0), []).proven is False
