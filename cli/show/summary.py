@@ -2,8 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from pathlib import Path
 
 from rich.text import Text
 
@@ -32,17 +30,6 @@ COUNTED: tuple[tuple[Verdict, str], ...] = (
     ("skipped", "skipped"),
     ("pass", "ok"),
 )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Closing:
-    """What the last lines say beside the runs. `planned` counts runs; `report` is the page, if one was made."""
-
-    folder: Path
-    planned: int
-    elapsed_s: float
-    exit: Exit
-    report: Path | None = None
 
 
 def table(cases: Sequence[Case], *, everything: bool) -> Iterator[Text]:
@@ -76,14 +63,14 @@ def claims(cases: Sequence[Case]) -> Iterator[Text]:
                 yield from _claim(finding)
 
 
-def verdict(runs: Sequence[RunRecord], cases: Sequence[Case], closing: Closing) -> Text:
+def verdict(runs: Sequence[RunRecord], cases: Sequence[Case], *, planned: int, elapsed_s: float, code: Exit) -> Text:
     """The one line that answers: `FAILED  1 failed, 41 ok of 42 runs; 1 claim refuted as declared   47.1 s`."""
-    head, style = HEADS[closing.exit]
+    head, style = HEADS[code]
     counted = counts(runs)
     told = ", ".join(f"{counted[verdict]} {word}" for verdict, word in COUNTED if counted[verdict])
     of_claims = "".join(f"; {many(number, 'claim')} {words}" for words, number in _claims_told(cases).items())
-    text = f"{told or 'nothing measured'} of {many(closing.planned, 'run')}{of_claims}"
-    took = seconds(closing.elapsed_s)
+    text = f"{told or 'nothing measured'} of {many(planned, 'run')}{of_claims}"
+    took = seconds(elapsed_s)
     line = Text(head, style=style)
     if len(head) + 2 + len(text) + 2 + len(took) <= WIDTH:
         return line.append(f"  {text}".ljust(WIDTH - len(head) - len(took)) + took, style="default")

@@ -74,16 +74,13 @@ def read_events(results: Results, quarantined: list[Quarantined]) -> Iterator[Ev
             yield event
 
 
-def newest(parent: Path) -> Path:
-    """The results folder under `parent` whose suite was begun last. Raises ResultsUnreadable where there is none."""
+def folders(parent: Path) -> list[Path]:
+    """The results folders in `parent`, the suite that was begun last first; none where there is no such folder."""
     try:
-        folders = [p for p in parent.iterdir() if ResultsFolder(p).manifest.is_file()]
+        there = [path for path in parent.iterdir() if ResultsFolder(path).manifest.is_file()]
     except OSError:
-        folders = []
-    begun = [(ResultsFolder(folder).manifest.stat().st_mtime_ns, folder) for folder in folders]
-    if not begun:
-        raise ResultsUnreadable(f"there are no results in {parent}/", "run a suite first: faultlab run")
-    return max(begun)[1]
+        return []
+    return sorted(there, key=lambda path: (-ResultsFolder(path).manifest.stat().st_mtime_ns, path.name))
 
 
 def _manifest(folder: ResultsFolder) -> Manifest:

@@ -1,11 +1,22 @@
 """Which scenario files a command line means: files, folders, names of bundled scenarios, or all of those bundled."""
 
-import difflib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 
-SUFFIX = ".scenario.yaml"
+from harness.language import Problems, find
+from harness.language.files import ENDING
+from harness.language.problems import did_you_mean
+from harness.suite.gathering import Gathered
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A scenario file. `named`: somebody asked for this very one, not for a folder or for all."""
+
+    path: Path
+    named: bool
 
 
 class NotFound(Exception):
@@ -19,63 +30,67 @@ class NotFound(Exception):
 
 def bundled() -> tuple[Path, ...]:
     """The scenarios that come with faultlab, wherever it is installed, in the order of their paths."""
-    return tuple(sorted(_root().rglob(f"*{SUFFIX}")))
+    return tuple(sorted(_root().rglob(f"*{ENDING}")))
 
 
-def collect(words: Sequence[str], *, folder: Path) -> tuple[Path, ...]:
+def collect(words: Sequence[str], *, folder: Path) -> tuple[Found, ...]:
     """The files meant by `words` (paths relative to `folder`), each once; no words: all bundled ones.
 
-    A word is a file, a folder (searched through), or a bundled scenario's or client's name. Raises NotFound (one, that
-    names every word in vain) and PermissionError for a folder that may not be read.
+    A word is a file, a folder (searched through), or a bundled scenario's or client's name. Raises Problems for paths
+    that are missing or cannot be read, NotFound for words that mean nothing.
     """
     if not words:
-        return bundled()
-    found: dict[Path, None] = {}
-    unknown: list[str] = []
+        return tuple(Found(path, named=False) for path in bundled())
+    found: dict[Path, bool] = {}
+    wrong, unknown = Gathered(), list[str]()
     for word in words:
-        files_meant = tuple(_meant(word, folder))
-        if not files_meant:
+        try:
+            meant = tuple(_meant(word, folder))
+        except Problems as problems:
+            wrong.add(problems)
+            continue
+        if not meant:
             unknown.append(word)
-        found.update(dict.fromkeys(files_meant))
+        for one in meant:
+            found[one.path] = found.get(one.path, False) or one.named
+    wrong.raise_any()
     if unknown:
-        raise _not_found(unknown, folder)
-    return tuple(found)
+        raise _not_found(unknown[0], folder)
+    return tuple(Found(path, named) for path, named in found.items())
 
 
 def _root() -> Path:
     return Path(str(files("scenarios")))
 
 
-def _meant(word: str, folder: Path) -> Iterable[Path]:
+def _meant(word: str, folder: Path) -> Iterator[Found]:
     path = folder / word
-    if path.is_dir():
-        list(path.iterdir())  # rglob takes a folder that may not be read for an empty one: ask it first
-        return (_shown(p, folder) for p in sorted(path.rglob(f"*{SUFFIX}")))
-    if path.exists():
-        return (_shown(path, folder),)
+    if path.exists() or "/" in word or word.endswith((".yaml", ".yml")):
+        # As the user would write it where he stands, so that messages can be clicked.
+        shown = Path(word) if folder == Path.cwd() else path
+        named = not path.is_dir()
+        yield from (Found(one, named) for one in find([shown]))
+        return
     root = _root()
-    return (p for p in bundled() if word in _names(p.relative_to(root)))
+    for one in bundled():
+        below = one.relative_to(root)
+        if word in _names(below):
+            yield Found(one, named=word != below.parent.as_posix())
 
 
-def _shown(path: Path, folder: Path) -> Path:
-    """As the user would write it where he stands, so that messages can be clicked."""
-    if folder != Path.cwd():
-        return path
-    return path.relative_to(folder) if path.is_relative_to(folder) else path
+def _names(below: Path) -> tuple[str, ...]:
+    """What a bundled scenario goes by: its folder `sarama`, `sarama-blackhole`, `blackhole`."""
+    short = below.name.removesuffix(ENDING)
+    return (below.parent.as_posix(), f"{below.parent.name}-{short}", short)
 
 
-def _names(path: Path) -> tuple[str, ...]:
-    """What a bundled scenario goes by: `sarama-blackhole`, its folder `sarama`, `sarama/blackhole`."""
-    short = path.name.removesuffix(SUFFIX)
-    return (f"{path.parent.name}-{short}", path.parent.as_posix(), f"{path.parent.as_posix()}/{short}", short)
-
-
-def _not_found(unknown: Sequence[str], folder: Path) -> NotFound:
+def _not_found(word: str, folder: Path) -> NotFound:
+    if (folder / word).is_dir():
+        return NotFound(f"there is no scenario in {word}", f"scenario files end in {ENDING}")
     root = _root()
-    names = sorted({name for p in bundled() for name in _names(p.relative_to(root))[:2]})
-    empty = [word for word in unknown if (folder / word).is_dir()]
-    if empty:
-        return NotFound(f"there is no *{SUFFIX} in {empty[0]}", f"scenario files end in {SUFFIX}")
-    near = difflib.get_close_matches(unknown[0], names, n=1)
-    problem = f"there is no file, folder or bundled scenario {', '.join(unknown)}"
-    return NotFound(problem, f"did you mean {near[0]}?" if near else "faultlab list names the bundled ones")
+    names = {name for path in bundled() for name in _names(path.relative_to(root))}
+    names |= {entry.name for entry in folder.iterdir()} if folder.is_dir() else set()
+    hint = did_you_mean(word, sorted(names))
+    return NotFound(
+        f"there is no file, folder or bundled scenario called {word}", hint or "faultlab list names the bundled ones"
+    )

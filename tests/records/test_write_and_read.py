@@ -11,7 +11,7 @@ import pytest
 import record_samples as sample
 
 from harness.records.folder import ResultsInTheWay, ResultsUnreadable, ResultsUnwritable
-from harness.records.reader import newest, read, read_events
+from harness.records.reader import folders, read, read_events
 from harness.records.writer import Writer
 
 
@@ -190,10 +190,10 @@ def test_lanes_write_side_by_side_without_mixing_lines(tmp_path: Path) -> None:
     assert sum(a != b for a, b in itertools.pairwise(order)) == 39, "a run's events stand together"
 
 
-def test_the_newest_suite_is_found_and_files_are_readable_by_others(tmp_path: Path) -> None:
+def test_suites_are_found_newest_first_and_files_are_readable_by_others(tmp_path: Path) -> None:
     first, second = filled(tmp_path / "b"), filled(tmp_path / "a")
+    (tmp_path / "no-suite").mkdir()
     os.utime(first / "manifest.json", ns=(1, 1))
-    assert newest(tmp_path) == second
+    assert folders(tmp_path) == [second, first]
+    assert folders(tmp_path / "nowhere") == []
     assert stat.S_IMODE((second / "runs.jsonl").stat().st_mode) & 0o044
-    with pytest.raises(ResultsUnreadable, match="faultlab run"):
-        newest(tmp_path / "nowhere")

@@ -1,0 +1,138 @@
+"""What is said when a suite has ended: failures in detail, table, claims, verdict, and what to type next."""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import groupby
+from pathlib import Path
+
+from rich.console import Console
+from rich.text import Text
+
+from cli.exits import Exit
+from cli.making import make_report
+from cli.show.cases import Case, Finding, cases_of, counts
+from cli.show.failure import failure, trouble
+from cli.show.rows import folded
+from cli.show.summary import COUNTED, HEADS, claims, pointers, table, verdict
+from harness.expectations import Breakdown, where_the_time_went
+from harness.plan import RunPlan
+from harness.records.event import EventRecord
+from harness.records.reader import Quarantined, Results, read_events
+from harness.records.run import RunRecord
+from harness.suite.resuming import short_id
+from harness.suite.retelling import expectation_of, story_of
+
+FORMAT = 1
+DEFAULT_PARENT = Path("results")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Closed:
+    """A suite read back from its folder, and how it ended. `plans` by run id; `page`: the report, if it was made."""
+
+    results: Results
+    plans: Mapping[str, RunPlan]
+    elapsed_s: float
+    exit: Exit
+    page: Path | None = None
+
+
+def show(screen: Console, closed: Closed, *, everything: bool, report: bool) -> None:
+    """Print it all; the verdict comes last."""
+    cases = cases_of(closed.results.runs)
+    for quarantined in closed.results.quarantined:
+        screen.print(folded(f"set aside: {quarantined}", lead="", style="yellow"))
+    for block in _details(cases, closed):
+        screen.print()
+        for line in block:
+            screen.print(line)
+    if cases:
+        screen.print()
+        for line in (*table(cases, everything=everything), *claims(cases)):
+            screen.print(line)
+    if report:
+        screen.print()
+        closed = replace(closed, page=make_report(screen, closed.results.folder.path).page)
+    screen.print()
+    screen.print(
+        verdict(closed.results.runs, cases, planned=len(closed.plans), elapsed_s=closed.elapsed_s, code=closed.exit)
+    )
+    for line in pointers(list(_pointers(cases, closed)), closed.exit):
+        screen.print(line)
+
+
+def document(closed: Closed) -> str:
+    """The suite as one JSON document."""
+    results = closed.results
+    counted = counts(results.runs)
+    return (
+        json.dumps(
+            {
+                "format": FORMAT,
+                "verdict": HEADS[closed.exit][0].lower(),
+                "exit_code": int(closed.exit),
+                "results": str(results.folder.path),
+                "environment": results.manifest.environment,
+                "seed": results.manifest.seed,
+                "elapsed_s": round(closed.elapsed_s, 3),
+                "planned": len(closed.plans),
+                "counts": {word: counted[word] for word, _ in COUNTED},
+                "missing": list(results.missing),
+                "quarantined": [str(one) for one in results.quarantined],
+                "replay": {run.run_id: _replay(run, closed) for run in results.runs if run.verdict != "pass"},
+                "runs": [run.model_dump(mode="json") for run in results.runs],
+            },
+            indent=2,
+        )
+        + "\n"
+    )
+
+
+def _details(cases: tuple[Case, ...], closed: Closed) -> Iterator[Iterator[Text]]:
+    wrong = [case for case in cases if case.verdict != "pass"]
+    told = {case.gravest.run_id: case.gravest.attempt for case in wrong if case.verdict == "fail"}
+    events: dict[str, list[EventRecord]] = {}
+    if told:
+        spoilt: list[Quarantined] = []
+        mine = (e for e in read_events(closed.results, spoilt) if told.get(e.run_id) == e.attempt)
+        for run_id, group in groupby(mine, key=lambda event: event.run_id):
+            events.setdefault(run_id, []).extend(group)
+    for case in wrong:
+        run = case.gravest
+        failed = [finding for finding in case.findings() if finding.judged.fails_run]
+        for finding in failed if case.verdict == "fail" else ():
+            breakdown = _breakdown(run, finding, events.get(run.run_id, []), closed)
+            yield failure(case, finding, breakdown, replay=_replay(run, closed))
+        if case.verdict != "fail" or not failed:
+            logs = closed.results.folder.logs_of(run.run_id, run.attempt)
+            yield trouble(case, replay=_replay(run, closed), logs=str(logs) if logs.is_dir() else None)
+
+
+def _breakdown(run: RunRecord, finding: Finding, events: list[EventRecord], closed: Closed) -> Breakdown | None:
+    plan = closed.plans[run.run_id]
+    expectation = expectation_of(plan, finding.judged)
+    if expectation is None or finding.judged.unit != "s":
+        return None
+    found = where_the_time_went(replace(plan, attempt=run.attempt), story_of(run, events), expectation)
+    return found if isinstance(found, Breakdown) else None
+
+
+def _replay(run: RunRecord, closed: Closed) -> str:
+    folder = closed.results.folder.path
+    where = "" if folder.parent == DEFAULT_PARENT else f" --in {folder}"
+    return f"faultlab replay {short_id(run.run_id, closed.results.manifest.run_ids)}{where}"
+
+
+def _pointers(cases: tuple[Case, ...], closed: Closed) -> Iterator[tuple[str, str]]:
+    folder = closed.results.folder.path
+    if closed.exit is Exit.INTERRUPTED:
+        yield "kept", f"{len(closed.results.runs)} of {len(closed.plans)} runs in {folder}"
+        yield "resume", f"faultlab run --resume {folder}"
+        return
+    wrong = [case for case in cases if case.verdict != "pass"]
+    if wrong:
+        gravest = min(wrong, key=lambda case: ("fail", "lab_error", "inconclusive", "skipped").index(case.verdict))
+        yield "replay", _replay(gravest.gravest, closed)
+    yield "results", str(folder)
+    yield "report", str(closed.page) if closed.page is not None else f"faultlab report {folder}"

@@ -1,0 +1,78 @@
+"""`faultlab list`: which scenarios there are, and how long they take by their formulas."""
+
+import json as json_module
+from pathlib import Path
+
+import click
+
+from cli.console import console
+from cli.diagnostics import say_problems
+from cli.exits import Exit
+from cli.show.figures import WIDTH, many
+from cli.show.rows import folded
+from harness.language import Problems, Scenario
+from harness.suite.collection import collect
+from harness.suite.planning import Selection, load_all
+
+
+def list_(*, paths: tuple[str, ...], tags: tuple[str, ...], only: tuple[str, ...], json: bool) -> Exit:
+    """Name scenarios with their clients, runs, predicted times and tags.
+
+    PATHS are scenario files, folders, or names of bundled scenarios; without any, all bundled ones are listed.
+    """
+    try:
+        loaded = load_all(collect(paths, folder=Path.cwd()))
+    except Problems as problems:
+        say_problems(problems)
+        return Exit.USAGE
+    selection = Selection(only=only, tags=tags)
+    scenarios = [one.scenario for one in loaded if selection.takes(one.scenario)]
+    if json:
+        click.echo(json_module.dumps({"format": 1, "scenarios": [_plain(s) for s in scenarios]}, indent=2))
+        return Exit.PASSED if scenarios else Exit.NOTHING
+    screen = console()
+    for scenario in scenarios:
+        figures = f"{many(_runs(scenario), 'run'):>8}  {_longest(scenario):>10}"
+        left = f"{scenario.name}  {', '.join(scenario.clients)}"
+        if len(left) + 2 + len(figures) > WIDTH:
+            screen.print(f"{left}\n{figures:>{WIDTH}}")
+        else:
+            screen.print(left.ljust(WIDTH - len(figures)) + figures)
+        screen.print(folded(scenario.about, lead="  ", style="dim"))
+        screen.print(folded(f"[{', '.join(scenario.tags)}]", lead="  ", style="dim"))
+    runs = sum(_runs(scenario) for scenario in scenarios)
+    screen.print(f"{many(len(scenarios), 'scenario')}, {many(runs, 'run')}; times are by formula")
+    return Exit.PASSED if scenarios else Exit.NOTHING
+
+
+def _runs(scenario: Scenario) -> int:
+    return len(scenario.cells) * scenario.repeat
+
+
+def _longest(scenario: Scenario) -> str:
+    return "unknown" if scenario.longest_s is None else f"{scenario.longest_s:.3f} s"
+
+
+def _plain(scenario: Scenario) -> dict[str, object]:
+    return {
+        "scenario": scenario.name,
+        "path": str(scenario.path),
+        "about": scenario.about,
+        "tags": list(scenario.tags),
+        "clients": list(scenario.clients),
+        "runs": _runs(scenario),
+        "longest_s": scenario.longest_s,
+    }
+
+
+command = click.Command(
+    "list",
+    callback=list_,
+    help=list_.__doc__,
+    params=[
+        click.Argument(["paths"], nargs=-1, metavar="[PATHS]..."),
+        click.Option(["--only"], multiple=True, metavar="NAME", help="Only scenarios of this name (or pattern)."),
+        click.Option(["--tag", "tags"], multiple=True, help="Only scenarios with this tag, or with one of several."),
+        click.Option(["--json"], is_flag=True, help="One JSON document on stdout."),
+    ],
+)

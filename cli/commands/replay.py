@@ -1,0 +1,59 @@
+"""`faultlab replay`: one run again, with the same seed, in a results folder of its own."""
+
+from pathlib import Path
+
+import click
+
+from cli.errors import Stop
+from cli.exits import Exit
+from cli.session import RESULTS, Manner, again
+from harness.records.folder import ResultsUnreadable
+from harness.records.reader import Results, folders, read
+
+
+def replay(*, run: str, in_: Path | None, out: Path | None, json: bool, report: bool) -> Exit:
+    """Run one run again, with the same seed.
+
+    RUN is the beginning of a run id, as `faultlab run` prints it.
+    """
+    results = _holding(run, in_)
+    return again(results, run, out, Manner(json=json, everything=True, cells=None, report=report))
+
+
+def _holding(prefix: str, folder: Path | None) -> Results:
+    """The results that planned the run: those of `folder`, else the newest that have it. Raises Stop."""
+    looked_in = [folder] if folder is not None else folders(RESULTS)
+    for path in looked_in:
+        try:
+            results = read(path)
+        except ResultsUnreadable:
+            if folder is not None:
+                raise
+            continue  # another suite that cannot be read is no reason not to replay this one
+        if any(run_id.startswith(prefix.lower()) for run_id in results.manifest.run_ids):
+            return results
+    if not looked_in:
+        raise Stop(f"there are no results in {RESULTS}/", "name a results folder with --in, or run a suite first")
+    where = str(folder) if folder is not None else f"the {len(looked_in)} suites in {RESULTS}/"
+    raise Stop(f"no run in {where} begins with {prefix}", "name another results folder with --in")
+
+
+command = click.Command(
+    "replay",
+    callback=replay,
+    help=replay.__doc__,
+    params=[
+        click.Argument(["run"], metavar="RUN"),
+        click.Option(
+            ["--in", "in_"], type=click.Path(path_type=Path), metavar="DIR", help="The results folder that has the run."
+        ),
+        click.Option(
+            ["--out"],
+            type=click.Path(path_type=Path),
+            metavar="DIR",
+            help="Folder of the results; else results/<time>.",
+        ),
+        click.Option(["--report"], is_flag=True, help="Write the report too."),
+        click.Option(["--json"], is_flag=True, help="One JSON document on stdout, progress on stderr."),
+    ],
+)

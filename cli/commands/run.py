@@ -1,0 +1,62 @@
+"""`faultlab run`: run scenarios, measure, judge."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+from click.core import ParameterSource
+
+from cli.errors import Stop
+from cli.exits import Exit
+from cli.request import PARAMETERS, Request
+from cli.session import Manner, begin, go_on
+
+
+def run(
+    context: click.Context,
+    *,
+    out: Path | None,
+    resume: Path | None,
+    json: bool,
+    all_: bool,
+    cells: int | None,
+    report: bool,
+    **asked: Any,
+) -> Exit:
+    """Run scenarios and hold what is measured against their formulas.
+
+    PATHS are scenario files, folders, or names of bundled scenarios; without any, all bundled ones run.
+    """
+    manner = Manner(json=json, everything=all_, cells=cells, report=report)
+    if resume is None:
+        return begin(Request.of(asked, Path.cwd()), out, manner)
+    given = [name for name in (*asked, "out") if context.get_parameter_source(name) is ParameterSource.COMMANDLINE]
+    if given:
+        raise Stop(
+            f"--resume goes on with a suite as it was begun: {', '.join(given)} cannot be given too",
+            f"faultlab run --resume {resume}",
+        )
+    return go_on(resume, manner)
+
+
+command = click.Command(
+    "run",
+    callback=click.pass_context(run),
+    help=run.__doc__,
+    params=[
+        *PARAMETERS,
+        click.Option(
+            ["--out"],
+            type=click.Path(path_type=Path),
+            metavar="DIR",
+            help="Folder of the results; else results/<time>.",
+        ),
+        click.Option(
+            ["--resume"], type=click.Path(path_type=Path), metavar="DIR", help="Go on with an interrupted suite."
+        ),
+        click.Option(["--cells"], type=click.IntRange(min=1), metavar="N", help="At most so many runs side by side."),
+        click.Option(["--report"], is_flag=True, help="Write the report too."),
+        click.Option(["--all", "all_"], is_flag=True, help="Show every row of the closing table."),
+        click.Option(["--json"], is_flag=True, help="One JSON document on stdout, progress on stderr."),
+    ],
+)

@@ -1,0 +1,74 @@
+"""What decides which runs a suite has: the words and options that its manifest keeps, to be read again by `--resume`
+and `replay`."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+import click
+
+from harness.records.manifest import Manifest
+from harness.suite.choosing import CHOICES, Choice
+from harness.suite.planning import Selection
+
+SEED = 7
+MOST_REPEATS = 1000
+
+PARAMETERS: tuple[click.Parameter, ...] = (
+    click.Argument(["paths"], nargs=-1, metavar="[PATHS]..."),
+    click.Option(
+        ["--env", "environment"],
+        type=click.Choice(CHOICES),
+        default="auto",
+        show_default=True,
+        help="Real sockets in namespaces (local), simulated time and network (sim), or local where it can run.",
+    ),
+    click.Option(["--seed"], type=click.IntRange(min=0), default=SEED, show_default=True, help="The source of chance."),
+    click.Option(
+        ["--repeat"], type=click.IntRange(1, MOST_REPEATS), help="Runs of each case; else as each scenario says."
+    ),
+    click.Option(["--only"], multiple=True, metavar="NAME", help="Only scenarios of this name (a pattern: sarama-*)."),
+    click.Option(["--tag", "tags"], multiple=True, help="Only scenarios with this tag, or with one of several."),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """A suite as it was asked for. `folder` is where: `paths` are relative to it."""
+
+    paths: tuple[str, ...]
+    environment: Choice
+    seed: int
+    repeat: int | None
+    selection: Selection
+    folder: Path
+
+    @classmethod
+    def of(cls, parameters: dict[str, Any], folder: Path) -> "Request":
+        """From the values that click read for PARAMETERS."""
+        return cls(
+            paths=tuple(parameters["paths"]),
+            environment=cast(Choice, parameters["environment"]),
+            seed=parameters["seed"],
+            repeat=parameters["repeat"],
+            selection=Selection(only=tuple(parameters["only"]), tags=tuple(parameters["tags"])),
+            folder=folder,
+        )
+
+    @classmethod
+    def again(cls, manifest: Manifest) -> "Request":
+        """From a manifest: with the environment that was chosen then. Raises click.UsageError for a spoilt one."""
+        command = click.Command("run", params=list(PARAMETERS))
+        parameters = command.make_context("run", list(manifest.arguments)).params
+        return cls.of({**parameters, "environment": manifest.environment, "seed": manifest.seed}, Path(manifest.folder))
+
+    def arguments(self) -> tuple[str, ...]:
+        """The command line that asks for the same."""
+        said = ["--env", self.environment, "--seed", str(self.seed)]
+        if self.repeat is not None:
+            said += ["--repeat", str(self.repeat)]
+        for name in self.selection.only:
+            said += ["--only", name]
+        for tag in self.selection.tags:
+            said += ["--tag", tag]
+        return (*said, "--", *self.paths)

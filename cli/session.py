@@ -1,0 +1,232 @@
+"""One suite from its request to its exit code: planned, run under a display, read back from its folder, and shown."""
+
+import os
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from importlib.metadata import version
+from pathlib import Path
+
+from rich.console import Console
+from rich.text import Text
+
+from cli.closing import Closed, document, show
+from cli.console import console
+from cli.diagnostics import say_problems
+from cli.errors import Stop
+from cli.exits import Exit, exit_of
+from cli.request import Request
+from cli.show.figures import many, seconds
+from cli.show.live import Display
+from cli.show.rows import folded
+from harness.environments.world import Environment, EnvironmentUnavailable
+from harness.expectations import judge
+from harness.language import Problems
+from harness.plan import RunPlan
+from harness.records.manifest import Manifest
+from harness.records.reader import Results, read
+from harness.records.run import RunRecord
+from harness.records.writer import Writer
+from harness.suite.choosing import choose
+from harness.suite.collection import collect
+from harness.suite.machine import machine, stamp, wall_clock
+from harness.suite.planning import Planned, load_all, plan_all
+from harness.suite.progress import at_most
+from harness.suite.resuming import by_prefix, planned, remaining
+from harness.suite.runner import Runner
+
+RESULTS = Path("results")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Manner:
+    """How a suite is run and shown: nothing that changes which runs it has."""
+
+    json: bool
+    everything: bool
+    cells: int | None
+    report: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """An open environment and the plans for it; `instead` says why it is not the one that `auto` prefers."""
+
+    environment: Environment
+    suite: Planned
+    instead: EnvironmentUnavailable | None
+
+
+def begin(request: Request, out: Path | None, manner: Manner) -> Exit:
+    """A new suite."""
+    started = time.monotonic()
+    prepared = _prepare(request)
+    if isinstance(prepared, Exit):
+        return prepared
+    return _new(request, prepared, prepared.suite.plans, out, manner, started)
+
+
+def go_on(folder: Path, manner: Manner) -> Exit:
+    """The rest of an interrupted suite, in its own folder."""
+    started = time.monotonic()
+    results = read(folder)
+    prepared = _prepare(Request.again(results.manifest))
+    if isinstance(prepared, Exit):
+        return prepared
+    try:
+        plans = planned(results, prepared.suite.plans)
+        left = remaining(results, plans)
+        kept = [(run.run_id, run.attempt) for run in results.tries]
+        writer = Writer.reopen(folder, results.manifest, kept=kept)
+    except BaseException:
+        prepared.environment.close()
+        raise
+    ids = {plan.run_id for plan in left}
+    already = [run for run in results.runs if run.run_id not in ids]
+    screen = console(json=manner.json)
+    screen.print(f"going on with {folder}: {len(already)} of {many(len(plans), 'run')} were measured before")
+    return _carry_out(prepared, left, plans, already, writer, screen, manner, started)
+
+
+def again(results: Results, prefix: str, out: Path | None, manner: Manner) -> Exit:
+    """The one run of a suite whose id begins with `prefix`, in a new folder."""
+    started = time.monotonic()
+    request = Request.again(results.manifest)
+    prepared = _prepare(request)
+    if isinstance(prepared, Exit):
+        return prepared
+    found = by_prefix(prepared.suite.plans, prefix)
+    if len(found) != 1:
+        prepared.environment.close()
+        planned = [run_id for run_id in results.manifest.run_ids if run_id.startswith(prefix.lower())]
+        if len(found) > 1:
+            raise Stop(f"{many(len(found), 'run')} begin with {prefix}: {', '.join(p.run_id for p in found)}")
+        told = next((run.scenario for run in results.runs if run.run_id in planned), "its scenario")
+        raise Stop(
+            f"run {planned[0]} of {results.folder.path} is no more: {told} changed since",
+            "undo the change, or run the scenario as it is now with faultlab run",
+        )
+    return _new(request, prepared, found, out, manner, started)
+
+
+def _prepare(request: Request) -> Prepared | Exit:
+    """Everything that can be wrong, before anything starts; what is, is said here."""
+    try:
+        loaded = load_all(collect(request.paths, folder=request.folder))
+        environment, instead = choose(request.environment)
+        try:
+            suite = plan_all(loaded, request.selection, environment, seed=request.seed, repeat=request.repeat)
+        except BaseException:
+            environment.close()
+            raise
+    except Problems as problems:
+        say_problems(problems)
+        return Exit.USAGE
+    except OSError as error:
+        raise Stop(f"cannot read {error.filename}: {error.strerror}", "check its permissions") from error
+    if not suite.plans:
+        environment.close()
+        names = ", ".join(one.scenario.name for one in loaded) or "none"
+        tags = ", ".join(sorted({tag for one in loaded for tag in one.scenario.tags})) or "none"
+        left_out = f"slow, left out on local unless named: {', '.join(suite.left_out)}; " if suite.left_out else ""
+        raise Stop(
+            "no scenario was selected: nothing was run",
+            f"{left_out}scenarios: {names}; tags: {tags}",
+            code=Exit.NOTHING,
+        )
+    return Prepared(environment, suite, instead)
+
+
+def _new(
+    request: Request, prepared: Prepared, plans: Sequence[RunPlan], out: Path | None, manner: Manner, started: float
+) -> Exit:
+    folder = out if out is not None else _free_folder()
+    chosen = replace(request, environment=prepared.environment.name)
+    manifest = Manifest(
+        suite=folder.name,
+        faultlab=version("faultlab"),
+        environment=prepared.environment.name,
+        seed=request.seed,
+        arguments=chosen.arguments(),
+        folder=os.fspath(request.folder),
+        started_at=wall_clock(),
+        run_ids=tuple(plan.run_id for plan in plans),
+        machine=machine(),
+    )
+    try:
+        writer = Writer.create(folder, manifest)
+    except BaseException:
+        prepared.environment.close()
+        raise
+    return _carry_out(prepared, plans, plans, (), writer, console(json=manner.json), manner, started)
+
+
+def _carry_out(
+    prepared: Prepared,
+    left: Sequence[RunPlan],
+    plans: Sequence[RunPlan],
+    already: Sequence[RunRecord],
+    writer: Writer,
+    screen: Console,
+    manner: Manner,
+    started: float,
+) -> Exit:
+    environment = prepared.environment
+    lanes = min(environment.lanes, manner.cells or environment.lanes)
+    for line in _head(prepared, plans, left, lanes=lanes, seed=writer.manifest.seed):
+        screen.print(line)
+    with writer, Display(screen, left, lanes=lanes, already=already) as display:
+        complete = Runner(environment, judge, writer, display, lanes=lanes).run(left)
+    results = read(writer.folder.path)
+    interrupted = not complete and bool(remaining(results, plans))
+    code = Exit.INTERRUPTED if interrupted else exit_of(run.verdict for run in results.runs)
+    closed = Closed(
+        results=results, plans={plan.run_id: plan for plan in plans}, elapsed_s=time.monotonic() - started, exit=code
+    )
+    show(screen, closed, everything=manner.everything, report=manner.report and not interrupted)
+    if manner.json:
+        sys.stdout.write(document(closed))
+    return code
+
+
+def _head(
+    prepared: Prepared, plans: Sequence[RunPlan], left: Sequence[RunPlan], *, lanes: int, seed: int
+) -> list[Text]:
+    """What is about to happen, in two lines, and why it is not what one might think."""
+    lines: list[Text] = []
+    environment, suite = prepared.environment, prepared.suite
+    if prepared.instead is not None:
+        why = f"sim instead of local: {prepared.instead.reason}; {prepared.instead.remedy}"
+        lines.append(folded(why, lead="", style="yellow"))
+    scenarios = len({plan.scenario for plan in plans})
+    lines.append(
+        Text(
+            f"{many(scenarios, 'scenario')}, {many(len(plans), 'run')}, {environment.name}, "
+            f"{many(lanes, 'cell')}, seed {seed}"
+        )
+    )
+    lengths = [plan.expected_s for plan in left]
+    longest = max((length for length in lengths if length is not None), default=None)
+    keeps = "Ctrl-C keeps what was measured"
+    if environment.name == "sim" or longest is None:
+        lines.append(Text(keeps if longest is None else f"longest {seconds(longest)} by formula, simulated; {keeps}"))
+    else:
+        bound = at_most(lengths, lanes=lanes)
+        most = "" if bound is None else f", at most {seconds(bound)}"
+        lines.append(Text(f"longest {seconds(longest)} by formula{most}; {keeps}"))
+    if suite.left_out:
+        names = ", ".join(suite.left_out)
+        lines.append(folded(f"left out as slow: {names} (--tag slow)", lead="", style="dim"))
+    lines.append(Text())
+    return lines
+
+
+def _free_folder() -> Path:
+    """results/<time>, with a number where several suites begin in one minute."""
+    first = RESULTS / stamp()
+    folder, number = first, 2
+    while folder.exists():
+        folder = first.with_name(f"{first.name}-{number}")
+        number += 1
+    return folder

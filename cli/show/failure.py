@@ -1,0 +1,134 @@
+"""One failed case in detail: what was expected, what came, where the time went, and how to run it again."""
+
+from collections.abc import Iterator
+
+from rich.text import Text
+
+from cli.show.cases import Case, Finding
+from cli.show.figures import WIDTH, amount, measured, predicted, tolerance
+from cli.show.rows import folded
+from harness.expectations import Breakdown, Row, Segment
+
+STRIP = 76
+"""Columns of the strip that shows the waits one after another."""
+BACKING_OFF = "\N{MIDDLE DOT}"
+
+
+def failure(case: Case, finding: Finding, breakdown: Breakdown | None, *, replay: str) -> Iterator[Text]:
+    """The block of one failed expectation of a case. `breakdown` is None where the waits are not known."""
+    judged, run = finding.judged, case.gravest
+    yield _head(case, finding)
+    if case.parameters:
+        yield folded(case.parameters, lead="  with       ", style="dim")
+    if judged.kind == "claim":
+        declared = str(judged.declared_holds).lower()
+        yield folded(f"claim {judged.outcome}, declared `holds: {declared}`: {judged.formula}", lead="  ")
+    repeats = " ".join(f"{value:.3f}" if judged.unit == "s" else f"{value:g}" for value in finding.every)
+    yield folded(
+        f"expected   {predicted(judged)}{tolerance(judged)}   measured {measured(finding)}"
+        + (f"   runs {repeats}" if len(finding.every) > 1 else ""),
+        lead="  ",
+    )
+    error = next((o.error for o in run.operations if o.alias == judged.measure.rpartition(".")[0] and o.error), None)
+    if error:
+        yield folded(error, lead="  error      ")
+    if breakdown is not None:
+        yield Text()
+        yield from where_it_went(breakdown, case)
+    else:
+        yield folded(f"{judged.formula}", lead="  formula    ")
+    yield folded(replay, lead="  replay     ")
+
+
+def trouble(case: Case, *, replay: str, logs: str | None) -> Iterator[Text]:
+    """The block of a case that the lab ended or in which nothing was tested."""
+    run = case.gravest
+    word = "LAB ERROR" if case.verdict == "lab_error" else "INCONCLUSIVE"
+    style = "bold magenta" if case.verdict == "lab_error" else "bold yellow"
+    yield Text(word, style=style).append(f"  {case.first.scenario}  {case.client}  {run.path}", style="default")
+    if case.parameters:
+        yield folded(case.parameters, lead="  with       ", style="dim")
+    for reason in run.reasons:
+        yield folded(reason, lead="  ")
+    if logs:
+        yield folded(logs, lead="  logs       ")
+    yield folded(replay, lead="  replay     ")
+
+
+def where_it_went(breakdown: Breakdown, case: Case) -> Iterator[Text]:
+    """The table of terms, the strip of waits, and what is beside the formula."""
+    names = max([len(row.text) for row in breakdown.rows] + [len("no term")])
+    yield Text(f"  {'':<{names}}  {'formula':>16}   {'measured':>14}   difference", style="dim")
+    for row in breakdown.rows:
+        yield Text(f"  {row.text:<{names}}  {_predicted(row)}   {_measured(row)}   {_difference(row)}".rstrip())
+    rest = f"{'':>16}   {breakdown.no_term_s:>14.3f}   {breakdown.no_term_s:+10.3f}"
+    yield Text(f"  {'no term':<{names}}  {rest}")
+    yield Text()
+    yield from _strip(breakdown)
+    extra = [row for row in breakdown.rows if row.note]
+    if extra:
+        yield folded("; ".join(f"{row.note} {row.text}" for row in extra), lead="  beside the formula  ")
+    if breakdown.never_waited_on:
+        yield folded(", ".join(breakdown.never_waited_on), lead="  never waited on     ")
+
+
+def _head(case: Case, finding: Finding) -> Text:
+    run, judged = case.first, finding.judged
+    where = f"{run.path}:{judged.line}"
+    text = Text("FAIL", style="bold red").append(f"  {run.scenario}  {judged.measure}", style="default")
+    if text.cell_len + 3 + len(where) <= WIDTH:
+        return text.append(f"   {where}", style="default")
+    return text.append(f"\n      {where}", style="default")
+
+
+def _predicted(row: Row) -> str:
+    if row.predicted_count is None or row.each_s is None:
+        return f"{'-' if not row.predicted_s else format(row.predicted_s, '.3f'):>16}"
+    return f"{row.predicted_count:g} x {row.each_s:.3f} {row.predicted_s:>6.3f}".rjust(16)
+
+
+def _measured(row: Row) -> str:
+    if row.setting is None:
+        return " " * 14
+    early = f"+{row.ended_early}" if row.ended_early else ""
+    return f"{row.measured_count}{early} x {row.measured_s:>8.3f}".rjust(14)
+
+
+def _difference(row: Row) -> str:
+    if row.setting is None:
+        return ""
+    note = f"  {row.note}" if row.note else ""
+    return f"{row.difference_s:+10.3f}{note}"
+
+
+def _strip(breakdown: Breakdown) -> Iterator[Text]:
+    """The waits laid end to end: `rrrrrrddd·ddd`, and where the formula ends."""
+    end = max(breakdown.measured_s, breakdown.predicted_s)
+    if not breakdown.segments or end <= 0:
+        return
+    letters = _letters(breakdown.segments)
+    line = ""
+    for segment in breakdown.segments:
+        until = round(segment.ended_s / end * STRIP)
+        line += letters[segment.setting] * (until - len(line))
+    yield Text(f"  {line}")
+    last = amount(end, "s")
+    mark = min(STRIP - 1, round(breakdown.predicted_s / end * STRIP))
+    told = f"^ {breakdown.predicted_s:.3f} formula ends"
+    scale = "0".ljust(mark) + told if mark + len(told) + len(last) + 1 <= STRIP else "0".ljust(mark - len(told) + 1)
+    if mark + len(told) + len(last) + 1 > STRIP:
+        scale += told.removeprefix("^ ") + " ^"
+    yield Text(f"  {scale}{last:>{max(len(last) + 1, STRIP - len(scale))}}".rstrip())
+    key = ", ".join(f"{letter} {setting or 'no term'}" for setting, letter in letters.items())
+    yield folded(key, lead="  ", style="dim")
+
+
+def _letters(segments: tuple[Segment, ...]) -> dict[str | None, str]:
+    """One letter a setting, from its own name; back-offs are dots, and what waits on nothing is a space's stand-in."""
+    letters: dict[str | None, str] = {}
+    for setting in dict.fromkeys(segment.setting for segment in segments):
+        name = "" if setting is None else setting.rpartition(".")[2].lower()
+        wanted = "_" if setting is None else BACKING_OFF if "backoff" in name else ""
+        candidates = [wanted, *name, *"abcdefghijklmnopqrstuvwxyz"]
+        letters[setting] = next(c for c in candidates if c and (c == BACKING_OFF or c not in letters.values()))
+    return letters

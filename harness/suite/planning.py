@@ -1,0 +1,137 @@
+"""From scenario files to a suite's plans: all that is wrong with any of them is said before anything starts."""
+
+import fnmatch
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.environments.world import Environment, Refused
+from harness.language import Problem, Problems, Scenario, load, plans
+from harness.plan import Inject, RunPlan
+from harness.suite.collection import Found
+from harness.suite.gathering import Gathered
+
+SLOW = "slow"
+"""The tag of scenarios that local leaves out unless somebody asks for them: on virtual time they cost nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """A scenario that is right as far as its file goes, and whether somebody named it."""
+
+    scenario: Scenario
+    named: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """Which of the scenarios are run. `only` are names (shell patterns too), `tags` ask for any of them; empty: all."""
+
+    only: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+
+    def takes(self, scenario: Scenario) -> bool:
+        named = not self.only or any(fnmatch.fnmatchcase(scenario.name, pattern) for pattern in self.only)
+        return named and (not self.tags or not set(self.tags).isdisjoint(scenario.tags))
+
+    def asks_for(self, loaded: Loaded) -> bool:
+        """Whether a slow scenario was meant in particular."""
+        return loaded.named or SLOW in self.tags or loaded.scenario.name in self.only
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Planned:
+    """The runs of a suite in the order of planning, and the slow scenarios that were left out."""
+
+    plans: tuple[RunPlan, ...]
+    scenarios: tuple[Scenario, ...]
+    left_out: tuple[str, ...]
+
+
+def load_all(found: Iterable[Found]) -> tuple[Loaded, ...]:
+    """Load every file. Raises Problems with everything that is wrong in any of them."""
+    loaded: list[Loaded] = []
+    wrong = Gathered()
+    for one in found:
+        try:
+            loaded.append(Loaded(load(one.path), one.named))
+        except Problems as problems:
+            wrong.add(problems)
+    wrong.extend(_same_names([one.scenario for one in loaded]))
+    wrong.raise_any()
+    return tuple(loaded)
+
+
+def select(loaded: Sequence[Loaded], selection: Selection, *, environment: str) -> tuple[list[Scenario], list[str]]:
+    """The scenarios that are run, and the names of the slow ones that are left out."""
+    taken = [one for one in loaded if selection.takes(one.scenario)]
+    slow = [
+        one for one in taken if environment == "local" and SLOW in one.scenario.tags and not selection.asks_for(one)
+    ]
+    left_out = [one.scenario.name for one in slow]
+    return [one.scenario for one in taken if one.scenario.name not in left_out], left_out
+
+
+def plan_all(
+    loaded: Sequence[Loaded], selection: Selection, environment: Environment, *, seed: int, repeat: int | None
+) -> Planned:
+    """Every run of the selected scenarios. Raises Problems, also for levers that the environment refuses."""
+    scenarios, left_out = select(loaded, selection, environment=environment.name)
+    planned: list[RunPlan] = []
+    wrong = Gathered()
+    for scenario in scenarios:
+        try:
+            of_scenario = plans(scenario, environment=environment.name, seed=seed, repeat=repeat)
+        except Problems as problems:
+            wrong.add(problems)
+            continue
+        wrong.extend(refusals(of_scenario, environment))
+        planned += of_scenario
+    wrong.raise_any()
+    return Planned(plans=tuple(planned), scenarios=tuple(scenarios), left_out=tuple(left_out))
+
+
+def refusals(of_scenario: Sequence[RunPlan], environment: Environment) -> Iterator[Problem]:
+    """What of these plans the environment cannot do, each once."""
+    seen: set[tuple[Path, int, str]] = set()
+    for plan in of_scenario:
+        for line, reason in _refused(plan, environment):
+            if (plan.path, line, reason) not in seen:
+                seen.add((plan.path, line, reason))
+                yield _at_line(plan.path, line, "refused-by-environment", f"{environment.name} cannot {reason}")
+
+
+def _refused(plan: RunPlan, environment: Environment) -> Iterator[tuple[int, str]]:
+    runs = environment.runs(plan.client.driver)
+    if isinstance(runs, Refused):
+        yield 0, runs.reason
+    for step in plan.steps:
+        if isinstance(step, Inject):
+            for stage in step.fault.stages(plan.cluster.broker_ids):
+                made = environment.makes(stage.lever)
+                if isinstance(made, Refused):
+                    yield step.line, made.reason
+
+
+def _same_names(scenarios: Sequence[Scenario]) -> Iterator[Problem]:
+    """Runs are known by their scenario's name: two files cannot share one."""
+    first: dict[str, Path] = {}
+    for scenario in scenarios:
+        if scenario.name in first:
+            told = f"scenario {scenario.name} is also in {first[scenario.name]}"
+            yield _at_line(scenario.path, 0, "duplicate-scenario", told, pattern=r"scenario\s*:")
+        first.setdefault(scenario.name, scenario.path)
+
+
+def _at_line(path: Path, line: int, code: str, message: str, *, pattern: str = r"client\s*:") -> Problem:
+    """A problem of a whole line; line 0: the first that begins with `pattern`."""
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except OSError:
+        lines = []
+    if line == 0:
+        line = next((n for n, text in enumerate(lines, start=1) if re.match(pattern, text)), 1)
+    text = lines[line - 1] if line <= len(lines) else ""
+    column = len(text) - len(text.lstrip()) + 1
+    return Problem(path, line, column, max(1, len(text.strip())), code, message)

@@ -1,0 +1,70 @@
+"""A story made again from its records, so that what is explained at the end of a suite needs no memory of its runs."""
+
+from collections.abc import Iterable
+
+from harness.plan import Expectation, RunPlan
+from harness.records.event import EventRecord
+from harness.records.run import Fault, Judged, NamedValue, Operation, RunRecord
+from harness.story import (
+    FaultStory,
+    Happening,
+    Kernel,
+    LabError,
+    Noise,
+    OperationStory,
+    Outcome,
+    Story,
+    Value,
+)
+
+ADDRESS = frozenset({"run_id", "attempt", "at_ns", "source", "source_seq", "kind"})
+
+
+def story_of(record: RunRecord, events: Iterable[EventRecord]) -> Story:
+    """The story that the record and its events were made of; `origin_ns`, which no record keeps, is 0."""
+    happenings = tuple(_happening(event) for event in events)
+    ends = [happening.at_ns for happening in happenings] + [operation.ended_ns for operation in record.operations]
+    return Story(
+        run_id=record.run_id,
+        attempt=record.attempt,
+        origin_ns=0,
+        ready_s=record.ready_s,
+        ended_ns=max(ends, default=0),
+        operations=tuple(_operation(operation) for operation in record.operations),
+        faults=tuple(_fault(fault) for fault in record.faults),
+        happenings=happenings,
+        noise=Noise(**record.noise.model_dump()),
+        kernel=Kernel(
+            release=record.kernel.release,
+            hz=record.kernel.hz,
+            sysctls={value.name: value.text for value in record.kernel.sysctls},
+        ),
+        error=None if record.error is None else LabError(**record.error.model_dump()),
+    )
+
+
+def expectation_of(plan: RunPlan, judged: Judged) -> Expectation | None:
+    """The plan's expectation that was judged so."""
+    key = (judged.measure, judged.kind, judged.formula, judged.line)
+    return next((e for e in plan.expectations if (e.measure, e.kind, e.formula, e.line) == key), None)
+
+
+def _happening(event: EventRecord) -> Happening:
+    fields: dict[str, Value] = event.model_dump(exclude=set(ADDRESS), exclude_none=True)
+    return Happening(
+        at_ns=event.at_ns, source=event.source, source_seq=event.source_seq, kind=event.kind, fields=fields
+    )
+
+
+def _operation(operation: Operation) -> OperationStory:
+    told = operation.model_dump()
+    return OperationStory(**{**told, "outcome": Outcome(operation.outcome)})
+
+
+def _fault(fault: Fault) -> FaultStory:
+    told = fault.model_dump()
+    return FaultStory(**{**told, "parameters": {value.name: _value(value) for value in fault.parameters}})
+
+
+def _value(value: NamedValue) -> Value:
+    return value.text if value.number is None else value.number
