@@ -17,8 +17,8 @@ from harness.toxiproxy.wire import ToxiproxyFailed, Wire
 
 T = TypeVar("T")
 
-_TIMEOUT_S = 10.0
-"""Twice the longest that a healthy server waits by itself: 5 s to flush a chunk past a removed toxic (link.go)."""
+_TIMEOUT_S = 8.0
+"""Above the longest that a healthy server waits by itself: 5 s to flush a chunk past a removed toxic (link.go)."""
 
 Stream = Literal["upstream", "downstream"]
 
