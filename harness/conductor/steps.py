@@ -89,7 +89,7 @@ class Steps:
         await asyncio.gather(*self._background, *self._timers, return_exceptions=True)
         if self._watch is not None:
             self.lags_s = self._watch.end()
-        for step, call in self._open.values():
+        for step, call in tuple(self._open.values()):
             if self._subject is not None:
                 self._end(step, self._subject.censored(call))
         for fault in reversed(self._faults.values()):

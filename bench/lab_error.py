@@ -1,0 +1,142 @@
+"""The lab's own error: how far its times lie from those that a subject takes of itself.
+
+    python bench/lab_error.py [--sends 200] [--waiting 16] [--starts 20]
+
+A sleeping subject (bench/subjects/sleeper.py) is measured by the arrival of its lines, alone and beside cells in which
+a blackholed client waits; and bundled clients are started one at a time, from the call to `ready`. Prints figures and
+targets with the machine's name; exits with 1 where a target is missed.
+"""
+
+import argparse
+import sys
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+from harness.conductor import conduct
+from harness.environments.local import Local
+from harness.environments.world import RunInterrupted
+from harness.faults import FAULTS
+from harness.plan import ClientPlan, ClusterShape, Do, Inject, Named, RunPlan, Topic
+from harness.stats import median, p99
+from harness.story import Happening, Story, Told
+from harness.suite.machine import machine
+
+ALONE_S, BESIDE_S, READY_S = 0.002, 0.010, 1.0
+"""Targets: p99 of the error alone, and beside waiting cells; median from the call to `ready`."""
+SLEEPER = Path(__file__).parent / "subjects" / "sleeper.py"
+WAIT_S = 300.0
+
+BASE = RunPlan(
+    run_id="lab-error", scenario="lab-error", path=Path(__file__), about="", tags=(), environment="local",
+    client=ClientPlan(name="sleeper", version="1", argv=(sys.executable, "-S", str(SLEEPER))),
+    settings=(), given_settings=(), parameters=(), steps=(), expectations=(), seed=1, repeat=1,
+    cluster=ClusterShape(brokers=1, topics=(Topic(name="orders"),)),
+)  # fmt: skip
+BUNDLED = replace(BASE, client=ClientPlan(name="sarama", version="1.27.2", profile="sarama"))
+READY = replace(BUNDLED, steps=(Do(operation="start_client", alias="start"),))
+WAITING = replace(
+    BUNDLED,
+    settings=(Named(name="Net.ReadTimeout", text=f"{WAIT_S:g}s", unit="s", value=WAIT_S),),
+    steps=(
+        Do(operation="connect", alias="connect", expect="ok"),
+        Do(operation="send", alias="warm_up", expect="acknowledged"),
+        Inject(fault=FAULTS["blackhole"](), alias="outage"),
+        Do(operation="send", alias="probe"),
+    ),
+)
+
+
+def sleeping(sends: int) -> RunPlan:
+    return replace(BASE, steps=tuple(Do(operation="send", alias=f"s{i}", expect="ok") for i in range(sends)))
+
+
+def errors_s(story: Story) -> list[float]:
+    """What the lab measured less what the sleeper says, of each send."""
+    sound(story)
+    own_s = {
+        str(h.fields["operation"]): int(str(h.fields["text"])) / 1e9
+        for h in story.happenings
+        if h.fields.get("purpose") == "slept"
+    }
+    found = []
+    for operation in story.operations:
+        assert operation.stamped == "harness", f"{operation.alias} was stamped by the {operation.stamped}"
+        found.append(abs((operation.ended_ns - operation.started_ns) / 1e9 - own_s[operation.alias]))
+    return found
+
+
+def sound(story: Story) -> Story:
+    if story.error is not None:
+        raise SystemExit(f"lab error {story.error.code}: {story.error.text}")
+    return story
+
+
+def to_ready_s(local: Local) -> float:
+    """From the call to the subject's `ready`, on the one monotonic clock of this machine."""
+    called_ns = time.monotonic_ns()
+    story = sound(local.run(READY, lambda _: None, None))
+    ready: Happening = next(h for h in story.happenings if h.kind == Told.CLIENT_READY)
+    return (story.origin_ns + ready.at_ns - called_ns) / 1e9
+
+
+def waiting_cells(local: Local, count: int) -> list[threading.Thread]:
+    """Start cells and return once a client waits in a dark port in each of them."""
+    waits = [threading.Event() for _ in range(count)]
+
+    def lane(number: int) -> None:
+        def progress(text: str) -> None:
+            if text == "send probe":
+                waits[number].set()
+
+        plan = replace(WAITING, run_id=f"waiting-{number}")
+        with suppress(RunInterrupted):
+            sound(local.run(plan, progress, None))
+
+    threads = [threading.Thread(target=lane, args=(i,), daemon=True) for i in range(count)]
+    for thread in threads:
+        thread.start()
+    for number, wait in enumerate(waits):
+        if not wait.wait(timeout=60):
+            raise SystemExit(f"waiting cell {number} did not come to its wait within 60 s")
+    return threads
+
+
+def shown(name: str, values_s: list[float], of: Callable[[list[float]], float], target_s: float) -> bool:
+    reached = of(values_s) <= target_s
+    word = "p99" if of is p99 else "median"
+    print(
+        f"{'ok  ' if reached else 'MISS'}  {name:<34} {word} {of(values_s) * 1e3:8.3f} ms  "
+        f"(max {max(values_s) * 1e3:.3f}, n {len(values_s)}, target {target_s * 1e3:g} ms)"
+    )
+    return reached
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sends", type=int, default=200)
+    parser.add_argument("--waiting", type=int, default=16)
+    parser.add_argument("--starts", type=int, default=20)
+    given = parser.parse_args()
+    print(f"lab_error: {machine()}, local")
+    local = Local(conduct, lanes=given.waiting + 1)
+    local.open()
+    try:
+        reached = [shown("call to ready", [to_ready_s(local) for _ in range(given.starts)], median, READY_S)]
+        alone = local.run(sleeping(given.sends), lambda _: None, None)
+        reached.append(shown("error, alone", errors_s(alone), p99, ALONE_S))
+        threads = waiting_cells(local, given.waiting)
+        beside = local.run(sleeping(given.sends), lambda _: None, None)
+        reached.append(shown(f"error, {given.waiting} waiting cells beside", errors_s(beside), p99, BESIDE_S))
+    finally:
+        local.close()
+    for thread in threads:
+        thread.join(timeout=10)
+    return 0 if all(reached) else 1
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
