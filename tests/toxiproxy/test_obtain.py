@@ -7,6 +7,7 @@ import stat
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -74,7 +75,7 @@ def test_what_is_missing_is_said_place_by_place(bare: Path) -> None:
     ],
 )
 def test_a_variable_that_names_no_server_is_an_error_and_nothing_else_is_tried(
-    bare: Path, monkeypatch: pytest.MonkeyPatch, make, says: str
+    bare: Path, monkeypatch: pytest.MonkeyPatch, make: Callable[[Path], object], says: str
 ) -> None:
     _server(bare / "bin" / "toxiproxy-server")
     make(bare / "named")
@@ -121,7 +122,7 @@ def _slow_go(bare: Path) -> Path:
     return _program(bare / "bin" / "go", f"#!/bin/sh\necho $$ > {bare}/begun\nexec sleep 300\n")
 
 
-def _until(condition, *, limit_s: float = 30.0) -> None:
+def _until(condition: Callable[[], object], *, limit_s: float = 30.0) -> None:
     until = time.monotonic() + limit_s
     while not condition():
         assert time.monotonic() < until

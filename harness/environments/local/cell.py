@@ -13,6 +13,7 @@ every process in the pid namespace, and with the last of them go the network, it
 import asyncio
 import gc
 import os
+import pickle
 import select
 import signal
 import socket
@@ -31,7 +32,7 @@ T = TypeVar("T")
 Body = Callable[[Channel], None]
 
 _ENDED = 0
-_BROKE = 70
+_BROKE = 70  # EX_SOFTWARE of sysexits.h
 
 
 def launch(body: Body, *, channel: socket.socket, hold: int) -> int:
@@ -43,11 +44,11 @@ def launch(body: Body, *, channel: socket.socket, hold: int) -> int:
     parent = os.getpid()
     pid = os.fork()
     if pid == 0:
-        _leave(lambda: _launcher(body, channel, hold, parent))
+        leave(lambda: _launcher(body, channel, hold, parent))
     return pid
 
 
-def _leave(work: Callable[[], int]) -> NoReturn:
+def leave(work: Callable[[], int]) -> NoReturn:
     """Run a forked process' work and end it without the caller's clean-up, which is not its own."""
     status = _BROKE
     try:
@@ -73,7 +74,7 @@ def _launcher(body: Body, channel: socket.socket, hold: int, parent: int) -> int
     die_with_parent(parent)
     pid = os.fork()
     if pid == 0:
-        _leave(lambda: _init(body, channel, hold))
+        leave(lambda: _init(body, channel, hold))
     os.close(hold)
     _, status = os.waitpid(pid, 0)
     return os.waitstatus_to_exitcode(status) & 0xFF
@@ -99,7 +100,7 @@ def _init(body: Body, channel: socket.socket, hold: int) -> int:
     if conductor == 0:
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        _leave(lambda: _conductor(body, channel))
+        leave(lambda: _conductor(body, channel))
     channel.close()
     waiting = select.poll()
     waiting.register(hold, 0)
@@ -190,8 +191,19 @@ def _outcome(function: Callable[[], Awaitable[T]]) -> tuple[str, object]:
     try:
         return ("returned", asyncio.run(main()))
     except BaseException as exc:  # noqa: BLE001 - whatever it is, it belongs to the caller
-        exc.add_note("in the cell:\n" + "".join(traceback.format_exception(exc)))
-        return ("raised", exc)
+        return ("raised", _portable(exc))
+
+
+def _portable(exc: BaseException) -> BaseException:
+    """The exception, or where it does not survive pickling a RuntimeError with its name and text; with its traceback
+    as a note."""
+    story = "in the cell:\n" + "".join(traceback.format_exception(exc))
+    try:
+        whole: BaseException = pickle.loads(pickle.dumps(exc))  # noqa: S301 - made here
+    except Exception:  # noqa: BLE001 - constructors may raise anything
+        whole = RuntimeError(f"{type(exc).__name__}: {exc}")
+    whole.add_note(story)
+    return whole
 
 
 def probe_namespaces() -> EnvironmentUnavailable | None:

@@ -1,0 +1,23 @@
+"""Who listens where in a cell. Every cell has a loopback network of its own, so all use the same addresses."""
+
+PORT = 9092
+
+TOXIPROXY = ("127.0.3.1", 8474)
+
+
+def broker(broker_id: int) -> tuple[str, int]:
+    """Where a broker itself listens; only its proxy dials it."""
+    return (f"127.0.1.{broker_id}", PORT)
+
+
+def advertised(broker_id: int) -> tuple[str, int]:
+    """What a broker tells its clients: its proxy."""
+    return (f"127.0.2.{broker_id}", PORT)
+
+
+def text(address: tuple[str, int]) -> str:
+    return f"{address[0]}:{address[1]}"
+
+
+def proxy_name(broker_id: int) -> str:
+    return f"broker-{broker_id}"

@@ -1,0 +1,128 @@
+"""Processes that the conductor starts: forked or executed, ended with it, and missed at once when they die.
+
+asyncio's own subprocesses wait in threads or share a child watcher; a pidfd is one file per process on the loop.
+"""
+
+import asyncio
+import contextlib
+import errno
+import gc
+import os
+import signal
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from harness.environments.local.cell import close_files_except, leave
+from harness.environments.local.syscalls import die_with_parent
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Files:
+    """Standard streams of a child, and what else of ours it keeps. Numbers of files that are open here."""
+
+    stdin: int
+    stdout: int
+    stderr: int
+    kept: tuple[int, ...] = field(default=())
+
+
+class Child:
+    """A process of ours, on the running loop. `ended` is done when it has ended and been collected.
+
+    Its result is the exit code, or the negative number of the signal that killed it.
+    """
+
+    def __init__(self, name: str, pid: int) -> None:
+        self.name = name
+        self.pid = pid
+        self._loop = asyncio.get_running_loop()
+        self.ended: asyncio.Future[int] = self._loop.create_future()
+        self._watched = os.pidfd_open(pid)
+        self._loop.add_reader(self._watched, self._collect)
+
+    def alive(self) -> bool:
+        return not self.ended.done()
+
+    def kill(self, *, whole_group: bool) -> None:
+        """SIGKILL, to its process group too where it leads one. No effect where it has ended."""
+        if self.alive():
+            with contextlib.suppress(ProcessLookupError):
+                if whole_group:
+                    os.killpg(self.pid, signal.SIGKILL)
+                else:
+                    signal.pidfd_send_signal(self._watched, signal.SIGKILL)
+
+    def _collect(self) -> None:
+        self._loop.remove_reader(self._watched)
+        os.close(self._watched)
+        _, status = os.waitpid(self.pid, 0)
+        self.ended.set_result(os.waitstatus_to_exitcode(status))
+
+    def how_it_ended(self) -> str:
+        """`ended with exit code 1`, `was killed by SIGSEGV`; only after `ended`."""
+        code = self.ended.result()
+        if code >= 0:
+            return f"ended with exit code {code}"
+        return f"was killed by {signal.Signals(-code).name}"
+
+
+def fork(name: str, work: Callable[[], int], files: Files) -> Child:
+    """Run `work` in a forked process with nothing else of ours open; its result is the exit code."""
+    parent = os.getpid()
+    pid = os.fork()
+    if pid == 0:
+        leave(lambda: _forked(work, files, parent))
+    return Child(name, pid)
+
+
+def execute(name: str, argv: Sequence[str], environment: Mapping[str, str], files: Files) -> Child:
+    """Start a program, found on PATH, without a shell, as leader of a process group of its own.
+
+    Raises OSError where it cannot be executed.
+    """
+    told, tell = os.pipe()
+    parent = os.getpid()
+    pid = os.fork()
+    if pid == 0:
+        leave(lambda: _executed(argv, environment, files, tell, parent))
+    os.close(tell)
+    # Closed by exec itself, or written to where exec failed.
+    with os.fdopen(told, "rb") as telling:
+        failed = telling.read()
+    if failed:
+        os.waitpid(pid, 0)
+        number = int(failed)
+        raise OSError(number, os.strerror(number), argv[0])
+    return Child(name, pid)
+
+
+def _forked(work: Callable[[], int], files: Files, parent: int) -> int:
+    gc.freeze()
+    _prepare(files, files.kept, parent)
+    return work()
+
+
+def _executed(argv: Sequence[str], environment: Mapping[str, str], files: Files, tell: int, parent: int) -> int:
+    os.setpgid(0, 0)
+    _prepare(files, (*files.kept, tell), parent)
+    # Python ignores these, and exec would hand that down.
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
+    for number in files.kept:
+        os.set_inheritable(number, True)
+    try:
+        os.execvpe(argv[0], list(argv), dict(environment))  # noqa: S606 - on purpose: no shell
+    except OSError as failed:
+        os.write(tell, str(failed.errno or errno.EINVAL).encode())
+    return 127
+
+
+def _prepare(files: Files, kept: tuple[int, ...], parent: int) -> None:
+    die_with_parent(parent)
+    signal.set_wakeup_fd(-1)
+    # Above the standard numbers first: one of them may be another's source.
+    sources = [os.dup(number) for number in (files.stdin, files.stdout, files.stderr)]
+    for place, source in enumerate(sources):
+        os.dup2(source, place)
+    close_files_except((0, 1, 2, *kept))
+    asyncio.set_event_loop(None)
