@@ -87,11 +87,12 @@ def _known(error: Exception) -> tuple[str, str, Exit] | None:
     from harness.environments.world import EnvironmentUnavailable
     from harness.records.folder import RecordsError, ResultsUnwritable
     from harness.suite.collection import NotFound
+    from harness.suite.resuming import CannotResume
 
     match error:
         case ResultsUnwritable():
             return error.problem, error.remedy, Exit.LAB
-        case RecordsError() | NotFound():
+        case RecordsError() | NotFound() | CannotResume():
             return error.problem, error.remedy, Exit.USAGE
         case EnvironmentUnavailable():
             return error.reason, error.remedy, Exit.LAB

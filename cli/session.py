@@ -61,7 +61,7 @@ class Prepared:
 def begin(request: Request, out: Path | None, manner: Manner) -> Exit:
     """A new suite."""
     started = time.monotonic()
-    prepared = _prepare(request)
+    prepared = _prepare(request, manner)
     if isinstance(prepared, Exit):
         return prepared
     return _new(request, prepared, prepared.suite.plans, out, manner, started)
@@ -71,7 +71,7 @@ def go_on(folder: Path, manner: Manner) -> Exit:
     """The rest of an interrupted suite, in its own folder."""
     started = time.monotonic()
     results = read(folder)
-    prepared = _prepare(Request.again(results.manifest))
+    prepared = _prepare(Request.again(results.manifest), manner)
     if isinstance(prepared, Exit):
         return prepared
     try:
@@ -93,7 +93,7 @@ def again(results: Results, prefix: str, out: Path | None, manner: Manner) -> Ex
     """The one run of a suite whose id begins with `prefix`, in a new folder."""
     started = time.monotonic()
     request = Request.again(results.manifest)
-    prepared = _prepare(request)
+    prepared = _prepare(request, manner)
     if isinstance(prepared, Exit):
         return prepared
     found = by_prefix(prepared.suite.plans, prefix)
@@ -110,11 +110,11 @@ def again(results: Results, prefix: str, out: Path | None, manner: Manner) -> Ex
     return _new(request, prepared, found, out, manner, started)
 
 
-def _prepare(request: Request) -> Prepared | Exit:
+def _prepare(request: Request, manner: Manner) -> Prepared | Exit:
     """Everything that can be wrong, before anything starts; what is, is said here."""
     try:
         loaded = load_all(collect(request.paths, folder=request.folder))
-        environment, instead = choose(request.environment)
+        environment, instead = choose(request.environment, cells=manner.cells)
         try:
             suite = plan_all(loaded, request.selection, environment, seed=request.seed, repeat=request.repeat)
         except BaseException:

@@ -9,27 +9,27 @@ Choice = Literal["auto", "sim", "local"]
 CHOICES: tuple[Choice, ...] = ("auto", "sim", "local")
 
 
-def make(name: Literal["sim", "local"]) -> Environment:
-    """The environment of that name, not opened. Imported here, since each brings much along."""
+def make(name: Literal["sim", "local"], *, cells: int | None = None) -> Environment:
+    """The environment of that name, not opened, with so many cells at most where its number is a choice."""
     if name == "sim":
-        from harness.environments.sim import Sim
+        from harness.environments.sim import Sim  # here, since each brings much along
 
         return Sim(conduct)
     from harness.environments.local import Local
 
-    return Local(conduct)
+    return Local(conduct, lanes=cells)
 
 
-def choose(choice: Choice) -> tuple[Environment, EnvironmentUnavailable | None]:
+def choose(choice: Choice, *, cells: int | None = None) -> tuple[Environment, EnvironmentUnavailable | None]:
     """The environment, opened; and, where `auto` had to do without local, why.
 
     Raises EnvironmentUnavailable where the one asked for by name cannot be had.
     """
     if choice != "auto":
-        environment = make(choice)
+        environment = make(choice, cells=cells)
         environment.open()
         return environment, None
-    environment = make("local")
+    environment = make("local", cells=cells)
     try:
         environment.open()
     except EnvironmentUnavailable as refused:

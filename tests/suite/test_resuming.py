@@ -1,0 +1,58 @@
+"""Protects the second half of an interrupted suite: the same runs, each counted once, and no mixing of old and new."""
+
+from pathlib import Path
+
+import pytest
+from suite_samples import HandWorld, Seen, judge_by_hand, manifest, plans_of, story_of_error, write_scenario
+
+from harness.records.reader import Results, read
+from harness.records.writer import Writer
+from harness.suite.resuming import CannotResume, by_prefix, remaining, short_id
+from harness.suite.runner import Runner
+
+
+def begun(folder: Path, path: Path, *, ended: int, noisy: bool = False) -> Results:
+    """A suite of which so many runs have ended."""
+    plans = plans_of(path)
+    with Writer.create(folder, manifest(plans)) as writer:
+        judge = judge_by_hand(lambda plan: noisy)
+        runner = Runner(HandWorld(story_of_error, lanes=1), judge, writer, Seen())
+        for plan in plans[:ended]:
+            writer.write(runner._recorded(plan), [])
+    return read(folder)
+
+
+def test_what_has_no_record_remains(tmp_path: Path) -> None:
+    path = write_scenario(tmp_path / "s", repeat=5)
+    results = begun(tmp_path / "r", path, ended=2)
+    assert remaining(results, plans_of(path)) == plans_of(path)[2:]
+
+
+def test_a_noisy_try_goes_on_with_the_next_one_until_the_third(tmp_path: Path) -> None:
+    path = write_scenario(tmp_path / "s", repeat=2)
+    results = begun(tmp_path / "r", path, ended=1, noisy=True)
+    first, second = remaining(results, plans_of(path))
+    assert (first.run_id, first.attempt) == (plans_of(path)[0].run_id, 2)
+    assert second.attempt == 1
+    with Writer.reopen(tmp_path / "r", results.manifest, kept={(first.run_id, 1)}) as writer:
+        Runner(HandWorld(story_of_error), judge_by_hand(lambda plan: True), writer, Seen()).run([first, second])
+    again = read(tmp_path / "r")
+    assert [run.attempt for run in again.runs] == [3, 3]
+    assert remaining(again, plans_of(path)) == ()
+
+
+def test_a_changed_scenario_is_refused_by_name_and_a_comment_is_no_change(tmp_path: Path) -> None:
+    path = write_scenario(tmp_path / "s", repeat=3)
+    results = begun(tmp_path / "r", path, ended=1)
+    path.write_text("# why\n" + path.read_text())
+    assert len(remaining(results, plans_of(path))) == 2
+    write_scenario(tmp_path / "s", repeat=3, formula="2*Net.ReadTimeout")
+    with pytest.raises(CannotResume, match=r"dark changed since .*: 3 of its 3 runs are no more; undo the change"):
+        remaining(results, plans_of(path))
+
+
+def test_runs_are_named_by_the_shortest_beginning_that_is_theirs(tmp_path: Path) -> None:
+    ids = ["7f3a00000000", "7f3b00000000", "7f3bc0000000", "111100000000"]
+    assert [short_id(i, ids) for i in ids] == ["7f3a", "7f3b0", "7f3bc", "1111"]
+    plans = plans_of(write_scenario(tmp_path, repeat=3))
+    assert by_prefix(plans, plans[1].run_id.upper()[:6]) == (plans[1],)

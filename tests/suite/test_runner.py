@@ -1,0 +1,149 @@
+"""Protects how runs are carried out: side by side, longest first, noisy ones again and alone, and nothing that was
+measured lost to an interruption, a full disk or a bug."""
+
+import os
+import signal
+import threading
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from suite_samples import HandWorld, Seen, judge_by_hand, manifest, plans_of, story_of_error, write_scenario
+
+from harness.plan import RunPlan
+from harness.records.folder import ResultsUnwritable
+from harness.records.reader import read
+from harness.records.writer import Writer
+from harness.story import Story
+from harness.suite.runner import Runner, longest_first
+
+
+@pytest.fixture
+def plans(tmp_path: Path) -> tuple[RunPlan, ...]:
+    return plans_of(write_scenario(tmp_path / "scenarios", repeat=12))
+
+
+def test_lanes_are_used_and_never_exceeded(plans: tuple[RunPlan, ...], tmp_path: Path) -> None:
+    together = threading.Barrier(3, timeout=20)
+
+    def run(plan: RunPlan) -> Story:
+        together.wait()  # passes only if three are under way at once
+        return story_of_error(plan)
+
+    world, seen = HandWorld(run, lanes=8), Seen()
+    with Writer.create(tmp_path / "r", manifest(plans)) as writer:
+        assert Runner(world, judge_by_hand(), writer, seen, lanes=3).run(plans)
+    assert world.most_at_once == 3
+    assert sorted(seen.ended_runs) == sorted((plan.run_id, 1) for plan in plans)
+    assert world.closings == 1
+    assert {run.run_id for run in read(tmp_path / "r").runs} == {plan.run_id for plan in plans}
+
+
+def test_longest_first_and_unknown_lengths_before_all(plans: tuple[RunPlan, ...]) -> None:
+    lengths = [3.0, 45.0, None, 8.0]
+    mixed = [replace(plan, expected_s=length) for plan, length in zip(plans, lengths, strict=False)]
+    assert [plan.expected_s for plan in longest_first(mixed)] == [None, 45.0, 8.0, 3.0]
+
+
+def test_noisy_runs_are_tried_again_alone_at_the_end_and_at_most_three_times(
+    plans: tuple[RunPlan, ...], tmp_path: Path
+) -> None:
+    """One run is noisy for ever, one until its second try: the last try counts, the others stay in the file."""
+    for_ever, once = plans[0].run_id, plans[5].run_id
+    alone: list[int] = []
+
+    def run(plan: RunPlan) -> Story:
+        if plan.attempt > 1:
+            time.sleep(0.02)
+            alone.append(world._now)
+        return story_of_error(plan)
+
+    world, seen = HandWorld(run, lanes=4), Seen()
+    noisy = judge_by_hand(lambda plan: plan.run_id == for_ever or (plan.run_id == once and plan.attempt == 1))
+    with Writer.create(tmp_path / "r", manifest(plans)) as writer:
+        assert Runner(world, noisy, writer, seen).run(plans)
+    results = read(tmp_path / "r")
+    counted = {run.run_id: (run.attempt, run.verdict) for run in results.runs}
+    assert counted[for_ever] == (3, "inconclusive")
+    assert counted[once] == (2, "pass")
+    assert sum(attempt == 1 for attempt, _ in counted.values()) == len(plans) - 2
+    assert len(results.tries) == len(plans) + 3
+    assert alone == [1, 1, 1]
+    assert [plan.attempt for plan in world.order[-3:]] != [1, 1, 1], "tries after noise come last"
+
+
+def test_a_signal_ends_the_suite_and_keeps_what_was_measured(plans: tuple[RunPlan, ...], tmp_path: Path) -> None:
+    ended = threading.Semaphore(0)
+
+    def run(plan: RunPlan) -> Story:
+        if len(world.order) <= 3:
+            return story_of_error(plan)
+        if len(world.order) == 4:
+            os.kill(os.getpid(), signal.SIGINT)
+        assert world.closed.wait(20), "the environment was not closed"
+        ended.release()
+        return story_of_error(plan)
+
+    world, seen = HandWorld(run, lanes=2), Seen()
+    before = signal.getsignal(signal.SIGINT)
+    with Writer.create(tmp_path / "r", manifest(plans)) as writer:
+        assert Runner(world, judge_by_hand(), writer, seen).run(plans) is False
+    assert signal.getsignal(signal.SIGINT) is before
+    assert (seen.stops, world.closings) == (1, 1)
+    results = read(tmp_path / "r")
+    assert {run.run_id for run in results.runs} == {plan.run_id for plan in world.order[:3]}
+    assert len(results.missing) == len(plans) - 3
+
+
+def test_a_second_signal_ends_the_process_at_once(plans: tuple[RunPlan, ...], tmp_path: Path) -> None:
+    """Even if closing hangs: a child that would wait for ever is gone with 130."""
+    child = os.fork()
+    if child == 0:
+        try:
+
+            def run(plan: RunPlan) -> Story:
+                os.kill(os.getpid(), signal.SIGINT)
+                while True:
+                    time.sleep(0.05)
+                    if world.closed.is_set():
+                        os.kill(os.getpid(), signal.SIGINT)
+
+            world = HandWorld(run, lanes=1)
+            with Writer.create(tmp_path / "r", manifest(plans)) as writer:
+                Runner(world, judge_by_hand(), writer, Seen()).run(plans)
+        finally:
+            os._exit(1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 130
+
+
+def test_a_bug_in_one_run_is_that_run_s_lab_error_with_details(plans: tuple[RunPlan, ...], tmp_path: Path) -> None:
+    def run(plan: RunPlan) -> Story:
+        if plan is plans[1]:
+            raise ZeroDivisionError("by hand")
+        return story_of_error(plan)
+
+    with Writer.create(tmp_path / "r", manifest(plans)) as writer:
+        assert Runner(HandWorld(run), judge_by_hand(), writer, Seen()).run(plans)
+    records = {run.run_id: run for run in read(tmp_path / "r").runs}
+    assert len(records) == len(plans)
+    broken = records[plans[1].run_id]
+    assert broken.verdict == "lab_error"
+    assert broken.error is not None
+    assert broken.error.code == "internal_error"
+    details = tmp_path / "r" / "logs" / plans[1].run_id / "internal-error.txt"
+    assert str(details) in broken.error.text
+    assert "ZeroDivisionError: by hand" in details.read_text()
+
+
+def test_a_folder_that_vanishes_ends_the_suite_and_closes_the_environment(
+    plans: tuple[RunPlan, ...], tmp_path: Path
+) -> None:
+    world = HandWorld(story_of_error, lanes=2)
+    with Writer.create(tmp_path / "r", manifest(plans)) as writer:
+        os.close(writer._runs)
+        writer._runs = os.open("/dev/full", os.O_RDWR)
+        with pytest.raises(ResultsUnwritable, match="No space left"):
+            Runner(world, judge_by_hand(), writer, Seen()).run(plans)
+    assert world.closed.is_set()
+    assert len(world.order) < len(plans)
