@@ -28,9 +28,10 @@ class Host:
     """One process of the simulated world: subject, a broker, the proxies, the conductor.
 
     `held` are handles that came due while it was paused. `sockets` are its open descriptors, in the order of opening.
+    `stderr` takes what it writes there; None: nobody keeps it.
     """
 
-    __slots__ = ("_at_kill", "_prune_at", "_tasks", "context", "held", "loop", "name", "sockets", "state")
+    __slots__ = ("_at_kill", "_prune_at", "_tasks", "context", "held", "loop", "name", "sockets", "state", "stderr")
 
     def __init__(self, name: str, loop: "HostLoop") -> None:
         self.name = name
@@ -38,6 +39,7 @@ class Host:
         self.state = HostState.RUNNING
         self.held: deque[asyncio.Handle] = deque()
         self.sockets: dict[Closable, None] = {}
+        self.stderr: Callable[[str], None] | None = None
         self.context: Context = Context()
         self.context.run(HOST.set, self)
         self._tasks: list[asyncio.Task[Any]] = []

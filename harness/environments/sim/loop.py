@@ -26,7 +26,7 @@ Ts = TypeVarTuple("Ts")
 START_S = 1000.0
 """The clock's first value. Not 0: code that mistakes a moment for a duration must not pass by accident."""
 
-STILL_LIMIT = 1_000_000
+STILL_LIMIT = 200_000
 """Rounds of the loop without any time passing after which it is a livelock."""
 
 _KERNEL = Context()

@@ -39,12 +39,23 @@ def _retire(loop: SimLoop) -> None:
         loop.run_until_complete(loop.shutdown_asyncgens())
     for host in loop.hosts:
         host.kill()
+        for task in host.tasks:
+            _report(loop, host, task)
     for transport in tuple(loop.transports):
         transport.discard()
     for task in _unfinished(loop.hosts, running=False):
         task._log_destroy_pending = False  # type: ignore[attr-defined]
         with suppress(BaseException):
-            task.get_coro().close()  # type: ignore[union-attr]
+            task.get_coro().close()
+
+
+def _report(loop: SimLoop, host: Host, task: asyncio.Task[Any]) -> None:
+    """Say now, and on its host, what asyncio would say of a failed task when it is collected at some later time."""
+    unseen: bool = task._log_traceback
+    if unseen and task.done() and not task.cancelled():
+        loop.call_exception_handler(
+            {"message": f"task {task.get_name()} failed", "exception": task.exception(), "host": host}
+        )
 
 
 def _unfinished(hosts: list[Host], *, running: bool) -> list[asyncio.Task[Any]]:

@@ -88,7 +88,7 @@ class TcpSocket:
         """How many bytes the kernel took: 0 where the send buffer is full. Raises the connection's error once, then
         BrokenPipeError."""
         self._raise_error()
-        if self.gone:
+        if self.gone or self.orphan:
             raise BrokenPipeError(EPIPE, strerror(EPIPE))
         room = self.sender.room
         if len(data) > room:

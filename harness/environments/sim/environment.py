@@ -1,0 +1,114 @@
+"""The simulated environment: each plan runs on a loop of its own, on virtual time, and leaves nothing behind."""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+from typing import Literal
+
+from harness.environments.sim.loop import START_S, Deadlock, Interrupted, Livelock, SimLoop
+from harness.environments.sim.simulation import simulate
+from harness.environments.sim.toxics import TOXICS
+from harness.environments.sim.world import KERNEL, SimWorld
+from harness.environments.world import Conduct, Made, Progress, Refused, RunInterrupted
+from harness.levers import Lever, Packets, Toxic, Unlisten
+from harness.plan import RunPlan
+from harness.story import LabError, Noise, Story
+
+
+class Sim:
+    """`harness.environments.world.Environment` on virtual time. One lane: a run computes and never waits.
+
+    `run` may be called from any thread that runs no event loop, from several at once too.
+    """
+
+    name: Literal["sim", "local"] = "sim"
+    lanes = 1
+
+    def __init__(self, conduct: Conduct) -> None:
+        self._conduct = conduct
+        self._state = threading.Lock()
+        self._loops: dict[SimLoop, None] = {}
+        self._closed = False
+
+    def makes(self, lever: Lever) -> Made | Refused:
+        match lever:
+            case Packets() | Unlisten():
+                return Made()
+            case Toxic():
+                return _makes_toxic(lever)
+
+    def runs(self, driver: Literal["bundled", "exec"]) -> Made | Refused:
+        if driver == "bundled":
+            return Made()
+        return Refused("start a program: it runs on virtual time, which no process shares")
+
+    def open(self) -> None:
+        """There is nothing to prepare."""
+
+    def run(self, plan: RunPlan, progress: Progress, logs: Path | None) -> Story:
+        """Raises RunInterrupted after `close`. Where the run can never end, the story's error names what hangs."""
+
+        async def main(loop: SimLoop) -> tuple[Story, SimWorld]:
+            with self._listed(loop):
+                async with SimWorld.opened(loop, plan) as world:
+                    return await self._conduct(plan, world, progress, logs), world
+
+        try:
+            story, world = simulate(main, Random(f"{plan.seed}/{plan.repeat}/network"))
+        except Interrupted:
+            raise RunInterrupted from None
+        except (Deadlock, Livelock) as hung:
+            return _lost(plan, type(hung).__name__.lower(), str(hung))
+        if world.failed is not None and story.error is None:
+            return replace(story, error=LabError(code="world-failed", text=world.failed))
+        return story
+
+    def close(self) -> None:
+        with self._state:
+            self._closed = True
+            for loop in self._loops:
+                loop.interrupt()
+
+    @contextmanager
+    def _listed(self, loop: SimLoop) -> Iterator[None]:
+        """While entered, `close` ends this loop."""
+        with self._state:
+            if self._closed:
+                raise Interrupted
+            self._loops[loop] = None
+        try:
+            yield
+        finally:
+            with self._state:
+                del self._loops[loop]
+
+
+def _makes_toxic(lever: Toxic) -> Made | Refused:
+    known = TOXICS.get(lever.kind)
+    if known is None:
+        return Refused(f"make the toxic {lever.kind}: its proxies know {', '.join(TOXICS)}")
+    for name, _ in lever.attributes:
+        if name not in known.attributes:
+            has = ", ".join(sorted(known.attributes))
+            return Refused(f"make the toxic {lever.kind} with {name}: it has {has}")
+    return Made()
+
+
+def _lost(plan: RunPlan, code: str, text: str) -> Story:
+    """The story of a run that never ended."""
+    return Story(
+        run_id=plan.run_id,
+        attempt=plan.attempt,
+        origin_ns=round(START_S * 1e9),
+        ready_s=None,
+        ended_ns=0,
+        operations=(),
+        faults=(),
+        happenings=(),
+        noise=Noise(loop_lag_p99_s=0.0, loop_lag_max_s=0.0, samples=0),
+        kernel=KERNEL,
+        error=LabError(code=code, text=text),
+    )

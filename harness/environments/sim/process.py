@@ -1,0 +1,121 @@
+"""The subject as a process of the simulated world: the bundled client on a host of its own, lines in and lines out."""
+
+import asyncio
+import logging
+import traceback
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
+from pathlib import Path
+from typing import Any
+
+from client.serve import serve
+from harness.environments.sim.hosts import HOST, Host
+from harness.environments.world import Line
+
+LINE_LIMIT_BYTES = 1 << 20
+
+
+class _HostLog(logging.Handler):
+    """Writes what the bundled client logs to the standard error of the host that it runs on."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        host = HOST.get(None)
+        if host is not None and host.stderr is not None:
+            host.stderr(self.format(record) + "\n")
+
+
+logging.getLogger("faultlab.client").addHandler(_HostLog())
+
+
+class _Pipe:
+    """Lines from one host to another. `ended`: no more come, or nobody takes them."""
+
+    def __init__(self) -> None:
+        self.ended = False
+        self._lines: deque[Line] = deque()
+        self._news = asyncio.Event()
+
+    def put(self, line: Line) -> None:
+        self._lines.append(line)
+        self._news.set()
+
+    def end(self) -> None:
+        self.ended = True
+        self._news.set()
+
+    async def lines(self) -> AsyncIterator[Line]:
+        while True:
+            while self._lines:
+                yield self._lines.popleft()
+            if self.ended:
+                return
+            self._news.clear()
+            await self._news.wait()
+
+
+class SimProcess:
+    """`harness.environments.world.Process`. The exit code is what `serve` returns, 1 where it raised."""
+
+    def __init__(self, host: Host, launch: Mapping[str, object], log: Path | None, now_ns: Callable[[], int]) -> None:
+        self._host = host
+        self._log = log
+        self._now_ns = now_ns
+        self._stdin = _Pipe()
+        self._stdout = _Pipe()
+        self._exit_code: int | None = None
+        self._exited = asyncio.Event()
+        host.when_killed(self._gone)
+        host.stderr = self.note
+        host.spawn(self._live(launch), name="subject")
+
+    async def _live(self, launch: Mapping[str, object]) -> None:
+        self._exit_code = await self._guarded(serve(dict(launch), self._read_lines(), self._say))
+        self._host.kill()  # the process has ended: its kernel closes what it left open
+
+    async def _guarded(self, serving: Coroutine[Any, Any, int]) -> int:
+        try:
+            return await serving
+        except Exception:  # noqa: BLE001 - a process that raises ends with 1, and its log says why
+            self.note(traceback.format_exc())
+            return 1
+
+    def note(self, text: str) -> None:
+        """Write to the subject's standard error, which is its log."""
+        if self._log is not None:
+            with self._log.open("a", encoding="utf-8") as log:
+                log.write(text)
+
+    async def _read_lines(self) -> AsyncIterator[bytes]:
+        async for line in self._stdin.lines():
+            yield line.text
+
+    async def _say(self, text: bytes) -> None:
+        self._stdout.put(Line(text.removesuffix(b"\n"), self._now_ns()))
+
+    def _gone(self) -> None:
+        self._stdin.end()
+        self._stdout.end()
+        self._exited.set()
+
+    # The harness' side.
+
+    async def lines(self) -> AsyncIterator[Line]:
+        async for line in self._stdout.lines():
+            if len(line.text) > LINE_LIMIT_BYTES:
+                raise ValueError(f"a line is longer than {LINE_LIMIT_BYTES} bytes")
+            yield line
+
+    async def write(self, line: bytes) -> None:
+        if self._stdin.ended:
+            raise BrokenPipeError("the subject reads no more")
+        self._stdin.put(Line(line, self._now_ns()))
+
+    async def end(self, *, grace_s: float) -> int | None:
+        self._stdin.end()
+        loop = asyncio.get_running_loop()
+        try:
+            async with asyncio.timeout_at(loop.time() + grace_s):
+                await self._exited.wait()
+        except TimeoutError:
+            self._host.kill()
+        return self._exit_code

@@ -1,0 +1,167 @@
+"""A Toxiproxy proxy: the kernel accepts at once, the proxy takes one connection after the other and dials upstream.
+
+Source: Shopify/toxiproxy v2.12.0 proxy.go.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from random import Random
+from typing import TYPE_CHECKING
+
+from harness.environments.sim.hosts import Host
+from harness.environments.sim.link import Link
+from harness.environments.sim.network import CLIENT_ADDRESS
+from harness.environments.sim.segment import Address
+from harness.environments.sim.socket import TcpSocket
+from harness.environments.sim.toxics import TOXICS, Toxic
+from harness.levers import FLOWS, Flow
+
+if TYPE_CHECKING:
+    from harness.environments.sim.listener import Listener
+    from harness.environments.sim.loop import SimLoop
+
+BACKLOG = 4096
+"""net.core.somaxconn, which Go asks for."""
+
+
+class Proxy:
+    """One proxy of the simulated Toxiproxy server. Its methods may be called from any host; it works on its own."""
+
+    def __init__(self, host: Host, loop: SimLoop, listen: Address, upstream: Address, rng: Random) -> None:
+        self.address = listen
+        self._host = host
+        self._loop = loop
+        self._upstream = upstream
+        self._rng = rng
+        self._listener: Listener | None = None
+        self._pairs: dict[_Pair, None] = {}
+        self._chains: dict[Flow, list[Toxic]] = {flow: [] for flow in FLOWS}
+        self._dialling: _Dial | None = None
+
+    def enable(self) -> None:
+        """Listen, and serve whoever comes. Raises OSError where the address is taken."""
+        self._host.context.copy().run(self._listen)
+
+    async def disable(self) -> None:
+        """Refuse whoever comes from now on, and close every connection, once a dial under way has ended."""
+        if self._listener is not None:
+            self._listener.close()
+            self._listener = None
+        if self._dialling is not None:
+            await self._dialling.done
+        for pair in tuple(self._pairs):
+            pair.close()
+
+    def add(self, kind: str, flow: Flow, attributes: Mapping[str, int]) -> Toxic:
+        """Add a toxic to open connections and to later ones. Raises KeyError for a kind that is not known."""
+        toxic = TOXICS[kind](attributes, self._rng)
+        self._chains[flow].append(toxic)
+        for pair in self._pairs:
+            self._host.context.copy().run(pair.links[flow].add, toxic)
+        return toxic
+
+    def remove(self, toxic: Toxic, flow: Flow) -> None:
+        """Take a toxic out. What it holds goes on at once."""
+        place = self._chains[flow].index(toxic)
+        del self._chains[flow][place]
+        for pair in tuple(self._pairs):
+            self._host.context.copy().run(pair.links[flow].remove, place)
+
+    def accept_ready(self) -> None:
+        """Take one connection; no further one before the dial for it has ended."""
+        listener = self._listener
+        assert listener is not None, "a closed listener accepts nothing"
+        client = listener.accept()
+        listener.accept_with(None)
+        self._dialling = _Dial(self, client, self._loop.create_future())
+        local = CLIENT_ADDRESS, self._loop.network.new_port()
+        self._dialling.upstream = TcpSocket.connect(self._loop.network, local, self._upstream, self._dialling)
+
+    def dialled(self, dial: _Dial, error: OSError | None) -> None:
+        """The dial has ended: link both connections, or drop the client's."""
+        self._dialling = None
+        dial.done.set_result(None)
+        if error is None and dial.upstream is not None:
+            pair = _Pair(self._loop, dial.client, dial.upstream, self._chains, self._pairs)
+            self._pairs[pair] = None
+            pair.start()
+        else:
+            dial.client.close()
+        if self._listener is not None:
+            self._listener.accept_with(self)
+
+    def _listen(self) -> None:
+        self._listener = self._loop.network.listen(self.address, BACKLOG)
+        self._listener.accept_with(self)
+
+
+class _Dial:
+    """The accept loop while it dials upstream."""
+
+    def __init__(self, proxy: Proxy, client: TcpSocket, done: asyncio.Future[None]) -> None:
+        self.client = client
+        self.upstream: TcpSocket | None = None
+        self.done = done
+        self._proxy = proxy
+
+    def connected(self, error: OSError | None) -> None:
+        self._proxy.dialled(self, error)
+
+    def read_ready(self) -> None:
+        raise AssertionError("a dial reads nothing")
+
+    write_ready = read_ready
+
+
+class _Pair:
+    """A client's connection, the one upstream, and the two links between them. Each link closes what it writes to."""
+
+    def __init__(
+        self,
+        loop: SimLoop,
+        client: TcpSocket,
+        upstream: TcpSocket,
+        chains: Mapping[Flow, list[Toxic]],
+        pairs: dict[_Pair, None],
+    ) -> None:
+        self._pairs = pairs
+        self._open = {client: None, upstream: None}
+        to_broker = Link(loop, client, upstream, chains["to_broker"], self._ended)
+        to_client = Link(loop, upstream, client, chains["to_client"], self._ended)
+        self.links: dict[Flow, Link] = {"to_broker": to_broker, "to_client": to_client}
+        client.owned_by(_Side(reads=to_broker, writes=to_client))
+        upstream.owned_by(_Side(reads=to_client, writes=to_broker))
+
+    def start(self) -> None:
+        for link in self.links.values():
+            link.start()
+
+    def close(self) -> None:
+        """Close both connections: what is inside is lost."""
+        for socket in self._open:
+            socket.close()
+        for link in self.links.values():
+            link.stop()
+        self._pairs.pop(self, None)
+
+    def _ended(self, link: Link) -> None:
+        self._open.pop(link.destination, None)
+        link.destination.close()
+        for other in self.links.values():
+            if other is not link:
+                other.end_source()
+        if not self._open:
+            self._pairs.pop(self, None)
+
+
+class _Side:
+    """Owner of one of the two sockets: it is read by one link and written by the other."""
+
+    def __init__(self, *, reads: Link, writes: Link) -> None:
+        self.read_ready = reads.read_ready
+        self.write_ready = writes.write_ready
+
+    def connected(self, error: OSError | None) -> None:
+        raise AssertionError("a linked socket is connected")

@@ -1,0 +1,103 @@
+"""How each lever is pulled in the simulated world, and what proves its effect."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+
+from harness.environments.probe import DelayProbe
+from harness.environments.sim.network import Network
+from harness.environments.sim.proxy import Proxy
+from harness.environments.sim.rules import Rule
+from harness.environments.world import Evidence, Pulled
+from harness.levers import Lever, Packets, Toxic, Unlisten
+
+PROBE_LIMIT_S = 2.0
+"""How long a probe waits beyond what the toxic itself declares."""
+
+
+class PulledLever:
+    """Pulling takes no time here: it is confirmed at the moment at which it began."""
+
+    def __init__(self, at_ns: int) -> None:
+        self.began_ns = at_ns
+        self.confirmed_ns = at_ns
+
+
+class PulledPackets(PulledLever):
+    """A Packets lever: its rule's counters are its evidence."""
+
+    def __init__(self, at_ns: int, rule: Rule) -> None:
+        super().__init__(at_ns)
+        self._rule = rule
+
+    async def evidence(self) -> Evidence:
+        return Evidence(packets=self._rule.packets, refusals=self._rule.refusals)
+
+
+class PulledToxic(PulledLever):
+    """A Toxic lever: a probe through the proxy, before and after, is its evidence."""
+
+    def __init__(self, at_ns: int, probe: DelayProbe) -> None:
+        super().__init__(at_ns)
+        self._probe = probe
+
+    async def evidence(self) -> Evidence:
+        return Evidence(delay_s=await self._probe.delay_s())
+
+
+class PulledUnlisten(PulledLever):
+    """An Unlisten lever: the resets with which the kernel answered dials are its evidence."""
+
+    def __init__(self, at_ns: int, refused: Callable[[], int]) -> None:
+        super().__init__(at_ns)
+        self._refused = refused
+        self._before = refused()
+
+    async def evidence(self) -> Evidence:
+        refusals = self._refused() - self._before
+        return Evidence(packets=refusals, refusals=refusals)
+
+
+class Puller:
+    """Pulls levers on one network and its proxies, which are known by their broker's id."""
+
+    def __init__(self, network: Network, proxies: Mapping[int, Proxy]) -> None:
+        self._network = network
+        self._proxies = proxies
+
+    @asynccontextmanager
+    async def pull(self, lever: Lever) -> AsyncIterator[Pulled]:
+        """In force while the context is entered."""
+        match lever:
+            case Packets():
+                with self._network.rule(Rule.of(lever, self._proxies[lever.broker].address)) as rule:
+                    yield PulledPackets(self._now_ns(), rule)
+            case Toxic():
+                async with self._toxic(lever) as slowed:
+                    yield slowed
+            case Unlisten():
+                proxy = self._proxies[lever.broker]
+                pulled = PulledUnlisten(self._now_ns(), lambda: self._network.refused.get(proxy.address, 0))
+                await proxy.disable()
+                try:
+                    yield pulled
+                finally:
+                    proxy.enable()
+
+    @asynccontextmanager
+    async def _toxic(self, lever: Toxic) -> AsyncIterator[PulledToxic]:
+        proxy = self._proxies[lever.broker]
+        declared_s = sum(milliseconds for _, milliseconds in lever.attributes) / 1000
+        probe = DelayProbe(proxy.address, limit_s=PROBE_LIMIT_S + 2 * declared_s)
+        await probe.before()
+        toxic = proxy.add(lever.kind, lever.flow, dict(lever.attributes))
+        try:
+            pulled = PulledToxic(self._now_ns(), probe)
+            probe.begin_after()
+            yield pulled
+        finally:
+            await probe.close()
+            proxy.remove(toxic, lever.flow)
+
+    def _now_ns(self) -> int:
+        return round(asyncio.get_running_loop().time() * 1e9)

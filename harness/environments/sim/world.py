@@ -1,0 +1,126 @@
+"""One simulated run: hosts for brokers, proxies, subject and conductor on one network, and what may be done to it."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from harness.environments.sim.hosts import HOST, Host
+from harness.environments.sim.loop import SimLoop
+from harness.environments.sim.process import SimProcess
+from harness.environments.sim.proxy import Proxy
+from harness.environments.sim.pulling import Puller
+from harness.environments.sim.timers import HZ
+from harness.environments.world import Bundled, Process, Program, Pulled, WorldError
+from harness.levers import Lever
+from harness.plan import ClusterShape, RunPlan
+from harness.story import Kernel
+
+PORT = 9092
+
+KERNEL = Kernel(
+    release="simulated, after Linux 6.18",
+    hz=HZ,
+    sysctls={
+        "net.ipv4.tcp_syn_linear_timeouts": "4",
+        "net.ipv4.tcp_syn_retries": "6",
+        "net.ipv4.tcp_synack_retries": "5",
+        "net.ipv4.tcp_retries2": "15",
+        "net.ipv4.tcp_orphan_retries": "0",
+    },
+)
+
+
+class SimWatch:
+    """Lateness of the timers that fired since it was made: virtual time waits for everybody, so each is 0."""
+
+    def __init__(self, loop: SimLoop) -> None:
+        self._loop = loop
+        self._late_s: list[float] = []
+        loop.watch_timers(self._late_s.append)
+
+    def end(self) -> tuple[float, ...]:
+        self._loop.watch_timers(None)
+        return tuple(self._late_s)
+
+
+class SimWorld:
+    """`harness.environments.world.World`. Opened by `SimWorld.opened`, whose caller runs on the host `conductor`.
+
+    `failed` says which part of the world died by itself, None where all is well: `failure` for after the run.
+    """
+
+    def __init__(self, loop: SimLoop, plan: RunPlan) -> None:
+        self.cluster: ClusterShape = plan.cluster
+        self.rng = Random(f"{plan.seed}/{plan.repeat}/world")
+        self.kernel = KERNEL
+        self.failed: str | None = None
+        self._loop = loop
+        self._proxies_host = loop.new_host("proxies")
+        self._proxies = {
+            broker: Proxy(self._proxies_host, loop, self.address_of(broker), _inner(broker), self.rng)
+            for broker in plan.cluster.broker_ids
+        }
+        self._puller = Puller(loop.network, self._proxies)
+        self._failure: asyncio.Future[str] = loop.create_future()
+        self._subjects: list[Host] = []
+
+    @classmethod
+    @asynccontextmanager
+    async def opened(cls, loop: SimLoop, plan: RunPlan) -> AsyncIterator["SimWorld"]:
+        """Brokers and proxies listen. On leaving, whatever still runs is left to the end of the simulation."""
+        loop.main.name = "conductor"
+        world = cls(loop, plan)
+        loop.set_exception_handler(world._unhandled)
+        for proxy in world._proxies.values():
+            proxy.enable()
+        yield world
+
+    def now_ns(self) -> int:
+        return round(self._loop.time() * 1e9)
+
+    def address_of(self, broker: int) -> tuple[str, int]:
+        return f"127.0.2.{broker}", PORT
+
+    def pull(self, lever: Lever) -> AbstractAsyncContextManager[Pulled]:
+        return self._puller.pull(lever)
+
+    async def start(self, program: Program, log: Path | None) -> Process:
+        """Raises WorldError for a program of the user's."""
+        if not isinstance(program, Bundled):
+            raise WorldError("cannot-start", f"sim cannot start {program.argv[0]}: it runs on virtual time")
+        host = self._loop.new_host("subject")
+        self._subjects.append(host)
+        return SimProcess(host, program.launch, log, self.now_ns)
+
+    def watch(self) -> SimWatch:
+        return SimWatch(self._loop)
+
+    def failure(self) -> "asyncio.Future[str]":
+        return self._failure
+
+    def _unhandled(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        """An error that nobody caught: the subject's goes to its log, any other is the world's failure."""
+        host = _host_of(context)
+        error = context.get("exception")
+        text = context["message"] if error is None else f"{context['message']}: {error!r}"
+        if host is not None and host.stderr is not None:
+            host.stderr(text + "\n")
+        elif self.failed is None:
+            self.failed = f"an error in {'the kernel' if host is None else host.name}: {text}"
+            self._failure.set_result(self.failed)
+
+
+def _inner(broker: int) -> tuple[str, int]:
+    """Where the broker itself listens; only its proxy dials it."""
+    return f"127.0.1.{broker}", PORT
+
+
+def _host_of(context: dict[str, Any]) -> Host | None:
+    handle = context.get("handle")
+    found: Host | None = context.get("host")
+    if found is None:
+        found = HOST.get(None) if handle is None else handle._context.get(HOST)
+    return found
