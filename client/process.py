@@ -1,4 +1,4 @@
-"""The bundled client as a process: `python -m client`. Commands on stdin, events on stdout, log on stderr."""
+"""The bundled client as a process: `python -m client`. Commands on stdin, events on stdout, its log on stderr."""
 
 import asyncio
 import json

@@ -41,10 +41,12 @@ async def serve(launch: Mapping[str, object], lines: AsyncIterator[bytes], write
     """
     try:
         wanted = launch_of(launch)
-        check_release(profile(wanted.client), wanted.version)
+        one = profile(wanted.client)
+        check_release(one, wanted.version)
     except (LaunchError, SettingError) as wrong:
         _log.error("FAULTLAB_SUBJECT: %s", wrong)
         return USAGE
+    one.prepare()
     return await _Subject(wanted, write).run(lines)
 
 

@@ -37,7 +37,8 @@ blocks. Raises ClientError."""
 class Profile:
     """One real client. `releases` are the versions that it reproduces, oldest first; others are refused.
 
-    `functions` are names that formulas may call with this profile's settings in scope.
+    `functions` are names that formulas may call with this profile's settings in scope. `prepare` loads whatever would
+    else be loaded on first use, so that no operation is slowed by it: called before `ready`, free the second time.
     """
 
     name: str
@@ -46,3 +47,4 @@ class Profile:
     settings: SettingsTable
     connect: Connect
     functions: Mapping[str, Callable[..., float]] = field(default_factory=dict)
+    prepare: Callable[[], None] = lambda: None

@@ -5,6 +5,7 @@ The lock is held while a dial is under way, so whoever sends meanwhile waits for
 
 import asyncio
 import struct
+from functools import cache
 from typing import Any, NamedTuple, TypeVar
 
 from client.errors import ClientError
@@ -17,11 +18,21 @@ from client.profiles.sarama.errors import PacketDecodingError, PacketEncodingErr
 from client.surroundings import Surroundings
 from client.wire.api import Api
 from client.wire.apis.metadata import METADATA, MetadataRequest, MetadataResponse
-from client.wire.apis.produce import PRODUCE, ProduceRequest, ProduceResponse
+from client.wire.apis.produce import (
+    PRODUCE,
+    PartitionProduceData,
+    ProduceRequest,
+    ProduceResponse,
+    TopicProduceData,
+)
 from client.wire.malformed import MessageError
-from client.wire.messages import decode_response, encode_request
+from client.wire.messages import decode_response, encode_request, encode_response
+from client.wire.records import Record, encode_batch
 
 R = TypeVar("R")
+
+PRODUCE_VERSION = 3
+"""From Kafka 0.11 on; 7 would need zstd."""
 
 _RESPONSE_HEADER = struct.Struct(">ii")
 _MAX_REQUEST_BYTES = 100 * 1024 * 1024
@@ -186,3 +197,19 @@ class Broker:
             raise from_net(error) from error
         conn.received(length + 4)
         return header[4:] + rest
+
+
+@cache
+def prepare() -> None:
+    """Build the codecs of every message that the profile sends and reads: the first use of each takes milliseconds."""
+    batch = encode_batch([Record(value=b"")], base_timestamp_ms=0)
+    data = (TopicProduceData(name="", partition_data=(PartitionProduceData(index=0, records=batch),)),)
+    produce = ProduceRequest(acks=1, timeout_ms=0, topic_data=data)
+    messages: tuple[tuple[Api[Any, Any], int, object, object], ...] = (
+        (METADATA, 1, MetadataRequest(), MetadataResponse()),
+        (METADATA, 5, MetadataRequest(), MetadataResponse()),
+        (PRODUCE, PRODUCE_VERSION, produce, ProduceResponse()),
+    )
+    for api, version, request, response in messages:
+        encode_request(request, version=version, correlation_id=0, client_id="")
+        decode_response(api, version, encode_response(response, version=version, correlation_id=0)[4:])

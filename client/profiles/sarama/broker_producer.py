@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from client.errors import ClientError
 from client.events import Wait
 from client.golang import Channel, Receive, Send, after, select
-from client.profiles.sarama.broker import Broker
+from client.profiles.sarama.broker import PRODUCE_VERSION, Broker
 from client.profiles.sarama.errors import CODES, KError, PacketEncodingError, sentinel
 from client.profiles.sarama.message import FIN, SYN, ProducerMessage
-from client.profiles.sarama.produce_set import PRODUCE_VERSION, PartitionMessages, ProduceSet
+from client.profiles.sarama.produce_set import PartitionMessages, ProduceSet
 from client.wire.apis.produce import PartitionProduceResponse, ProduceResponse
 
 if TYPE_CHECKING:

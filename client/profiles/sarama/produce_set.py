@@ -11,9 +11,6 @@ from client.profiles.sarama.message import ProducerMessage
 from client.wire.apis.produce import PartitionProduceData, ProduceRequest, TopicProduceData
 from client.wire.records import Record, encode_batch
 
-PRODUCE_VERSION = 3
-"""From Kafka 0.11 on; 7 would need zstd."""
-
 _MAX_REQUEST_BYTES = 100 * 1024 * 1024
 _RECORD_BATCH_OVERHEAD_BYTES = 49
 

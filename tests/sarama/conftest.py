@@ -1,0 +1,188 @@
+"""Brokers that do as they are told, on virtual time: what the profile does is watched where no timer is late."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from random import Random
+from typing import Any
+
+import pytest
+
+from client.errors import ClientError
+from client.events import Tracer, Value
+from client.net.resolver import TableResolver
+from client.profiles import profile
+from client.profiles.contract import Producer
+from client.surroundings import Surroundings
+from client.wire.apis.metadata import (
+    MetadataResponse,
+    MetadataResponseBroker,
+    MetadataResponsePartition,
+    MetadataResponseTopic,
+)
+from client.wire.apis.produce import PartitionProduceResponse, ProduceResponse, TopicProduceResponse
+from client.wire.messages import Request, decode_request, encode_response
+from client.wire.records import decode_batches
+from harness.environments.sim.loop import SimLoop
+from harness.environments.sim.rules import Rule
+from harness.environments.sim.simulation import simulate
+from harness.levers import FLOWS, Verdict
+
+PORT = 9092
+VERSION = "1.27.2"
+
+
+class Lab:
+    """`brokers` scripted brokers on hosts of their own; `produce` and `metadata` hold error codes to answer next.
+
+    `log` gets (broker, topic, partition, value) of every record that a broker takes.
+    """
+
+    def __init__(self, loop: SimLoop, brokers: int, leaders: tuple[int, ...]) -> None:
+        self.loop = loop
+        self.ids = tuple(range(1, brokers + 1))
+        self.leaders = leaders
+        self.events: list[tuple[float, str, dict[str, Value]]] = []
+        self.log: list[tuple[int, str, int, bytes]] = []
+        self.produce: list[int] = []
+        self.metadata: list[int] = []
+        self.drop_connection_once = False
+        self.wrong_correlation_once = False
+        self.silent = False
+        tracer = Tracer(loop.time, lambda at_ns, kind, fields: self.events.append((at_ns / 1e9, kind, fields)))
+        self.surroundings = Surroundings(Random(1), TableResolver(), tracer)
+        self._hosts = {}
+        for broker in self.ids:
+            host = self._hosts[broker] = loop.new_host(f"broker-{broker}")
+            host.spawn(self._listen(broker), name=f"broker-{broker}")
+
+    async def _listen(self, broker: int) -> None:
+        async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            try:
+                while True:
+                    size = int.from_bytes(await reader.readexactly(4), "big")
+                    request = decode_request(await reader.readexactly(size))
+                    if self.drop_connection_once:
+                        self.drop_connection_once = False
+                        writer.transport.abort()
+                        return
+                    response = self._respond(broker, request)
+                    if response is not None:
+                        writer.write(response)
+            except (asyncio.IncompleteReadError, ConnectionError, asyncio.CancelledError):
+                writer.transport.abort()
+
+        await asyncio.start_server(handle, f"127.0.2.{broker}", PORT)
+
+    def _respond(self, broker: int, request: Request) -> bytes | None:
+        if self.silent:
+            return None
+        body: Any = self._metadata() if request.api.name == "Metadata" else self._produce(broker, request.body)
+        if request.api.name == "Produce" and request.body.acks == 0:
+            return None
+        correlation_id = request.correlation_id
+        if self.wrong_correlation_once:
+            self.wrong_correlation_once = False
+            correlation_id += 1000
+        return encode_response(body, version=request.version, correlation_id=correlation_id)
+
+    def _metadata(self) -> MetadataResponse:
+        error = self.metadata.pop(0) if self.metadata else 0
+        partitions = tuple(
+            MetadataResponsePartition(
+                error_code=error if error == 5 else 0,
+                partition_index=index,
+                leader_id=-1 if error == 5 else leader,
+                replica_nodes=(leader,),
+                isr_nodes=(leader,),
+            )
+            for index, leader in enumerate(self.leaders)
+        )
+        topic = MetadataResponseTopic(name="orders", error_code=error if error != 5 else 0, partitions=partitions)
+        brokers = tuple(MetadataResponseBroker(node_id=i, host=f"127.0.2.{i}", port=PORT) for i in self.ids)
+        return MetadataResponse(brokers=brokers, controller_id=1, topics=(topic,))
+
+    def _produce(self, broker: int, request: Any) -> ProduceResponse:
+        topics = []
+        for topic in request.topic_data:
+            partitions = []
+            for one in topic.partition_data:
+                error = self.produce.pop(0) if self.produce else 0
+                base = len([entry for entry in self.log if entry[2] == one.index])
+                if error == 0:
+                    for batch in decode_batches(one.records):
+                        self.log += [(broker, topic.name, one.index, record.value) for record in batch.records]
+                partitions.append(PartitionProduceResponse(index=one.index, error_code=error, base_offset=base))
+            topics.append(TopicProduceResponse(name=topic.name, partition_responses=tuple(partitions)))
+        return ProduceResponse(responses=tuple(topics))
+
+    async def connect(self, bootstrap: tuple[int, ...] = (1,), **settings: Any) -> Producer:
+        """`Net_ReadTimeout=2` sets Net.ReadTimeout; without more, R is 2 s and D is 1 s."""
+        given = {"Net.ReadTimeout": 2.0, "Net.DialTimeout": 1.0, "Net.WriteTimeout": 3.0}
+        given |= {name.replace("_", "."): value for name, value in settings.items()}
+        sarama = profile("sarama")
+        addresses = [(f"127.0.2.{broker}", PORT) for broker in bootstrap]
+        return await sarama.connect(self.surroundings, sarama.settings.resolve(given, VERSION), addresses)
+
+    @contextmanager
+    def treated(self, verdict: Verdict, *brokers: int) -> Iterator[None]:
+        """Every packet to and from these brokers (all without any) is dropped or refused."""
+        with ExitStack() as stack:
+            for broker in brokers or self.ids:
+                for flow in FLOWS:
+                    if verdict is Verdict.DROP or flow == "to_broker":
+                        rule = Rule((f"127.0.2.{broker}", PORT), flow, "any", verdict)
+                        stack.enter_context(self.loop.network.rule(rule))
+            yield
+
+    def kill(self, *brokers: int) -> None:
+        for broker in brokers or self.ids:
+            self._hosts[broker].kill()
+
+    async def timed(self, work: Awaitable[object]) -> tuple[float, ClientError | None]:
+        """How long it took, in virtual seconds, and what it raised. Forgets the events before it."""
+        self.events.clear()
+        started_at = self.loop.time()
+        try:
+            await work
+        except ClientError as error:
+            return self.loop.time() - started_at, error
+        return self.loop.time() - started_at, None
+
+    def of(self, kind: str, **fields: Value) -> list[dict[str, Value]]:
+        return [f for _, k, f in self.events if k == kind and all(f.get(n) == v for n, v in fields.items())]
+
+    def waited(self) -> dict[str, float]:
+        """Seconds spent in waits, by setting."""
+        began: list[tuple[float, dict[str, Value]]] = []
+        total: dict[str, float] = {}
+        for at_s, kind, fields in self.events:
+            if kind == "wait_started":
+                began.append((at_s, fields))
+            elif kind == "wait_ended":
+                found = next(b for b in began if all(b[1].get(n) == v for n, v in fields.items() if n != "outcome"))
+                began.remove(found)
+                setting = str(fields["waiting_on"])
+                total[setting] = total.get(setting, 0.0) + at_s - found[0]
+        return total
+
+
+Check = Callable[[Lab], Awaitable[None]]
+
+
+@pytest.fixture
+def on_virtual_time() -> Callable[..., Lab]:
+    """`on_virtual_time(check, brokers=3)` runs `check(lab)` and returns the lab."""
+
+    def run(check: Check, *, brokers: int = 1, leaders: tuple[int, ...] = (1,), seed: int = 7) -> Lab:
+        labs = []
+
+        async def main(loop: SimLoop) -> None:
+            labs.append(Lab(loop, brokers, leaders))
+            await asyncio.sleep(0.01)
+            await check(labs[0])
+
+        simulate(main, Random(seed))
+        return labs[0]
+
+    return run
