@@ -1,0 +1,28 @@
+"""InitProducerId, versions 0-4.
+
+- Gives an idempotent producer an id that no broker of the cluster has given away, and epoch 0.
+- Transactions are not supported: a transactional id gets INVALID_REQUEST.
+"""
+
+import logging
+
+from client.wire import errors
+from client.wire.apis.init_producer_id import INIT_PRODUCER_ID, InitProducerIdRequest, InitProducerIdResponse
+from client.wire.messages import Request
+from harness.brokers.embedded.handlers import handles
+from harness.brokers.embedded.log import StorageError
+from harness.brokers.embedded.node import Node
+
+_log = logging.getLogger(__name__)
+
+
+@handles(INIT_PRODUCER_ID, versions=range(5))
+async def init_producer_id(node: Node, request: Request) -> InitProducerIdResponse:
+    body: InitProducerIdRequest = request.body
+    if body.transactional_id is not None:
+        return InitProducerIdResponse(error_code=errors.INVALID_REQUEST, producer_epoch=-1)
+    try:
+        return InitProducerIdResponse(producer_id=node.logs.next_producer_id())
+    except StorageError as wrong:
+        _log.error("broker %d: %s", node.broker_id, wrong)
+        return InitProducerIdResponse(error_code=errors.KAFKA_STORAGE_ERROR, producer_epoch=-1)

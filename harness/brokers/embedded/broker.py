@@ -1,0 +1,121 @@
+"""A Kafka broker in asyncio: the same code on real sockets and on simulated ones.
+
+    logs = MemoryLogs()                                   # one object for all brokers of a simulated cluster
+    controller = Controller(plan.cluster, world.address_of)
+    broker = EmbeddedBroker(1, controller.state, logs)
+    await broker.start("127.0.1.1", 9092)                 # on the host where it is to listen
+    controller.attach(broker.apply)
+    ...
+    await broker.stop()
+
+Time comes from the running loop alone. Where brokers are processes of their own, `process.run_broker` does all that.
+"""
+
+import asyncio
+import logging
+from collections.abc import Sequence
+
+from client.wire.apis.api_versions import API_VERSIONS
+from client.wire.frames import FrameError, FrameReader
+from client.wire.malformed import WireError
+from client.wire.messages import decode_request, decode_request_header, encode_response
+from harness.brokers.embedded.apis.api_versions import unsupported_version
+from harness.brokers.embedded.cluster import ClusterState
+from harness.brokers.embedded.handlers import handlers
+from harness.brokers.embedded.log import Logs
+from harness.brokers.embedded.node import Disconnect, Node
+
+_log = logging.getLogger(__name__)
+
+_READ_BYTES = 65536
+
+
+class EmbeddedBroker:
+    """One broker: a listening socket, connections served each in its own order, and a Node that answers."""
+
+    def __init__(self, broker_id: int, state: ClusterState, logs: Logs) -> None:
+        self._node = Node(broker_id, state, logs)
+        self._server: asyncio.Server | None = None
+        self._serving: dict[asyncio.StreamWriter, asyncio.Task[None]] = {}
+
+    @property
+    def broker_id(self) -> int:
+        return self._node.broker_id
+
+    @property
+    def state(self) -> ClusterState:
+        """The cluster as this broker knows it."""
+        return self._node.state
+
+    async def start(self, host: str, port: int) -> tuple[str, int]:
+        """Listen; returns the address, with the port that was chosen where 0 was asked for. Raises OSError."""
+        self._server = await asyncio.start_server(self._accept, host, port)
+        bound = self._server.sockets[0].getsockname()
+        return str(bound[0]), int(bound[1])
+
+    def apply(self, state: ClusterState) -> None:
+        """Take another epoch of the cluster's state; one that is not newer is passed over."""
+        self._node.apply(state)
+
+    async def stop(self) -> None:
+        """Close the socket and drop every connection, unfinished requests too."""
+        if self._server is not None:
+            self._server.close()
+            self._server = None
+        serving, self._serving = self._serving, {}
+        for writer, task in serving.items():
+            writer.transport.abort()
+            task.cancel()
+        await asyncio.gather(*serving.values(), return_exceptions=True)
+
+    def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        # Drained means that the kernel has it: a response is gone before the next request is looked at.
+        writer.transport.set_write_buffer_limits(high=0)
+        self._serving[writer] = asyncio.get_running_loop().create_task(self._serve(reader, writer))
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        peer = writer.get_extra_info("peername")
+        try:
+            await self._converse(reader, writer)
+        except (WireError, Disconnect) as wrong:
+            _log.warning("broker %d closes the connection from %s: %s", self.broker_id, peer, wrong)
+        except OSError as gone:
+            _log.info("broker %d lost the connection from %s: %s", self.broker_id, peer, gone)
+        finally:
+            writer.transport.abort()
+            self._serving.pop(writer, None)
+
+    async def _converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Requests one after the other until the client has sent its last: half-closed, it still gets its answers."""
+        frames = FrameReader()
+        while data := await reader.read(_READ_BYTES):
+            try:
+                payloads: Sequence[bytes] = frames.feed(data)
+            except FrameError as wrong:
+                await self._respond(wrong.frames, writer)
+                raise
+            await self._respond(payloads, writer)
+        frames.eof()
+
+    async def _respond(self, payloads: Sequence[bytes], writer: asyncio.StreamWriter) -> None:
+        for payload in payloads:
+            response = await self._answer(payload)
+            if response is not None:
+                writer.write(response)
+                await writer.drain()
+
+    async def _answer(self, payload: bytes) -> bytes | None:
+        """The framed response; None where none is due. Raises WireError, Disconnect."""
+        header = decode_request_header(payload)
+        handler = handlers().get(header.api_key)
+        if handler is None:
+            raise Disconnect(f"API {header.api_key} is not supported (client {header.client_id})")
+        if header.api_version not in handler.versions:
+            if header.api_key == API_VERSIONS.key:
+                return encode_response(unsupported_version(), version=0, correlation_id=header.correlation_id)
+            raise Disconnect(f"{handler.api.name} v{header.api_version} is not supported (client {header.client_id})")
+        request = decode_request(payload)
+        body = await handler.answer(self._node, request)
+        if body is None:
+            return None
+        return encode_response(body, version=request.version, correlation_id=request.correlation_id)

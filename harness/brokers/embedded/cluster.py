@@ -1,0 +1,122 @@
+"""What a cluster agrees on: which brokers there are, where clients find them, who leads each partition, since when.
+
+A state is a value with an epoch. The controller makes the next one and pushes it; a broker takes it if its epoch is
+higher than the one it has, so that late news changes nothing.
+"""
+
+import json
+import re
+from dataclasses import asdict, dataclass
+from typing import Any
+from uuid import NAMESPACE_URL, UUID, uuid5
+
+_LEGAL_NAME = re.compile(r"[a-zA-Z0-9._-]{1,249}")
+NO_LEADER = -1
+
+
+class StateError(ValueError):
+    """A cluster's state that cannot be: it says what is wrong with it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BrokerState:
+    """A broker that is a member, with the address that it advertises: a proxy's, where there is one before it."""
+
+    broker_id: int
+    host: str
+    port: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartitionState:
+    """`leader` is NO_LEADER where there is none. `leader_epoch` goes up whenever the leader changes."""
+
+    leader: int
+    leader_epoch: int
+    replicas: tuple[int, ...]
+    isr: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TopicState:
+    """A topic; its partitions stand in the order of their indexes. Raises StateError for a name that Kafka refuses.
+
+    Names become files' names: what Kafka refuses (a slash, `..`) is dangerous there, too.
+    """
+
+    name: str
+    partitions: tuple[PartitionState, ...]
+
+    def __post_init__(self) -> None:
+        if not _LEGAL_NAME.fullmatch(self.name) or self.name in (".", ".."):
+            legal = "1 to 249 of a-z A-Z 0-9 . _ - and not . or .. alone"
+            raise StateError(f"topic name {self.name!r} is not legal: {legal}")
+
+    @property
+    def topic_id(self) -> UUID:
+        """Made of the name, so that every broker and every run has the same one."""
+        return uuid5(NAMESPACE_URL, f"topic:{self.name}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterState:
+    """The whole cluster at one epoch."""
+
+    epoch: int
+    cluster_id: str
+    controller_id: int
+    brokers: tuple[BrokerState, ...]
+    topics: tuple[TopicState, ...]
+
+    def has_broker(self, broker_id: int) -> bool:
+        return any(b.broker_id == broker_id for b in self.brokers)
+
+    def topic(self, name: str) -> TopicState | None:
+        return next((t for t in self.topics if t.name == name), None)
+
+    def topic_of_id(self, topic_id: UUID) -> TopicState | None:
+        return next((t for t in self.topics if t.topic_id == topic_id), None)
+
+    def partition(self, topic: str, index: int) -> PartitionState | None:
+        found = self.topic(topic)
+        if found is None or not 0 <= index < len(found.partitions):
+            return None
+        return found.partitions[index]
+
+
+def encode_state(state: ClusterState) -> str:
+    """One line of JSON without its line end."""
+    return json.dumps(asdict(state), separators=(",", ":"))
+
+
+def decode_state(text: str | bytes) -> ClusterState:
+    """The state that `encode_state` wrote. Raises StateError."""
+    try:
+        raw = json.loads(text)
+        return ClusterState(
+            epoch=int(raw["epoch"]),
+            cluster_id=str(raw["cluster_id"]),
+            controller_id=int(raw["controller_id"]),
+            brokers=tuple(_broker(b) for b in raw["brokers"]),
+            topics=tuple(TopicState(name=t["name"], partitions=_partitions(t["partitions"])) for t in raw["topics"]),
+        )
+    except StateError:
+        raise
+    except (ValueError, KeyError, TypeError) as wrong:
+        raise StateError(f"no cluster state: {type(wrong).__name__}: {wrong}") from wrong
+
+
+def _broker(raw: Any) -> BrokerState:
+    return BrokerState(broker_id=int(raw["broker_id"]), host=str(raw["host"]), port=int(raw["port"]))
+
+
+def _partitions(raw: Any) -> tuple[PartitionState, ...]:
+    return tuple(
+        PartitionState(
+            leader=int(p["leader"]),
+            leader_epoch=int(p["leader_epoch"]),
+            replicas=tuple(int(r) for r in p["replicas"]),
+            isr=tuple(int(r) for r in p["isr"]),
+        )
+        for p in raw
+    )

@@ -1,0 +1,49 @@
+"""The registry of APIs: each file in `apis` gives one handler; versions outside its range are refused."""
+
+import importlib
+import pkgutil
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from client.wire.api import Api
+from client.wire.messages import Request
+from harness.brokers.embedded.node import Node
+
+Answer = Callable[[Node, Request], Awaitable[Any]]
+"""Gives the response's body, or None where nothing is answered. Raises Disconnect."""
+
+
+@dataclass(frozen=True, slots=True)
+class Handler:
+    """`versions` are those that the broker speaks and tells in ApiVersions."""
+
+    api: Api[Any, Any]
+    versions: range
+    answer: Answer
+
+
+def handles(api: Api[Any, Any], versions: range) -> Callable[[Answer], Handler]:
+    """Make a coroutine function the handler of an API."""
+    if versions[0] not in api.versions or versions[-1] not in api.versions:
+        raise ValueError(f"{api.name}: versions {versions[0]} to {versions[-1]} are not all known")
+
+    def make(answer: Answer) -> Handler:
+        return Handler(api, versions, answer)
+
+    return make
+
+
+@cache
+def handlers() -> dict[int, Handler]:
+    """Every handler by its API's key, in the order of the keys."""
+    package = importlib.import_module("harness.brokers.embedded.apis")
+    found: dict[int, Handler] = {}
+    for info in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
+        for value in vars(importlib.import_module(info.name)).values():
+            if isinstance(value, Handler):
+                if value.api.key in found:
+                    raise TypeError(f"two handlers for {value.api.name}")
+                found[value.api.key] = value
+    return dict(sorted(found.items()))

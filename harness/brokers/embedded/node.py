@@ -1,0 +1,134 @@
+"""One broker without its sockets: what it knows of the cluster, what it leads, and who waits for new records.
+
+Handlers of APIs see a Node and nothing else.
+"""
+
+import asyncio
+import logging
+from dataclasses import dataclass
+
+from client.wire import errors
+from harness.brokers.embedded.cluster import ClusterState
+from harness.brokers.embedded.log import Fenced, Logs, PartitionLog, StorageError
+
+_log = logging.getLogger(__name__)
+
+
+class Disconnect(Exception):
+    """A handler's answer where Kafka answers by closing the connection; the text goes to the broker's log."""
+
+
+class Refusal(Exception):
+    """A partition cannot be served; `code` is the error to answer."""
+
+    def __init__(self, code: int) -> None:
+        super().__init__(errors.error_of(code).name)
+        self.code = code
+
+
+@dataclass(slots=True)
+class Led:
+    """A partition that this broker leads."""
+
+    epoch: int
+    log: PartitionLog
+
+
+class Node:
+    """State of one broker. `apply` moves it to another epoch of the cluster."""
+
+    def __init__(self, broker_id: int, state: ClusterState, logs: Logs) -> None:
+        self.broker_id = broker_id
+        self.logs = logs
+        self.state = state
+        self._led: dict[tuple[str, int], Led] = {}
+        self._waiting: list[asyncio.Future[None]] = []
+        self._take_over()
+
+    def apply(self, state: ClusterState) -> bool:
+        """Take a newer state; an older one is passed over. Whether it was taken."""
+        if state.epoch <= self.state.epoch:
+            return False
+        self.state = state
+        self._take_over()
+        self.wake()
+        return True
+
+    def led(self, topic: str, partition: int, current_epoch: int = -1) -> Led:
+        """The partition, where this broker leads it. Raises Refusal.
+
+        `current_epoch` is what the client believes the leader's epoch to be, -1 where it does not say (KIP-320).
+        """
+        placed = self.state.partition(topic, partition)
+        if placed is None:
+            raise Refusal(errors.UNKNOWN_TOPIC_OR_PARTITION)
+        led = self._led.get((topic, partition))
+        if led is None:
+            raise Refusal(errors.NOT_LEADER_OR_FOLLOWER)
+        if current_epoch >= 0 and current_epoch < led.epoch:
+            raise Refusal(errors.FENCED_LEADER_EPOCH)
+        if current_epoch > led.epoch:
+            raise Refusal(errors.UNKNOWN_LEADER_EPOCH)
+        return led
+
+    def append(self, topic: str, partition: int, batch: bytes) -> int:
+        """Append a batch that was looked at; return its first offset. Wakes whoever waits for records.
+
+        Raises Refusal (not the leader, fenced, storage), and SequenceError and StaleProducer of `producers`.
+        """
+        led = self.led(topic, partition)
+        try:
+            offset = led.log.append(led.epoch, batch)
+        except Fenced as fenced:
+            _log.warning("broker %d no longer leads %s-%d: %s", self.broker_id, topic, partition, fenced)
+            del self._led[topic, partition]
+            raise Refusal(errors.NOT_LEADER_OR_FOLLOWER) from fenced
+        except StorageError as wrong:
+            _log.error("broker %d: %s", self.broker_id, wrong)
+            raise Refusal(errors.KAFKA_STORAGE_ERROR) from wrong
+        self.wake()
+        return offset
+
+    async def changed(self, deadline_s: float) -> bool:
+        """Wait until records were appended or leaders changed; False where the loop's time passed the deadline."""
+        waiting: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.append(waiting)
+        try:
+            async with asyncio.timeout_at(deadline_s):
+                await waiting
+        except TimeoutError:
+            return False
+        finally:
+            if waiting in self._waiting:
+                self._waiting.remove(waiting)
+        return True
+
+    def wake(self) -> None:
+        waiting, self._waiting = self._waiting, []
+        for future in waiting:
+            if not future.done():
+                future.set_result(None)
+
+    def _take_over(self) -> None:
+        led: dict[tuple[str, int], Led] = {}
+        for topic in self.state.topics:
+            for index, partition in enumerate(topic.partitions):
+                if partition.leader != self.broker_id:
+                    continue
+                before = self._led.get((topic.name, index))
+                if before is not None and before.epoch == partition.leader_epoch:
+                    led[topic.name, index] = before
+                    continue
+                taken = self._lead(topic.name, index, partition.leader_epoch)
+                if taken is not None:
+                    led[topic.name, index] = taken
+        self._led = led
+
+    def _lead(self, topic: str, partition: int, epoch: int) -> Led | None:
+        try:
+            log = self.logs.of(topic, partition)
+            log.lead(epoch)
+        except (Fenced, StorageError) as wrong:
+            _log.error("broker %d cannot lead %s-%d: %s", self.broker_id, topic, partition, wrong)
+            return None
+        return Led(epoch, log)

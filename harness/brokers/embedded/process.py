@@ -1,0 +1,79 @@
+"""A broker's whole life in a process of its own, usually forked: after this it only has to be killed, or let go.
+
+    ours, theirs = socket.socketpair()
+    pid = os.fork()
+    if pid == 0:
+        ours.close()
+        os._exit(run_broker(1, listen=("127.0.1.1", 9092), channel_fd=theirs.detach(), logs=folder))
+    theirs.close()
+    link = await BrokerLink.over(1, ours)
+    controller.attach(link.push)          # sends the state that the broker begins with
+    await link.ready()
+
+All brokers of a cluster get the same `logs` folder, which must exist: what one has acknowledged outlives it there. A
+restarted broker is a new process with a new channel. Between fork and `run_broker` close what the child must not hold:
+above all the other brokers' channels, because a broker lives for as long as anybody holds its channel's other end.
+"""
+
+import asyncio
+import json
+import logging
+import signal
+import socket
+from pathlib import Path
+
+from harness.brokers.embedded.broker import EmbeddedBroker
+from harness.brokers.embedded.cluster import StateError, decode_state
+from harness.brokers.embedded.file_log import FileLogs
+
+_LINE_LIMIT_BYTES = 16 * 1024 * 1024
+
+FAILED = 1
+"""Exit code of a broker that could not begin or go on; the channel has said why."""
+
+
+def run_broker(
+    broker_id: int, *, listen: tuple[str, int], channel_fd: int, logs: Path, log_file: Path | None = None
+) -> int:
+    """Serve until the channel closes; return the exit code. Takes `channel_fd` over.
+
+    `log_file` gets the broker's own log (refused requests, connections that ended, fencing); None: stderr.
+    """
+    # Ctrl-C in a terminal reaches every process of the group: whether a broker ends is the channel's decision.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    logging.basicConfig(
+        filename=log_file, level=logging.INFO, force=True, format="%(relativeCreated)d ms %(levelname)s %(message)s"
+    )
+    return asyncio.run(_live(broker_id, listen, socket.socket(fileno=channel_fd), logs))
+
+
+async def _live(broker_id: int, listen: tuple[str, int], channel: socket.socket, folder: Path) -> int:
+    reader, writer = await asyncio.open_connection(sock=channel, limit=_LINE_LIMIT_BYTES)
+    first = await reader.readline()
+    if not first:
+        return 0
+    try:
+        broker = EmbeddedBroker(broker_id, decode_state(first), FileLogs(folder))
+        bound = await broker.start(*listen)
+    except (StateError, OSError) as wrong:
+        await _say(writer, {"failed": f"{listen[0]}:{listen[1]}: {wrong}"})
+        return FAILED
+    try:
+        await _say(writer, {"ready": bound})
+        while line := await reader.readline():
+            state = decode_state(line)
+            broker.apply(state)
+            await _say(writer, {"applied": state.epoch})
+    except StateError as wrong:
+        await _say(writer, {"failed": str(wrong)})
+        return FAILED
+    except OSError:
+        logging.getLogger(__name__).info("broker %d: the channel broke", broker_id)
+    finally:
+        await broker.stop()
+    return 0
+
+
+async def _say(writer: asyncio.StreamWriter, said: dict[str, object]) -> None:
+    writer.write(json.dumps(said).encode() + b"\n")
+    await writer.drain()
