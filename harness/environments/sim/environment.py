@@ -10,6 +10,7 @@ from typing import Literal
 
 from harness.environments.sim.loop import START_S, Deadlock, Interrupted, Livelock, SimLoop
 from harness.environments.sim.simulation import simulate
+from harness.environments.sim.stderr import kept
 from harness.environments.sim.toxics import TOXICS
 from harness.environments.sim.world import KERNEL, SimWorld
 from harness.environments.world import Conduct, Made, Progress, Refused, RunInterrupted
@@ -52,8 +53,8 @@ class Sim:
         """Raises RunInterrupted after `close`. Where the run can never end, the story's error names what hangs."""
 
         async def main(loop: SimLoop) -> tuple[Story, SimWorld]:
-            with self._listed(loop):
-                async with SimWorld.opened(loop, plan) as world:
+            with self._listed(loop), kept(loop):
+                async with SimWorld.opened(loop, plan, logs) as world:
                     return await self._conduct(plan, world, progress, logs), world
 
         try:

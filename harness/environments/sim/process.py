@@ -1,30 +1,16 @@
 """The subject as a process of the simulated world: the bundled client on a host of its own, lines in and lines out."""
 
 import asyncio
-import logging
 import traceback
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
-from pathlib import Path
 from typing import Any
 
 from client.serve import serve
-from harness.environments.sim.hosts import HOST, Host
+from harness.environments.sim.hosts import Host
 from harness.environments.world import Line
 
 LINE_LIMIT_BYTES = 1 << 20
-
-
-class _HostLog(logging.Handler):
-    """Writes what the bundled client logs to the standard error of the host that it runs on."""
-
-    def emit(self, record: logging.LogRecord) -> None:
-        host = HOST.get(None)
-        if host is not None and host.stderr is not None:
-            host.stderr(self.format(record) + "\n")
-
-
-logging.getLogger("faultlab.client").addHandler(_HostLog())
 
 
 class _Pipe:
@@ -56,16 +42,14 @@ class _Pipe:
 class SimProcess:
     """`harness.environments.world.Process`. The exit code is what `serve` returns, 1 where it raised."""
 
-    def __init__(self, host: Host, launch: Mapping[str, object], log: Path | None, now_ns: Callable[[], int]) -> None:
+    def __init__(self, host: Host, launch: Mapping[str, object], now_ns: Callable[[], int]) -> None:
         self._host = host
-        self._log = log
         self._now_ns = now_ns
         self._stdin = _Pipe()
         self._stdout = _Pipe()
         self._exit_code: int | None = None
         self._exited = asyncio.Event()
         host.when_killed(self._gone)
-        host.stderr = self.note
         host.spawn(self._live(launch), name="subject")
 
     async def _live(self, launch: Mapping[str, object]) -> None:
@@ -76,14 +60,9 @@ class SimProcess:
         try:
             return await serving
         except Exception:  # noqa: BLE001 - a process that raises ends with 1, and its log says why
-            self.note(traceback.format_exc())
+            if self._host.stderr is not None:
+                self._host.stderr(traceback.format_exc())
             return 1
-
-    def note(self, text: str) -> None:
-        """Write to the subject's standard error, which is its log."""
-        if self._log is not None:
-            with self._log.open("a", encoding="utf-8") as log:
-                log.write(text)
 
     async def _read_lines(self) -> AsyncIterator[bytes]:
         async for line in self._stdin.lines():

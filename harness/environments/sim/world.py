@@ -7,11 +7,16 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from harness.brokers.embedded.broker import EmbeddedBroker
+from harness.brokers.embedded.cluster import StateError
+from harness.brokers.embedded.controller import Controller
+from harness.brokers.embedded.log import MemoryLogs
 from harness.environments.sim.hosts import HOST, Host
 from harness.environments.sim.loop import SimLoop
 from harness.environments.sim.process import SimProcess
 from harness.environments.sim.proxy import Proxy
 from harness.environments.sim.pulling import Puller
+from harness.environments.sim.stderr import appending_to
 from harness.environments.sim.timers import HZ
 from harness.environments.world import Bundled, Process, Program, Pulled, WorldError
 from harness.levers import Lever
@@ -19,6 +24,7 @@ from harness.plan import ClusterShape, RunPlan
 from harness.story import Kernel
 
 PORT = 9092
+SUBJECT = "subject"
 
 KERNEL = Kernel(
     release="simulated, after Linux 6.18",
@@ -52,12 +58,13 @@ class SimWorld:
     `failed` says which part of the world died by itself, None where all is well: `failure` for after the run.
     """
 
-    def __init__(self, loop: SimLoop, plan: RunPlan) -> None:
+    def __init__(self, loop: SimLoop, plan: RunPlan, logs: Path | None) -> None:
         self.cluster: ClusterShape = plan.cluster
         self.rng = Random(f"{plan.seed}/{plan.repeat}/world")
         self.kernel = KERNEL
         self.failed: str | None = None
         self._loop = loop
+        self._logs = logs
         self._proxies_host = loop.new_host("proxies")
         self._proxies = {
             broker: Proxy(self._proxies_host, loop, self.address_of(broker), _inner(broker), self.rng)
@@ -65,18 +72,35 @@ class SimWorld:
         }
         self._puller = Puller(loop.network, self._proxies)
         self._failure: asyncio.Future[str] = loop.create_future()
-        self._subjects: list[Host] = []
 
     @classmethod
     @asynccontextmanager
-    async def opened(cls, loop: SimLoop, plan: RunPlan) -> AsyncIterator["SimWorld"]:
-        """Brokers and proxies listen. On leaving, whatever still runs is left to the end of the simulation."""
+    async def opened(cls, loop: SimLoop, plan: RunPlan, logs: Path | None) -> AsyncIterator["SimWorld"]:
+        """Brokers and proxies listen. On leaving, whatever still runs is left to the end of the simulation.
+
+        Raises WorldError for a cluster that cannot be.
+        """
         loop.main.name = "conductor"
-        world = cls(loop, plan)
+        world = cls(loop, plan, logs)
         loop.set_exception_handler(world._unhandled)
+        await world._start_brokers()
         for proxy in world._proxies.values():
             proxy.enable()
         yield world
+
+    async def _start_brokers(self) -> None:
+        logs = MemoryLogs()
+        try:
+            controller = Controller(self.cluster, self.address_of)
+        except StateError as wrong:
+            raise WorldError("cluster-refused", f"such a cluster cannot be: {wrong}") from wrong
+        for broker_id in self.cluster.broker_ids:
+            host = self._loop.new_host(f"broker-{broker_id}")
+            if self._logs is not None:
+                host.stderr = appending_to(self._logs / f"{host.name}.log")
+            broker = EmbeddedBroker(broker_id, controller.state, logs)
+            await host.spawn(broker.start(*_inner(broker_id)), name="listen")
+            controller.attach(broker.apply)
 
     def now_ns(self) -> int:
         return round(self._loop.time() * 1e9)
@@ -91,9 +115,9 @@ class SimWorld:
         """Raises WorldError for a program of the user's."""
         if not isinstance(program, Bundled):
             raise WorldError("cannot-start", f"sim cannot start {program.argv[0]}: it runs on virtual time")
-        host = self._loop.new_host("subject")
-        self._subjects.append(host)
-        return SimProcess(host, program.launch, log, self.now_ns)
+        host = self._loop.new_host(SUBJECT)
+        host.stderr = _ignored if log is None else appending_to(log)
+        return SimProcess(host, program.launch, self.now_ns)
 
     def watch(self) -> SimWatch:
         return SimWatch(self._loop)
@@ -106,11 +130,16 @@ class SimWorld:
         host = _host_of(context)
         error = context.get("exception")
         text = context["message"] if error is None else f"{context['message']}: {error!r}"
-        if host is not None and host.stderr is not None:
+        if host is not None and host.name == SUBJECT:
+            assert host.stderr is not None, "a subject is started with one"
             host.stderr(text + "\n")
         elif self.failed is None:
             self.failed = f"an error in {'the kernel' if host is None else host.name}: {text}"
             self._failure.set_result(self.failed)
+
+
+def _ignored(text: str) -> None:
+    """Nobody asked for the log."""
 
 
 def _inner(broker: int) -> tuple[str, int]:
