@@ -90,7 +90,7 @@ def document(closed: Closed) -> str:
 
 
 def _details(cases: tuple[Case, ...], closed: Closed) -> Iterator[Iterator[Text]]:
-    wrong = [case for case in cases if case.verdict != "pass"]
+    wrong = [case for case in cases if case.verdict in ("fail", "lab_error")]
     told = {case.gravest.run_id: case.gravest.attempt for case in wrong if case.verdict == "fail"}
     events: dict[str, list[EventRecord]] = {}
     if told:

@@ -52,8 +52,8 @@ class Case:
 
     @property
     def parameters(self) -> str:
-        """`Producer.Retry.Max=1 brokers=3`: names without the part that says what kind of name they are."""
-        return " ".join(f"{_short(p)}={p.text}" for p in self.first.parameters)
+        """`Retry.Max=1 brokers=3`, empty without a matrix."""
+        return " ".join(_short(p) for p in self.first.parameters)
 
     @property
     def verdict(self) -> Verdict:
@@ -104,6 +104,11 @@ def cases_of(runs: Iterable[RunRecord]) -> tuple[Case, ...]:
     return tuple(Case(tuple(sorted(runs, key=lambda run: run.repeat))) for runs in together.values())
 
 
+def with_several_cases(cases: Iterable[CaseKey]) -> frozenset[str]:
+    """The scenarios that have more than one of these cases."""
+    return frozenset(name for name, number in Counter(key[0] for key in cases).items() if number > 1)
+
+
 def counts(runs: Iterable[RunRecord]) -> Counter[Verdict]:
     return Counter(run.verdict for run in runs)
 
@@ -122,5 +127,9 @@ def _finding(judged: list[Judged]) -> Finding:
 
 
 def _short(parameter: NamedValue) -> str:
+    """`brokers=3`, `Retry.Max=1`, `bootstrap=1,2,3`: the last two parts of a setting's name tell it from the others."""
     kind, _, rest = parameter.name.partition(".")
-    return rest if rest and kind in ("settings", "cluster", "client") else parameter.name
+    name = rest if rest and kind in ("settings", "cluster", "client") else parameter.name
+    if kind == "settings":
+        name = ".".join(name.split(".")[-2:])
+    return f"{name}={parameter.text.strip('[]').replace(', ', ',')}"

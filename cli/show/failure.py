@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from rich.text import Text
 
 from cli.show.cases import Case, Finding
-from cli.show.figures import WIDTH, amount, measured, predicted, tolerance
+from cli.show.figures import COLOURS, WIDTH, WORDS, amount, measured, predicted, tolerance
 from cli.show.rows import folded
 from harness.expectations import Breakdown, Row, Segment
 
@@ -41,11 +41,11 @@ def failure(case: Case, finding: Finding, breakdown: Breakdown | None, *, replay
 
 
 def trouble(case: Case, *, replay: str, logs: str | None) -> Iterator[Text]:
-    """The block of a case that the lab ended or in which nothing was tested."""
+    """The block of a case that the lab ended, or that failed without an expectation's fault."""
     run = case.gravest
-    word = "LAB ERROR" if case.verdict == "lab_error" else "INCONCLUSIVE"
-    style = "bold magenta" if case.verdict == "lab_error" else "bold yellow"
-    yield Text(word, style=style).append(f"  {case.first.scenario}  {case.client}  {run.path}", style="default")
+    yield Text(WORDS[case.verdict], style=COLOURS[case.verdict]).append(
+        f"  {case.first.scenario}  {case.client}  {run.path}", style="default"
+    )
     if case.parameters:
         yield folded(case.parameters, lead="  with       ", style="dim")
     for reason in run.reasons:

@@ -57,13 +57,13 @@ def relation(finding: Finding) -> str:
     if judged.predicted is None:
         return ""
     number = f"{judged.predicted:.3f}" if judged.unit == "s" else f"{judged.predicted:g}"
+    if judged.outcome == "inconclusive" or finding.measured is None:
+        return f"? {number}"
     held = judged.outcome == "held"
     if judged.kind == "at_most":
         return f"{'≤' if held else '>'} {number}"
     if judged.kind == "at_least":
         return f"{'≥' if held else '<'} {number}"
-    if finding.measured is None:
-        return f"? {number}"
     return f"{'=' if held else '≠'} {number}"
 
 

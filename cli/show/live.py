@@ -12,9 +12,9 @@ from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.text import Text
 
-from cli.show.cases import CaseKey, case_key, cases_of
+from cli.show.cases import CaseKey, case_key, cases_of, with_several_cases
 from cli.show.figures import COLOURS, WIDTH, many, seconds
-from cli.show.rows import finished
+from cli.show.rows import Rows
 from cli.show.summary import COUNTED
 from harness.plan import RunPlan
 from harness.records.run import RunRecord
@@ -51,8 +51,7 @@ class Display:
         self._open: dict[CaseKey, set[str]] = {}
         for plan in plans:
             self._open.setdefault(_key(plan), set()).add(plan.run_id)
-        scenarios = [key[0] for key in self._cases.keys() | self._open.keys()]
-        self._several = {scenario for scenario in scenarios if scenarios.count(scenario) > 1}
+        self._rows = Rows(words=WORDS, several=with_several_cases(self._cases.keys() | self._open.keys()))
         self._moving: Moving = (
             _Bars(console, self.progress) if console.is_terminal else _Heartbeat(console, self.progress)
         )
@@ -79,8 +78,7 @@ class Display:
         runs.append(record)
         self._open[key].discard(plan.run_id)
         if not self._open[key]:
-            case = cases_of(runs)[0]
-            self._console.print(finished(case, parameters=plan.scenario in self._several, words=WORDS))
+            self._console.print(self._rows.finished(cases_of(runs)[0]))
 
     def stopping(self) -> None:
         self._moving.stop()

@@ -1,5 +1,9 @@
-"""Rows of 80 columns: what a reader looks for on the left, figures on the right; what does not fit goes below."""
+"""Rows of 80 columns: what a reader looks for on the left, figures on the right; what does not fit goes below.
 
+A scenario with several cases has its name once, and a line for each case below it.
+"""
+
+from rich.cells import cell_len
 from rich.text import Text
 
 from cli.show.cases import Case
@@ -7,46 +11,57 @@ from cli.show.figures import COLOURS, WIDTH, WORDS, measured, predicted, relatio
 from harness.records.run import Verdict
 
 
-def row(verdict: Verdict, left: str, right: str, below: str = "", *, words: int) -> Text:
-    """One row. `words` is the width of the verdicts' column; `below` stands on a second line, with the figures."""
-    word = WORDS[verdict].ljust(words)
-    text = Text(word, style=COLOURS[verdict])
-    if not below and len(word) + len(left) + 2 + len(right) <= WIDTH:
-        text.append(left.ljust(WIDTH - len(word) - len(right)) + right, style="default")
-        return text
-    text.append(left, style="default")
-    lead = " " * (words + 2)
-    if len(lead) + len(below) + 2 + len(right) <= WIDTH:
-        text.append("\n" + lead + below.ljust(WIDTH - len(lead) - len(right)) + right, style="default")
-    else:
-        text.append(f"\n{lead}{below}\n{right.rjust(WIDTH)}", style="default")
-    return text
+class Rows:
+    """Rows one below the other. `words` is the width of the verdicts' column; `several` names the scenarios that have
+    more than one case."""
 
+    def __init__(self, *, words: int, several: frozenset[str]) -> None:
+        self._words = words
+        self._several = several
+        self._above: tuple[Verdict, str] | None = None
 
-def finished(case: Case, *, parameters: bool, words: int) -> Text:
-    """The row that appears when the last repeat of a case has ended."""
-    right = tally(case)
-    finding = case.leading()
-    if finding is not None:
-        right = f"{measured(finding)}  {relation(finding):<8}  {right}"
-    return row(case.verdict, _left(case), right, case.parameters if parameters else "", words=words)
+    def finished(self, case: Case) -> Text:
+        """The row that appears when the last repeat of a case has ended."""
+        right = tally(case)
+        finding = case.leading()
+        if finding is not None:
+            right = f"{measured(finding)}  {relation(finding):<9}  {right}"
+        return self._row(case, right)
 
-
-def tabled(case: Case, *, parameters: bool, words: int) -> Text:
-    """The row of the closing table: predicted and measured below each other's heads."""
-    finding = case.leading()
-    right = columns("", "", tally(case))
-    if finding is not None:
+    def tabled(self, case: Case) -> Text:
+        """The row of the closing table: predicted and measured below each other's heads."""
+        finding = case.leading()
+        if finding is None:
+            return self._row(case, columns("", "", tally(case)))
         right = columns(predicted(finding.judged), measured(finding), tally(case))
-        name = finding.judged.measure.rpartition(".")[2]
         if finding.judged.unit == "count":  # a bare number does not say what it counts
-            right = f"{name} {right.lstrip()}"
-    return row(case.verdict, _left(case), right, case.parameters if parameters else "", words=words)
+            right = f"{finding.judged.measure.rpartition('.')[2]} {right.lstrip()}"
+        return self._row(case, right)
+
+    def _row(self, case: Case, right: str) -> Text:
+        word = f"{WORDS[case.verdict]}  ".ljust(self._words)
+        name = f"{case.first.scenario}  {case.client}"
+        text = Text(word, style=COLOURS[case.verdict])
+        if case.first.scenario not in self._several:
+            self._above = None
+            return text.append(beside(name, right, lead=len(word)), style="default")
+        lead = self._words + 2
+        below = " " * lead + beside(case.parameters, right, lead=lead)
+        if self._above == (case.verdict, name):
+            return Text(below)
+        self._above = (case.verdict, name)
+        return text.append(f"{name}\n{below}", style="default")
+
+
+def beside(left: str, right: str, *, lead: int) -> str:
+    """`left` and, at the right edge, `right`: on a line of its own where both do not fit behind `lead` columns."""
+    gap = WIDTH - lead - cell_len(left) - cell_len(right)
+    return f"{left}{' ' * gap}{right}".rstrip() if gap >= 2 else f"{left}\n{right.rjust(WIDTH)}".rstrip()
 
 
 def columns(predicted_text: str, measured_text: str, rest: str) -> str:
     """The three right-hand columns of the closing table."""
-    return f"{predicted_text:>10}  {measured_text:>10}  {rest:>4}"
+    return f"{predicted_text:>9}  {measured_text:>9}  {rest:>4}"
 
 
 def tally(case: Case) -> str:
@@ -56,14 +71,11 @@ def tally(case: Case) -> str:
 
 def folded(text: str, *, lead: str, style: str = "") -> Text:
     """Sentences between `lead` (on the first line; below it as many spaces) and the right edge, cut at spaces."""
+    room = WIDTH - cell_len(lead)
     lines = [""]
     for word in text.split():
-        if lines[-1] and len(lead) + len(lines[-1]) + 1 + len(word) > WIDTH:
+        if lines[-1] and cell_len(lines[-1]) + 1 + cell_len(word) > room:
             lines.append(word)
         else:
             lines[-1] += f" {word}" if lines[-1] else word
-    return Text(lead + ("\n" + " " * len(lead)).join(lines), style=style)
-
-
-def _left(case: Case) -> str:
-    return f"{case.first.scenario}  {case.client}"
+    return Text(lead + ("\n" + " " * cell_len(lead)).join(lines), style=style)

@@ -1,19 +1,22 @@
 """The end of a suite: the table with what needs attention first, the claims, and the verdict last."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from rich.text import Text
 
 from cli.exits import GRAVEST_FIRST, Exit
-from cli.show.cases import Case, Finding, counts
+from cli.show.cases import Case, Finding, case_key, counts, with_several_cases
 from cli.show.figures import WIDTH, WORDS, amount, many, measured, seconds
-from cli.show.rows import columns, folded, tabled
+from cli.show.rows import Rows, beside, columns, folded
 from harness.records.run import RunRecord, Verdict
 
 SHOWN_BESIDE_TROUBLE = 6
 SHOWN_ALONE = 30
 """So many cases that passed are shown without `--all`: few where something else needs attention."""
+
+REASONS = 2
+"""So many reasons of an inconclusive case are shown: the others mostly follow from them."""
 
 HEADS = {
     Exit.PASSED: ("PASSED", "bold green"),
@@ -23,6 +26,7 @@ HEADS = {
     Exit.INTERRUPTED: ("INTERRUPTED", "bold yellow"),
     Exit.NOTHING: ("NOTHING", "bold yellow"),
 }
+CLAIMED = {"held": "HELD", "refuted": "REFUTED", "inconclusive": "UNTESTED"}
 COUNTED: tuple[tuple[Verdict, str], ...] = (
     ("fail", "failed"),
     ("lab_error", "ended by the lab"),
@@ -38,15 +42,13 @@ def table(cases: Sequence[Case], *, everything: bool) -> Iterator[Text]:
     trouble = sorted((c for c in cases if c.verdict != "pass"), key=lambda c: order.index(c.verdict))
     passed = [case for case in cases if case.verdict == "pass"]
     limit = len(passed) if everything else SHOWN_BESIDE_TROUBLE if trouble else SHOWN_ALONE
-    words = words_width(case.verdict for case in cases)
-    heads = columns("predicted", "measured", "")
-    yield Text(" " * words + "scenario  client".ljust(WIDTH - words - len(heads)) + heads, style="dim")
-    scenarios = [case.first.scenario for case in cases]
+    words = max(len(WORDS[case.verdict]) for case in cases) + 2
+    rows = Rows(words=words, several=with_several_cases(case_key(case.first) for case in cases))
+    yield Text(" " * words + beside("scenario  client", columns("predicted", "measured", ""), lead=words), style="dim")
     for case in (*trouble, *passed[:limit]):
-        yield tabled(case, parameters=scenarios.count(case.first.scenario) > 1, words=words)
-        if case.verdict not in ("pass", "fail"):
-            for reason in dict.fromkeys(r for run in case.runs if run.verdict != "pass" for r in run.reasons):
-                yield folded(reason, lead=" " * words, style="dim")
+        yield rows.tabled(case)
+        if case.verdict in ("inconclusive", "skipped"):
+            yield from _reasons(case, lead=" " * (words + 2))
     if len(passed) > limit:
         yield Text(f"{WORDS['pass'].ljust(words)}{len(passed) - limit} more (--all)", style="green")
 
@@ -68,7 +70,7 @@ def verdict(runs: Sequence[RunRecord], cases: Sequence[Case], *, planned: int, e
     head, style = HEADS[code]
     counted = counts(runs)
     told = ", ".join(f"{counted[verdict]} {word}" for verdict, word in COUNTED if counted[verdict])
-    of_claims = "".join(f"; {many(number, 'claim')} {words}" for words, number in _claims_told(cases).items())
+    of_claims = "".join(f"; {words}" for words in _claims_told(cases))
     text = f"{told or 'nothing measured'} of {many(planned, 'run')}{of_claims}"
     took = seconds(elapsed_s)
     line = Text(head, style=style)
@@ -89,30 +91,29 @@ def pointers(lines: Sequence[tuple[str, str]], code: Exit) -> Iterator[Text]:
         yield Text(line)
 
 
-def words_width(verdicts: Iterable[Verdict]) -> int:
-    """The width of the verdicts' column, with its gap."""
-    return max((len(WORDS[verdict]) for verdict in verdicts), default=2) + 2
+def _reasons(case: Case, *, lead: str) -> Iterator[Text]:
+    """The first reasons why nothing was proven; what follows from them is counted."""
+    reasons = list(dict.fromkeys(r for run in case.runs if run.verdict != "pass" for r in run.reasons))
+    for reason in reasons[:REASONS]:
+        yield folded(reason, lead=lead, style="dim")
+    if len(reasons) > REASONS:
+        yield folded(f"and {many(len(reasons) - REASONS, 'reason')} more", lead=lead, style="dim")
 
 
 def _claim(finding: Finding) -> Iterator[Text]:
     judged = finding.judged
-    word = {"held": "HELD", "refuted": "REFUTED"}.get(judged.outcome, judged.outcome)
-    lead = f"claim {word:<8}  "
+    lead = f"claim {CLAIMED.get(judged.outcome, judged.outcome):<8}  "
+    formula = judged.formula if judged.unit == "s" else f"{judged.measure.rpartition('.')[2]} = {judged.formula}"
     figures = columns(amount(judged.predicted, judged.unit), measured(finding), "")
-    room = WIDTH - len(lead) - len(figures) - 2
     line = Text(lead, style="red" if judged.fails_run else "cyan")
-    if len(judged.formula) <= room:
-        line.append(judged.formula.ljust(room + 2) + figures, style="default")
-    else:
-        line.append_text(folded(judged.formula, lead="")).append("\n" + figures.rjust(WIDTH), style="default")
-    yield line
+    yield line.append(beside(formula, figures, lead=len(lead)), style="default")
     declared = "" if judged.declared_holds is None else f"declared `holds: {str(judged.declared_holds).lower()}`"
     if about := "; ".join(part for part in (judged.source, declared) if part):
         yield folded(about, lead=" " * len(lead), style="dim")
 
 
-def _claims_told(cases: Sequence[Case]) -> Counter[str]:
-    """How many claims (each once a scenario, refuted where it was refuted anywhere) came out how."""
+def _claims_told(cases: Sequence[Case]) -> Iterator[str]:
+    """`claims as declared: 1 refuted, 2 held`: each claim once a scenario, refuted where it was refuted anywhere."""
     told: dict[tuple[str, str, str], Finding] = {}
     for case in cases:
         for finding in case.claims():
@@ -120,10 +121,12 @@ def _claims_told(cases: Sequence[Case]) -> Counter[str]:
             key = (case.first.scenario, judged.measure, judged.formula)
             if judged.outcome in ("held", "refuted") and (key not in told or judged.outcome == "refuted"):
                 told[key] = finding
-    counted: Counter[str] = Counter()
+    by_manner: dict[str, Counter[str]] = {}
     for finding in told.values():
         judged = finding.judged
         against = judged.declared_holds is not None and judged.declared_holds != (judged.outcome == "held")
-        manner = "" if judged.declared_holds is None else ", against its `holds:`" if against else " as declared"
-        counted[f"{judged.outcome}{manner}"] += 1
-    return counted
+        manner = "" if judged.declared_holds is None else " against their `holds:`" if against else " as declared"
+        by_manner.setdefault(manner, Counter())[judged.outcome] += 1
+    for manner, counted in by_manner.items():
+        outcomes = ", ".join(f"{counted[outcome]} {outcome}" for outcome in ("refuted", "held") if counted[outcome])
+        yield f"claims{manner}: {outcomes}"

@@ -12,10 +12,10 @@ CHOICES: tuple[Choice, ...] = ("auto", "sim", "local")
 def make(name: Literal["sim", "local"], *, cells: int | None = None) -> Environment:
     """The environment of that name, not opened, with so many cells at most where its number is a choice."""
     if name == "sim":
-        from harness.environments.sim import Sim  # here, since each brings much along
+        from harness.environments.sim.environment import Sim  # here, since each brings much along
 
         return Sim(conduct)
-    from harness.environments.local import Local
+    from harness.environments.local.environment import Local
 
     return Local(conduct, lanes=cells)
 
