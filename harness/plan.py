@@ -138,10 +138,10 @@ class Expectation:
 class RunPlan:
     """scenario x client x environment x parameters x seed x repeat, with its identity.
 
-    `run_id` is the first 12 hex digits of a SHA-256 over everything in the plan but `attempt` and `path`. `attempt`
-    counts the tries made after noise, from 1; only the last one counts. `settings` are the client's own, all of them,
-    defaults filled in. `parameters` are the matrix cell's. `expected_s` is the longest time that a formula of this plan
-    predicts for the whole run, `limit_s` the time after which the lab ends it.
+    `run_id` is the first 12 hex digits of a SHA-256 over everything in the plan but `attempt`, `path` and every `line`.
+    `attempt` counts the tries made after noise, from 1; only the last one counts. `settings` are the client's own, all
+    of them, defaults filled in. `parameters` are the matrix cell's. `expected_s` is the longest time that a formula of
+    this plan predicts for the whole run, `limit_s` the time after which the lab ends it.
     """
 
     run_id: str

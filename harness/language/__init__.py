@@ -5,6 +5,7 @@
 
 from harness.language.files import find
 from harness.language.formulas import Evaluated, Formula, evaluate, evaluate_when
+from harness.language.jsonschema import json_schema
 from harness.language.loader import load, loads
 from harness.language.named import NamedFormula, load_formulas
 from harness.language.plans import identity, plans
@@ -27,6 +28,7 @@ __all__ = [
     "evaluate_when",
     "find",
     "identity",
+    "json_schema",
     "load",
     "load_formulas",
     "loads",

@@ -14,6 +14,7 @@ from harness.language.tree import Mapping, Scalar, Tree, at
 from harness.language.units import WORDS
 from harness.measures import MEASURES, MeasureName
 from harness.measures import parse as parse_measure
+from harness.operations import OPERATIONS
 from harness.plan import Expectation
 from harness.quantities import Tolerance, shown
 
@@ -100,7 +101,7 @@ def _measured_unit(model: Expect, tree: Tree, context: Context) -> str | None:
         notes.add(place, "unknown-measure", f"there is no measure {shown(name.measure)}", hint)
         return None
     operation = operations.get(name.alias)
-    if operation is not None and operation not in definition.operations:
+    if operation in OPERATIONS and operation not in definition.operations:
         fitting = [m.name for m in MEASURES.values() if operation in m.operations]
         message = f"{name.measure} is measured of {', '.join(definition.operations)}, and {name.alias} is {operation}"
         notes.add(where.span, "unfit-measure", message, f"for {operation}: {', '.join(fitting)}")

@@ -60,18 +60,24 @@ def _walk(folder: Path, problems: list[Problem]) -> Iterator[Path]:
 
 
 def _unreadable(path: Path, error: OSError | ValueError) -> Problems:
-    kind = "folder" if path.is_dir() else "file"
+    kind = "folder" if os.path.isdir(path) else "file"  # noqa: PTH112 (Path.is_dir raises in a dark folder)
     if isinstance(error, FileNotFoundError | NotADirectoryError):
         near = _nearest(path)
         code, message, hint = "missing-file", "there is no such file or folder", near
     elif isinstance(error, PermissionError):
-        code, message, hint = "unreadable", f"this {kind} cannot be read", f"allow it: chmod u+rX {path}"
+        code, message, hint = "unreadable", f"this {kind} cannot be read", f"allow it: chmod u+rX {_barrier(path)}"
     elif isinstance(error, IsADirectoryError):
         code, message, hint = "unreadable", "this is a folder, not a file", "name a file in it"
     else:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else "no such path"
         code, message, hint = "unreadable", f"this {kind} cannot be read: {reason}", ""
     return Problems([Problem(path, 1, 1, 1, code, message, hint)])
+
+
+def _barrier(path: Path) -> Path:
+    """The first folder on the way that may not be entered, else the path itself."""
+    ways = (folder for folder in reversed(path.parents) if not os.access(folder, os.X_OK))
+    return next(ways, path)
 
 
 def _nearest(path: Path) -> str:

@@ -6,6 +6,7 @@ A scenario cites one as `equals: formula(established_blackhole)`; `explain` prin
 import re
 from collections.abc import Mapping as AbstractMapping
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import accumulate
 from pathlib import Path
 
@@ -64,7 +65,11 @@ def cited(text: str) -> str | None:
 
 def load_formulas(path: Path) -> AbstractMapping[str, NamedFormula]:
     """Every formula of the file by name. Raises Problems."""
-    source = text_of(path)
+    return _formulas(text_of(path), path)
+
+
+@lru_cache(maxsize=16)
+def _formulas(source: str, path: Path) -> AbstractMapping[str, NamedFormula]:
     notes = Notes(path)
     try:
         tree, problems = parse(source, path)

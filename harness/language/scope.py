@@ -9,9 +9,9 @@ from client.settings import Settings, SettingValue
 from harness.faults import FaultModel
 from harness.language.problems import did_you_mean
 from harness.language.syntax import FormulaError
-from harness.language.units import UnitError, Value, duration, number
+from harness.language.units import WORDS, UnitError, Value, duration, number
 from harness.operations import OPERATIONS
-from harness.plan import Do, Inject, Named, RunPlan
+from harness.plan import Do, Inject, Named, RunPlan, Unit
 from harness.quantities import Measured, shown
 
 
@@ -19,21 +19,19 @@ from harness.quantities import Measured, shown
 class Function:
     """A function that a profile exports. Its units are said as everywhere in this house: names that end in `_s`.
 
-    `takes_s` says of each argument whether it is a duration, `gives_s` of the result. A parameter called `settings` is
-    filled in with the client's settings.
+    `takes` are its own parameters; one called `settings` beside them is filled in with the client's settings.
     """
 
     call: Callable[..., float]
-    takes_s: tuple[bool, ...]
+    takes: tuple[str, ...]
     gives_s: bool
     wants_settings: bool
 
     @classmethod
     def of(cls, call: Callable[..., float]) -> "Function":
-        names = list(inspect.signature(call).parameters)
-        own = [name for name in names if name != "settings"]
-        name = getattr(call, "__name__", "")
-        return cls(call, tuple(n.endswith("_s") for n in own), name.endswith("_s"), len(own) < len(names))
+        names = tuple(inspect.signature(call).parameters)
+        own = tuple(name for name in names if name != "settings")
+        return cls(call, own, getattr(call, "__name__", "").endswith("_s"), wants_settings=own != names)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,15 +75,16 @@ class Scope:
     def call(self, name: str, arguments: tuple[Value, ...]) -> Value:
         """A profile's function. Raises FormulaError, without a place."""
         function = self.functions[name]
-        if len(arguments) != len(function.takes_s):
-            message = f"{name} takes {len(function.takes_s)} arguments, not {len(arguments)}"
-            raise FormulaError("formula", message)
-        for takes_s, argument in zip(function.takes_s, arguments, strict=True):
-            if argument.unit != ("s" if takes_s else "count"):
-                raise FormulaError("unit", f"{name} takes {'a duration' if takes_s else 'a number'} here")
-        extra = {"settings": Settings(self.values)} if function.wants_settings else {}
+        if len(arguments) != len(function.takes):
+            raise FormulaError("formula", f"{name} takes {len(function.takes)} arguments, not {len(arguments)}")
+        given: dict[str, object] = {"settings": Settings(self.values)} if function.wants_settings else {}
+        for parameter, argument in zip(function.takes, arguments, strict=True):
+            unit: Unit = "s" if parameter.endswith("_s") else "count"
+            if argument.unit != unit:
+                raise FormulaError("unit", f"{name} takes {WORDS[unit]} as its {parameter.removesuffix('_s')}")
+            given[parameter] = argument.number
         try:
-            result = function.call(*(argument.number for argument in arguments), **extra)
+            result = function.call(**given)
             return duration(name, number(result).number) if function.gives_s else number(result)
         except (ArithmeticError, ValueError, KeyError, UnitError) as error:
             raise FormulaError("formula", f"{name} has no value here: {error}") from error

@@ -4,6 +4,7 @@ import ast
 import re
 import warnings
 from dataclasses import dataclass
+from functools import lru_cache
 
 from harness.quantities import QuantityError, duration_s, shown
 
@@ -42,6 +43,7 @@ class Parsed:
         return self.text[start:end]
 
 
+@lru_cache(maxsize=1024)
 def parsed(text: str) -> Parsed:
     """Raises FormulaError for what is no expression, or uses more of Python than formulas know."""
     whole = ((0, len(text)),)

@@ -6,7 +6,8 @@ to a limit; tags, directives and several documents are refused, because a scenar
 
 import re
 from bisect import bisect_right
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import NoReturn
 
@@ -26,18 +27,22 @@ DEEPEST = 40
 
 @dataclass(frozen=True, slots=True)
 class Scalar:
-    """A value, its place, and where in the file each character of its text stands (empty: unknown)."""
+    """A value, its place, its text, and how the file spells that: folded over lines, in quotes."""
 
     value: Plain
     span: Span
     text: str = ""
-    places: tuple[tuple[int, int], ...] = field(default=(), repr=False)
+    raw: str = ""
 
     def within(self, start: int, end: int) -> tuple[Span, ...]:
         """Where characters start..end of the text stand: one span for each source line that they touch."""
         touched: dict[int, list[int]] = {}
-        for line, column in self.places[start:end]:
-            touched.setdefault(line, []).append(column)
+        for offset in islice(aligned(self.text, self.raw), start, max(end, start + 1)):
+            before = self.raw[:offset]
+            lines = len(re.findall(r"\r\n|\n|\r", before))
+            begin = max(before.rfind("\n"), before.rfind("\r")) + 1
+            column = self.span.column + offset if not lines else offset - begin + 1
+            touched.setdefault(self.span.line + lines, []).append(column)
         spans = [Span(line, min(columns), max(columns) - min(columns) + 1) for line, columns in touched.items()]
         return tuple(spans) or (self.span,)
 
@@ -224,6 +229,9 @@ class _Reader:
                 self.problems.append(self.problem(key.span, "duplicate-key", message, "remove one of them"))
             else:
                 entries[key.value] = Entry(key, value)
+                if isinstance(value, Scalar) and value.value is None:
+                    message = f"{shown(key.value)} has no value"
+                    self.problems.append(self.problem(key.span, "empty-value", message, "write one, or remove the key"))
         return Mapping(entries, self._opening(node, start))
 
     def scalar(self, node: ScalarNode, start: int) -> Scalar:
@@ -231,10 +239,9 @@ class _Reader:
         raw = self.source[start:end].rstrip()
         text = str(node.value)
         span = self.span(start, start + len(raw))
-        places = tuple(self.place(start + offset) for offset in aligned(text, raw))
         if node.style is not None:
-            return Scalar(text, span, text, places)
+            return Scalar(text, span, text, raw)
         value, wrong = core_value(text)
         if wrong:
             self.problems.append(self.problem(span, "yaml-value", *wrong))
-        return Scalar(value, span, text, places)
+        return Scalar(value, span, text, raw)

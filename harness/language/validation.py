@@ -21,9 +21,26 @@ def validated(model: type[Model], tree: Tree, notes: Notes, *, known: tuple[str,
     try:
         return model.model_validate(plain(tree))
     except ValidationError as error:
-        for finding in error.errors(include_url=False):
-            _note(finding, model, tree, notes, known)
+        findings = error.errors(include_url=False)
+        meant = {hint for finding in findings if (hint := _meant(finding, model, tree, known))}
+        for finding in findings:
+            if finding["type"] != "missing" or tuple(finding["loc"]) not in meant:
+                _note(finding, model, tree, notes, known)
         return None
+
+
+def _meant(finding: Any, model: type[BaseModel], tree: Tree, known: tuple[str, ...]) -> Path_ | None:
+    """Where an unknown key is likely to belong: that key is not also said to be missing."""
+    if finding["type"] != "extra_forbidden":
+        return None
+    loc: Path_ = tuple(finding["loc"])
+    hint = _key_hint(loc, model, tree, known)
+    return (*loc[:-1], hint.removeprefix("did you mean ").removesuffix("?")) if hint.startswith("did") else None
+
+
+def _key_hint(loc: Path_, model: type[BaseModel], tree: Tree, known: tuple[str, ...]) -> str:
+    names = [name for name in keys_of(model, loc[:-1]) if name not in _given(tree, loc[:-1])]
+    return did_you_mean(str(loc[-1]), [*names, *known])
 
 
 def _note(finding: Any, model: type[BaseModel], tree: Tree, notes: Notes, known: tuple[str, ...]) -> None:
@@ -35,10 +52,8 @@ def _note(finding: Any, model: type[BaseModel], tree: Tree, notes: Notes, known:
         owner = f" in `{loc[-2]}`" if len(loc) > 1 and isinstance(loc[-2], str) else ""
         notes.add(where, "missing-key", f"`{loc[-1]}` is missing{owner}", f"add {loc[-1]}: ...")
     elif kind == "extra_forbidden":
-        key = str(loc[-1])
-        names = [name for name in keys_of(model, loc[:-1]) if name not in _given(tree, loc[:-1])]
-        hint = did_you_mean(key, [*names, *known])
-        notes.add(at(tree, loc, key=True), "unknown-key", f"there is no key {shown(key)} here", hint)
+        hint = _key_hint(loc, model, tree, known)
+        notes.add(at(tree, loc, key=True), "unknown-key", f"there is no key {shown(loc[-1])} here", hint)
     elif kind in ("quantity", "selector", "flows", "latency"):
         notes.add(at(tree, loc), kind, str(context["text"]), str(context["hint"]))
     else:

@@ -1,0 +1,213 @@
+"""Protects that every mistake in a scenario is found before anything starts: at its place, with its code and a hint."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from harness.language import Problems, loads, one_line, render, report
+
+PROBE = "{do: send, as: probe, give_up_after: 60s}"
+EXPECT = "{measure: probe.time_to_error, equals: 2*Net.ReadTimeout, within: 1% + 50ms}"
+SETTINGS = "Net.ReadTimeout: 2s"
+CLUSTER = "cluster: {brokers: 1,"
+TOPIC = "{name: orders, partitions: 1, replication: 1, leaders: [1]}"
+MATRIX = "\nmatrix:\n  "
+
+
+def equals(formula: str) -> tuple[str, str]:
+    return ("2*Net.ReadTimeout", formula)
+
+
+# fmt: off
+MISTAKES = [
+    # what is written, what replaces it, code, underlined, part of message, part of hint
+    (("about: A", "abuot: A"), "unknown-key", "abuot", "no key `abuot`", "did you mean about?"),
+    (("tags: [test]", "tags: [test]\ntags: [again]"), "duplicate-key", "tags", "first on line 4", "remove"),
+    ((SETTINGS, "Net.ReadTimeout: 1:30"), "yaml-value", "1:30", "not a time", "write 1m30s"),
+    ((SETTINGS, "Net.ReadTimeout: on"), "yaml-value", "on", "not a switch", "write true"),
+    ((SETTINGS, "Metadata.Full: on"), "yaml-value", "on", "not a switch", "write true"),
+    ((SETTINGS, "Net.ReadTimeout: 2"), "quantity", "2", "not a duration", "2s or 2ms"),
+    ((SETTINGS, "Net.ReadTimeout: [2s]"), "setting-value", "[2s]", "one value", "30s"),
+    ((SETTINGS, "Net.ReadTimeout:"), "empty-value", "Net.ReadTimeout", "has no value", "remove the key"),
+    ((SETTINGS, "Net.ReadTimeout: 0s"), "setting-value", "0s", "must be > 0", ""),
+    ((SETTINGS, "Net.ReadTimeuot: 2s"), "unknown-setting", "Net.ReadTimeuot", "sarama has no", "Net.ReadTimeout?"),
+    (("Retry.Max: 1", "Retry.Max: one"), "setting-value", "one", "a whole number", "3"),
+    (("Retry.Max: 1", "Retry.Max: true"), "setting-value", "true", "a whole number", "3"),
+    ((SETTINGS, "Metadata.Full: 1"), "setting-value", "1", "true or false", "true"),
+    ((SETTINGS, "Producer.RequiredAcks: WaitForAl"), "setting-value", "WaitForAl", "is one of", "WaitForAll?"),
+    (("version: 1.27.2", "version: 1.27.3"), "unknown-version", "1.27.3", "never rounded", "1.27.2"),
+    (("version: 1.27.2", "version: 1.27"), "type", "1.27", "a text is wanted", "'1.27'"),
+    (("profile: sarama, version: 1.27.2", "profile: samara, version: 1.27.2"),
+     "unknown-profile", "samara", "no profile", "sarama?"),
+    (("profile: sarama, version: 1.27.2,", "version: 1.27.2,"), "client", "{", "a client is", "add profile"),
+    (("inject: blackhole", "inject: blackhol"), "unknown-fault", "blackhol", "no fault", "blackhole?"),
+    (("brokers: all, as", "borkers: all, as"), "unknown-key", "borkers", "no key", "brokers?"),
+    (("brokers: all, as", "brokers: [1, 4], as"), "no-such-broker", "4", "no broker 4", "the only broker is 1"),
+    (("brokers: all, as", "brokers: none, as"), "selector", "none", "selects no brokers", "write all"),
+    (("inject: blackhole,", "inject: latency, delay: 5,"), "quantity", "5", "not a duration", "5s or 5ms"),
+    (("inject: blackhole,", "inject: latency,"), "missing-key", "{", "`delay` is missing", "add delay"),
+    (("do: send", "do: sned"), "unknown-operation", "sned", "no operation", "send?"),
+    (("as: probe,", "as: probe, toipc: orders,"), "unknown-argument", "toipc", "send has no argument", "topic?"),
+    (("as: probe,", "as: probe, topic: oders,"), "unknown-topic", "oders", "no topic", "orders?"),
+    (("as: probe,", "as: probe, partition: 1,"), "unknown-partition", "1", "no partition 1", "0 to 0"),
+    (("as: probe,", "as: probe, expect: acknowleged,"), "unknown-value", "acknowleged", "", "acknowledged?"),
+    ((PROBE, PROBE + "\n  - {do: close, as: outage}"), "duplicate-alias", "outage", "two steps", "another name"),
+    (("as: probe,", "as: probe, after: soon,"), "quantity", "soon", "not a duration", "1s"),
+    (("as: probe,", "as: probe, at: outge+4s,"), "unknown-alias", "outge+4s", "no earlier step", "outage?"),
+    (("as: probe,", "as: probe, at: outage+4,"), "quantity", "outage+4", "not a duration", "4s"),
+    ((PROBE, f"{PROBE}\n  - {{heal: outge}}"), "unknown-alias", "outge", "no earlier fault", "outage?"),
+    ((PROBE, f"{PROBE}\n  - {{heal: probe}}"), "unknown-alias", "probe", "not a fault", "outage"),
+    ((PROBE, f"{PROBE}\n  - {{heal: outage}}\n  - {{heal: outage}}"), "healed-twice", "outage", "already", "remove"),
+    ((PROBE, f"{PROBE}\n  - {{injct: refuse}}"), "step", "{injct", "a step has one of", "did you mean inject?"),
+    (("bootstrap: [1]", "bootstrap: [1, 2]"), "no-such-broker", "2", "no broker 2", "the only broker"),
+    (("bootstrap: [1]", "bootstrap: []"), "range", "[]", "empty", "at least one"),
+    (("leaders: [1]", "leaders: [2]"), "no-such-broker", "2", "no broker 2", "the only broker"),
+    (("leaders: [1]", "leaders: [1, 1]"), "leaders", "[1, 1]", "2 leaders for 1", "each partition"),
+    (("replication: 1", "replication: 2"), "no-such-broker", "2", "need 2 brokers", "has 1"),
+    ((CLUSTER, "cluster: {brokers: 0,"), "range", "0", "too small", "at least 1"),
+    (("measure: probe.", "measure: prob."), "unknown-alias", "prob", "no operation is called", "probe?"),
+    (("time_to_error", "time_to_eror"), "unknown-measure", "time_to_eror", "no measure", "time_to_error?"),
+    (("probe.time_to_error", "probe"), "unknown-measure", "probe", "not spelt", "probe.time_to_error"),
+    (("probe.time_to_error", "connect.time_to_ack"), "unfit-measure", "connect.time_to_ack", "of send", "time_to_end"),
+    (("probe.time_to_error", "probe.waited"), "unknown-measure", "probe.waited", "takes a setting", "("),
+    (("probe.time_to_error", "probe.waited(Net.ReadTime)"),
+     "unknown-name", "Net.ReadTime", "nothing", "Net.ReadTimeout?"),
+    (equals("2*Net.ReadTimeuot"), "unknown-name", "Net.ReadTimeuot", "nothing is called", "Net.ReadTimeout?"),
+    (equals("Retry.Max*1s"), "ambiguous-name", "Retry.Max", "could be Metadata.Retry.Max or", "write Metadata"),
+    (equals("Net.ReadTimeout + 3"), "unit", "Net.ReadTimeout", "cannot be added", "write its unit"),
+    (equals("Net.ReadTimeout * Net.DialTimeout"), "unit", "Net.ReadTimeout", "multiplied", "add them"),
+    (equals("2 * 3"), "unit", "2 * 3", "the measure is a duration", "write a unit"),
+    (equals("cluster.brokers"), "unit", "cluster.brokers", "the formula a number", "multiply"),
+    (equals("Net.ReadTimeout / 0"), "unit", "Net.ReadTimeout", "the divisor is 0", ""),
+    (equals("1s +"), "formula", "", "no formula", ""),
+    (equals("__import__('os')"), "unknown-name", "__import__", "no function", ""),
+    (equals("'{Net.DialTimeout.real}'"), "formula", "{Net.DialTimeout.real}", "no meaning", "formulas know"),
+    (equals("formula(nothing_such)"), "unknown-formula", "formula(nothing_such)", "no formula", ""),
+    (equals("formula(established_blackhol)"),
+     "unknown-formula", "formula(established_blackhol)", "", "established_blackhole"),
+    ((", within: 1% + 50ms", ""), "missing-within", "equals", "needs a tolerance", "within: 1% + 50ms"),
+    (("within: 1% + 50ms", "within: 50"), "quantity", "50", "not a duration", "50s or 50ms"),
+    ((EXPECT, "{measure: probe.dials, equals: 4, within: 50ms}"),
+     "count-within", "within", "counts are exact", "remove"),
+    (("equals: 2*Net.ReadTimeout,", ""), "expectation", "{", "nothing says", "equals"),
+    (("equals: 2*", "at_most: 1s, equals: 2*"), "expectation", "at_most", "equals and at_most", "write one of"),
+    (("equals: 2*", "claim: 2*"), "missing-source", "claim", "somebody's text", "add source"),
+    (("equals: 2*", "holds: true, equals: 2*"), "claim", "holds", "belongs to a claim", "claim"),
+    (("equals: 2*", "when: Net.ReadTimeout, equals: 2*"),
+     "unit", "Net.ReadTimeout", "`when` is a condition", "compare"),
+    (("equals: 2*", "when: Net.ReadTimeout > 1, equals: 2*"), "unit", "Net.ReadTimeout", "compared", "1s or 1ms"),
+    (("format: 1", "format: 2"), "format", "2", "format 2 is not known", "format: 1"),
+    (("format: 1\n", ""), "missing-key", "s", "`format` is missing", "add format"),
+    (("about: A scenario to be changed by tests.", "about: [a]"), "type", "[a]", "a text is wanted", ""),
+    (("tags: [test]", "tags: test"), "type", "test", "a list is wanted", "[...]"),
+    (("cluster: {", "cluster: x #{"), "type", "x", "a mapping is wanted", "key: value"),
+    ((EXPECT, EXPECT + MATRIX + "settings.Net.ReadTimeout: [1s, 2]"), "quantity", "2", "not a duration", "2s or 2ms"),
+    ((EXPECT, EXPECT + MATRIX + "settings.Net.Raed: [1s]"), "unknown-setting", "Net.Raed", "no setting", "Net."),
+    ((EXPECT, EXPECT + MATRIX + "setting.Net.ReadTimeout: [1s]"),
+     "unknown-path", "setting.Net.ReadTimeout", "names nothing", "settings.Net.ReadTimeout?"),
+    ((EXPECT, EXPECT + MATRIX + "outage.depth: [1]"), "unknown-key", "depth", "no key", ""),
+    ((EXPECT, EXPECT + MATRIX + "cluster.brokers: [1, x]"), "type", "x", "a whole number", ""),
+    ((EXPECT, EXPECT + MATRIX + "client.bootstrap: [[1], [7]]"), "no-such-broker", "7", "no broker 7", "only broker"),
+    ((EXPECT, EXPECT + MATRIX + "cluster.brokers: 3"), "type", "3", "holds a list", "[1, 3]"),
+    ((EXPECT, EXPECT + "\nmatrix: 3"), "type", "3", "or a list of rows", "write"),
+    ((EXPECT, EXPECT + "\nmatrix: [{cluster.brokers: 1}, {cluster.brokers: 1}]"),
+     "duplicate-row", "cluster.brokers", "alike", "remove"),
+    (("steps:\n", "steps:\n\t- {do: close}\n"), "tab", "\t", "a tab", "spaces"),
+    (("tags: [test]", "tags: [test"), "yaml", "", "not YAML", ""),
+    (("tags: [test]", "tags: !!python/name:os.system [test]"), "yaml", "", "tags are not used", "remove"),
+    (("tags: [test]", "tags: *nowhere"), "unknown-anchor", "*", "undefined alias", "&name"),
+]
+# fmt: on
+
+
+@pytest.mark.parametrize(("change", "code", "underlined", "message", "hint"), MISTAKES)
+def test_mistake(
+    changed: Callable[..., object], change: tuple[str, str], code: str, underlined: str, message: str, hint: str
+) -> None:
+    scenario = changed(change)
+    problem = scenario.only()
+    assert problem.code == code, problem
+    assert message in problem.message
+    assert hint in problem.hint
+    if underlined:
+        assert scenario.underlined(problem).startswith(underlined), scenario.underlined(problem)
+
+
+def test_all_mistakes_come_at_once_in_the_order_of_the_file(changed: Callable[..., object]) -> None:
+    scenario = changed(
+        ("about: A", "abuot: A"),
+        ("Net.ReadTimeout: 2s", "Net.Raed: 2s"),
+        ("brokers: all, as", "brokers: [9], as"),
+        ("probe.time_to_error", "prob.time_to_eror"),
+    )
+    problems = scenario.problems()
+    codes = [problem.code for problem in problems]
+    assert codes == [
+        "unknown-key", "unknown-setting", "no-such-broker", "unknown-alias", "unknown-measure",
+    ]  # fmt: skip
+    assert [p.line for p in problems] == sorted(p.line for p in problems)
+
+
+def test_both_operands_of_a_unit_error_are_underlined(changed: Callable[..., object]) -> None:
+    scenario = changed(("2*Net.ReadTimeout", "Net.ReadTimeout + Producer.Retry.Max"))
+    shown = render(scenario.only(), scenario.text)
+    marks = shown.splitlines()[-1]
+    line = shown.splitlines()[-2]
+    first, second = line.index("Net.ReadTimeout + "), line.index("Producer.Retry.Max")
+    assert marks[first : first + 15] == "^" * 15
+    assert marks[second : second + 18] == "^" * 18
+    assert marks[first + 15 : second].strip() == ""
+
+
+def test_the_first_line_stands_alone_and_the_rest_shows_the_place(changed: Callable[..., object]) -> None:
+    scenario = changed(("Producer.Retry.Max: 1", "Producer.Retry.Maxx: 1"))
+    problem = scenario.only()
+    assert one_line(problem) == (
+        "scenarios/sarama/test.scenario.yaml:6:76: error[unknown-setting]: sarama has no setting Producer.Retry.Maxx"
+    )
+    assert render(problem, scenario.text).splitlines()[1:] == [
+        "  |",
+        "6 | settings: {Net.DialTimeout: 1s, Net.ReadTimeout: 2s, Net.WriteTimeout: 3s, Producer.Retry.Maxx: 1}",
+        "  |" + " " * 76 + "^^^^^^^^^^^^^^^^^^^ did you mean Producer.Retry.Max?",
+    ]
+
+
+def test_a_formula_folded_over_lines_is_underlined_where_it_stands(changed: Callable[..., object]) -> None:
+    scenario = changed(
+        ("- {measure: probe.time_to_error, equals: 2*Net.ReadTimeout, within: 1% + 50ms}",
+         "- measure: probe.time_to_error\n    within: 50ms\n    equals: >-\n      2*Net.ReadTimeout\n      + Net.Dail"),
+    )  # fmt: skip
+    problem = scenario.only()
+    assert (problem.line, scenario.underlined(problem)) == (17, "Net.Dail")
+
+
+def test_long_lines_and_control_characters_are_shown_safely(changed: Callable[..., object]) -> None:
+    scenario = changed(("about: A", "about: " + "x" * 300 + "\u202e"), ("tags: [test]", 'tags: [test, "a\\e[31m"]'))
+    problems = scenario.problems()
+    text = report(Problems(problems, {problems[0].path: scenario.text}))
+    assert "\u202e" not in text
+    assert "\x1b" not in text
+    assert all(len(line) < 180 for line in text.splitlines())
+
+
+def test_an_alias_bomb_is_refused_quickly(changed: Callable[..., object]) -> None:
+    bomb = "&a [x,x,x,x,x,x,x,x,x,x]"
+    for name, before in zip("bcdefgh", "abcdefg", strict=True):
+        bomb += f", &{name} [{','.join([f'*{before}'] * 10)}]"
+    assert changed(("tags: [test]", f"tags: [{bomb}]")).only().code == "too-large"
+    assert changed(("tags: [test]", "tags: &a [*a]")).only().code == "too-deep"
+    assert changed(("tags: [test]", "tags: " + "[" * 3000)).only().code == "too-deep"
+
+
+def test_a_mistake_in_formulas_yaml_is_shown_there(tmp_path: Path, changed: Callable[..., object]) -> None:
+    (tmp_path / "formulas.yaml").write_text(
+        "format: 1\nformulas:\n  mine:\n    about: x\n    sum:\n      - {term: 1s, meaning: a}\n"
+        "      - {term: 2*Net.ReadTimeuot, meaning: b}\n    source: here\n"
+    )
+    text = changed(("2*Net.ReadTimeout", "formula(mine)")).text
+    with pytest.raises(Problems) as caught:
+        loads(text, tmp_path / "a.scenario.yaml")
+    (problem,) = caught.value.problems
+    assert (problem.path.name, problem.line, problem.column) == ("formulas.yaml", 7, 18)
+    assert "did you mean Net.ReadTimeout?" in report(caught.value)
