@@ -3,6 +3,7 @@
 Both ends are the same program, forked; the subject under test never holds the socket.
 """
 
+import contextlib
 import pickle
 import select
 import socket
@@ -37,9 +38,10 @@ class Channel:
             raise ChannelClosed from exc
 
     def offer(self, value: object) -> None:
-        """Send a small value if that needs no waiting, else leave it out: for progress, which must never disturb."""
+        """Send a small value if that needs no waiting and somebody is there: for progress, which must never disturb."""
         if select.select((), (self._end,), (), 0)[1]:
-            self.send(value)
+            with contextlib.suppress(ChannelClosed):
+                self.send(value)
 
     def receive(self, until_s: float | None) -> Any:
         """The next value. Raises TimeoutError when `time.monotonic()` reaches `until_s`, ChannelClosed at the end."""

@@ -12,6 +12,7 @@ import threading
 
 from harness.environments.local.cell import Body, close_files_except, launch, leave
 from harness.environments.local.channel import Channel
+from harness.environments.local.preload import preload
 from harness.environments.local.syscalls import die_with_parent
 
 _OPEN = b"open"
@@ -84,6 +85,7 @@ def _serve(control: socket.socket, body: Body, parent: int) -> int:
     close_files_except((0, 1, 2, control.fileno()))
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_DFL)
+    preload()
     gc.collect()
     # What is imported stays: no cell's collector walks it, so its pages stay shared.
     gc.freeze()

@@ -1,0 +1,193 @@
+"""The local environment: each plan is carried into a cell of its own, up to `lanes` of them side by side."""
+
+import os
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Literal
+
+from harness.environments.local.cell import probe_namespaces
+from harness.environments.local.channel import ChannelClosed
+from harness.environments.local.conducting import Assignment, Conducting
+from harness.environments.local.resources import lanes_for
+from harness.environments.local.zygote import OpenCell, Zygote, ZygoteGone
+from harness.environments.world import Conduct, EnvironmentUnavailable, Made, Progress, Refused, RunInterrupted
+from harness.levers import Lever, Packets, Toxic, Unlisten
+from harness.plan import RunPlan
+from harness.story import Kernel, LabError, Noise, Story
+from harness.toxiproxy.obtain import ToxiproxyMissing, find
+from harness.toxiproxy.toxics import refusal
+
+_STARTING_AT_ONCE = 2
+_STARTING_LIMIT_S = 10.0
+_GRACE_S = 60.0
+"""How long after its limit a run may go on healing and ending before its cell is ended."""
+_GONE_LIMIT_S = 10.0
+
+
+class Local:
+    """`harness.environments.world.Environment` on Linux namespaces and real sockets."""
+
+    name: Literal["sim", "local"] = "local"
+
+    def __init__(self, conduct: Conduct, *, lanes: int | None = None) -> None:
+        """`lanes`: None leaves it to the machine's memory."""
+        self.lanes = lanes_for() if lanes is None else lanes
+        self._conduct = conduct
+        self._zygote: Zygote | None = None
+        self._toxiproxy: Path | None = None
+        # Starting computes, and would disturb the cells that measure.
+        self._starting = threading.BoundedSemaphore(_STARTING_AT_ONCE)
+        self._cells: set[OpenCell] = set()
+        self._state = threading.Lock()
+        self._closed = False
+
+    def makes(self, lever: Lever) -> Made | Refused:
+        match lever:
+            case Packets() | Unlisten():
+                return Made()
+            case Toxic(kind=kind, attributes=attributes):
+                refused = refusal(kind, (name for name, _ in attributes))
+                return Made() if refused is None else Refused(refused)
+
+    def runs(self, driver: Literal["bundled", "exec"]) -> Made | Refused:
+        return Made()
+
+    def open(self) -> None:
+        """Find Toxiproxy, see that cells can be made, and fork the zygote. Raises EnvironmentUnavailable."""
+        if sys.platform != "linux":
+            raise EnvironmentUnavailable(f"cells need Linux, this is {sys.platform}", "choose `--env sim`")
+        try:
+            self._toxiproxy = find()
+        except ToxiproxyMissing as missing:
+            raise EnvironmentUnavailable(missing.reason, f"{missing.remedy}, or choose `--env sim`") from missing
+        refused = probe_namespaces()
+        if refused is not None:
+            raise refused
+        self._zygote = Zygote(Conducting(self._conduct))
+
+    def run(self, plan: RunPlan, progress: Progress, logs: Path | None) -> Story:
+        """Raises RunInterrupted after `close`, EnvironmentUnavailable where this cell was refused."""
+        if self._zygote is None or self._toxiproxy is None:
+            raise RuntimeError("run() before open()")
+        with _Turn(self._starting) as turn:
+            cell = self._open_cell(self._zygote)
+            try:
+                cell.channel.send(Assignment(plan=plan, logs=logs, toxiproxy=self._toxiproxy))
+                return self._followed(cell, plan, progress, turn)
+            except ChannelClosed:
+                if self._closed:
+                    raise RunInterrupted from None
+                return _lost(plan, "cell-died", f"the cell ended before its run had; {_where(logs)}")
+            except TimeoutError:
+                return _lost(
+                    plan, "cell-hung", f"the run went on {_GRACE_S:g} s past its limit of {plan.limit_s:g} s: its cell "
+                    f"was ended; {_where(logs)}"
+                )  # fmt: skip
+            finally:
+                self._end(cell)
+
+    def _open_cell(self, zygote: Zygote) -> OpenCell:
+        with self._state:
+            if self._closed:
+                raise RunInterrupted
+            try:
+                cell = zygote.open_cell()
+            except ZygoteGone as gone:
+                raise EnvironmentUnavailable(
+                    f"{gone} by itself", "see whether the machine ran out of memory (`dmesg`), and run again"
+                ) from gone
+            self._cells.add(cell)
+            return cell
+
+    def _followed(self, cell: OpenCell, plan: RunPlan, progress: Progress, turn: "_Turn") -> Story:
+        until_s = time.monotonic() + plan.limit_s + _GRACE_S
+        turn.until_s = time.monotonic() + _STARTING_LIMIT_S
+        while True:
+            try:
+                kind, *rest = cell.channel.receive(until_s if turn.over else min(until_s, turn.until_s))
+            except TimeoutError:
+                if turn.over or time.monotonic() >= until_s:
+                    raise
+                turn.end()
+                continue
+            match kind:
+                case "progress":
+                    progress(rest[0])
+                case "started":
+                    turn.end()
+                case "story":
+                    story: Story = rest[0]
+                    return story
+                case "failed":
+                    return _lost(plan, *rest)
+                case "unavailable":
+                    raise EnvironmentUnavailable(*rest)
+                case _:
+                    raise AssertionError(f"a cell said {kind}")
+
+    def _end(self, cell: OpenCell) -> None:
+        """End the cell, and return when every process of it has gone."""
+        cell.end()
+        until_s = time.monotonic() + _GONE_LIMIT_S
+        try:
+            while True:
+                cell.channel.receive(until_s)
+        except (ChannelClosed, TimeoutError):
+            pass
+        cell.channel.close()
+        with self._state:
+            self._cells.discard(cell)
+
+    def close(self) -> None:
+        with self._state:
+            if self._closed:
+                return
+            self._closed = True
+            for cell in self._cells:
+                cell.end()
+        if self._zygote is not None:
+            self._zygote.close()
+
+
+class _Turn:
+    """One of the places in which a cell may start; given back when it has started, has failed or takes too long."""
+
+    def __init__(self, places: threading.BoundedSemaphore) -> None:
+        self._places = places
+        self.over = False
+        self.until_s = 0.0
+
+    def __enter__(self) -> "_Turn":
+        self._places.acquire()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.end()
+
+    def end(self) -> None:
+        if not self.over:
+            self.over = True
+            self._places.release()
+
+
+def _where(logs: Path | None) -> str:
+    return "no logs were kept" if logs is None else f"see {logs}"
+
+
+def _lost(plan: RunPlan, code: str, text: str) -> Story:
+    """The story of a run of which nothing came back."""
+    return Story(
+        run_id=plan.run_id,
+        attempt=plan.attempt,
+        origin_ns=time.monotonic_ns(),
+        ready_s=None,
+        ended_ns=0,
+        operations=(),
+        faults=(),
+        happenings=(),
+        noise=Noise(loop_lag_p99_s=0.0, loop_lag_max_s=0.0, samples=0),
+        kernel=Kernel(release=os.uname().release, hz=0),
+        error=LabError(code=code, text=text),
+    )

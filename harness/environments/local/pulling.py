@@ -1,0 +1,154 @@
+"""How each lever is pulled in a cell: what is done, what confirms it, what proves its effect, what undoes it."""
+
+import asyncio
+import socket
+import sys
+import time
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
+
+from harness.environments.local import addresses
+from harness.environments.probe import DelayProbe
+from harness.environments.world import Evidence, Pulled, WorldError
+from harness.levers import Lever, Packets, Toxic, Unlisten
+from harness.packets import TREAT, WATCH, PacketTable, Rule, RuleGroup, refusals_from, rules_of
+from harness.toxiproxy.client import ToxiproxyClient
+
+_PROBE_LIMIT_S = 2.0
+_LISTENER_LIMIT_S = 2.0
+_TCP_LISTEN = "0A"
+
+
+class PulledPackets:
+    """A Packets lever: the rules' own counters are its evidence."""
+
+    def __init__(self, began_ns: int, rules: tuple[Rule, ...], group: RuleGroup) -> None:
+        self.began_ns = began_ns
+        self.confirmed_ns = time.monotonic_ns()
+        self._rules = rules
+        self._group = group
+
+    async def evidence(self) -> Evidence:
+        counted = await self._group.counted()
+        refused = sum(n for n, rule in zip(counted, self._rules, strict=True) if rule.refuses)
+        return Evidence(packets=sum(counted), refusals=refused)
+
+
+class PulledToxic:
+    """A Toxic lever: a probe through the proxy, before and after, is its evidence."""
+
+    def __init__(self, began_ns: int, probe: DelayProbe) -> None:
+        self.began_ns = began_ns
+        self.confirmed_ns = time.monotonic_ns()
+        self._probe = probe
+
+    async def evidence(self) -> Evidence:
+        return Evidence(delay_s=await self._probe.delay_s())
+
+
+class PulledUnlisten:
+    """An Unlisten lever: the resets that answered dials are counted by a rule of its own."""
+
+    def __init__(self, began_ns: int, watching: RuleGroup) -> None:
+        self.began_ns = began_ns
+        self.confirmed_ns = time.monotonic_ns()
+        self._watching = watching
+
+    async def evidence(self) -> Evidence:
+        (refusals,) = await self._watching.counted()
+        return Evidence(packets=refusals, refusals=refusals)
+
+
+class Puller:
+    """Pulls levers in one cell. Raises PacketsRefused and ToxiproxyFailed."""
+
+    def __init__(self, table: PacketTable, toxiproxy: ToxiproxyClient) -> None:
+        self._table = table
+        self._toxiproxy = toxiproxy
+        self._toxics = 0
+
+    def pull(self, lever: Lever) -> AbstractAsyncContextManager[Pulled]:
+        match lever:
+            case Packets():
+                return self._packets(lever)
+            case Toxic():
+                return self._toxic(lever)
+            case Unlisten():
+                return self._unlisten(lever)
+
+    @asynccontextmanager
+    async def _packets(self, lever: Packets) -> AsyncIterator[PulledPackets]:
+        rules = rules_of(lever, *addresses.advertised(lever.broker))
+        began_ns = time.monotonic_ns()
+        group = await self._table.add(TREAT, [rule.expressions for rule in rules])
+        try:
+            yield PulledPackets(began_ns, rules, group)
+        finally:
+            await group.remove()
+
+    @asynccontextmanager
+    async def _toxic(self, lever: Toxic) -> AsyncIterator[PulledToxic]:
+        self._toxics += 1
+        proxy, name = addresses.proxy_name(lever.broker), f"toxic-{self._toxics}"
+        declared_s = sum(value for _, value in lever.attributes) / 1000
+        probe = DelayProbe(addresses.advertised(lever.broker), limit_s=_PROBE_LIMIT_S + 2 * declared_s)
+        await probe.before()
+        began_ns = time.monotonic_ns()
+        await self._toxiproxy.call(
+            lambda server: server.add_toxic(
+                proxy,
+                name,
+                kind=lever.kind,
+                stream="upstream" if lever.flow == "to_broker" else "downstream",
+                attributes=dict(lever.attributes),
+            )
+        )
+        try:
+            pulled = PulledToxic(began_ns, probe)
+            probe.begin_after()
+            yield pulled
+        finally:
+            await probe.close()
+            await self._toxiproxy.call(lambda server: server.remove_toxic(proxy, name))
+
+    @asynccontextmanager
+    async def _unlisten(self, lever: Unlisten) -> AsyncIterator[PulledUnlisten]:
+        address, proxy = addresses.advertised(lever.broker), addresses.proxy_name(lever.broker)
+        began_ns = time.monotonic_ns()
+        watching = await self._table.add(WATCH, [refusals_from(*address)])
+        try:
+            await self._toxiproxy.call(lambda server: server.disable(proxy))
+            try:
+                await _until_listening(address, wanted=False)
+                yield PulledUnlisten(began_ns, watching)
+            finally:
+                await self._toxiproxy.call(lambda server: server.enable(proxy))
+                await _until_listening(address, wanted=True)
+        finally:
+            await watching.remove()
+
+
+async def _until_listening(address: tuple[str, int], *, wanted: bool) -> None:
+    """Wait until the kernel has a listener there, or none. A dial would tell too, but would count as a refusal."""
+    loop = asyncio.get_running_loop()
+    until_s = loop.time() + _LISTENER_LIMIT_S
+    while is_listening(address) is not wanted:
+        if loop.time() > until_s:
+            raise WorldError(
+                "toxiproxy-failed",
+                f"{addresses.text(address)} {'has no' if wanted else 'still has a'} listener {_LISTENER_LIMIT_S:g} s "
+                "after Toxiproxy said otherwise",
+            )
+        await asyncio.sleep(0.001)
+
+
+def is_listening(address: tuple[str, int]) -> bool:
+    """Whether the kernel lists a TCP listener at this very address (proc_net_tcp of the kernel's documentation)."""
+    # The kernel prints the address as a number of its own byte order.
+    local = f"{int.from_bytes(socket.inet_aton(address[0]), sys.byteorder):08X}:{address[1]:04X}"
+    for line in Path("/proc/net/tcp").read_text().splitlines()[1:]:
+        _, found, _, state, *_ = line.split()
+        if found == local and state == _TCP_LISTEN:
+            return True
+    return False

@@ -1,0 +1,103 @@
+"""A subject as a process: lines in, lines out, its standard error in a log."""
+
+import asyncio
+import json
+import logging
+import os
+from collections.abc import AsyncIterator, Callable, Mapping
+from pathlib import Path
+
+from client.process import serve_pipes
+from harness.environments.local.children import Child, Files, execute, fork
+from harness.environments.local.lines import LineInput, reading, writing
+from harness.environments.world import Bundled, Executable, Line, Program
+
+_LAUNCH = "FAULTLAB_SUBJECT"
+
+
+class SubjectProcess:
+    """`harness.environments.world.Process` over two pipes."""
+
+    def __init__(
+        self,
+        child: Child,
+        output: LineInput,
+        stdin: asyncio.StreamWriter,
+        started: Callable[[], None],
+        *,
+        leads_group: bool,
+    ) -> None:
+        self._started = started
+        self._child = child
+        self._output = output
+        self._stdin = stdin
+        self._leads_group = leads_group
+
+    async def lines(self) -> AsyncIterator[Line]:
+        first = True
+        async for line in self._output.lines():
+            if first:
+                first = False
+                self._started()
+            yield line
+
+    async def write(self, line: bytes) -> None:
+        if self._stdin.transport.is_closing():
+            raise BrokenPipeError("the subject reads no more")
+        self._stdin.write(line + b"\n")
+        try:
+            await self._stdin.drain()
+        except ConnectionResetError as exc:
+            raise BrokenPipeError("the subject reads no more") from exc
+
+    async def end(self, *, grace_s: float) -> int | None:
+        # abort: what it did not read by now is of no use to it.
+        self._stdin.transport.abort()
+        try:
+            async with asyncio.timeout_at(asyncio.get_running_loop().time() + grace_s):
+                return await asyncio.shield(self._child.ended)
+        except TimeoutError:
+            self._child.kill(whole_group=self._leads_group)
+            await self._child.ended
+            return None
+
+
+async def start(program: Program, log: Path | None, started: Callable[[], None]) -> SubjectProcess:
+    """Start a subject, its standard error appended to `log`; `started` is told when it has said its first line.
+
+    Raises OSError where it cannot be executed.
+    """
+    their_stdin, our_stdin = os.pipe()
+    our_stdout, their_stdout = os.pipe()
+    stderr = os.open(os.devnull if log is None else log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+    files = Files(stdin=their_stdin, stdout=their_stdout, stderr=stderr)
+    try:
+        child = _started(program, files)
+    except OSError:
+        os.close(our_stdin)
+        os.close(our_stdout)
+        raise
+    finally:
+        for number in (their_stdin, their_stdout, stderr):
+            os.close(number)
+    return SubjectProcess(
+        child,
+        await reading(our_stdout),
+        await writing(our_stdin),
+        started,
+        leads_group=isinstance(program, Executable),
+    )
+
+
+def _started(program: Program, files: Files) -> Child:
+    match program:
+        case Bundled(launch=launch):
+            return fork("subject", lambda: _serve(launch), files)
+        case Executable(argv=argv, launch=launch):
+            return execute("subject", argv, {**os.environ, _LAUNCH: json.dumps(launch)}, files)
+
+
+def _serve(launch: Mapping[str, object]) -> int:
+    """The bundled client, in its own process, over its standard streams."""
+    logging.basicConfig(level=logging.INFO, format="%(message)s")
+    return asyncio.run(serve_pipes(launch, 0, 1))

@@ -1,0 +1,143 @@
+"""One run's world in a cell: broker processes, a real Toxiproxy before them, and what may be done to it."""
+
+import asyncio
+import os
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, contextmanager
+from pathlib import Path
+from random import Random
+
+from harness.brokers.embedded.cluster import StateError
+from harness.brokers.embedded.link import BrokerFailed
+from harness.environments.local import addresses, subject, sysctls
+from harness.environments.local.brokers import Brokers, log_name
+from harness.environments.local.children import Child, Files, execute
+from harness.environments.local.lag import LagWatch
+from harness.environments.local.logs import Logs
+from harness.environments.local.pulling import Puller
+from harness.environments.world import Process, Program, Pulled, WorldError
+from harness.levers import Lever
+from harness.packets import PacketsRefused, PacketTable
+from harness.plan import ClusterShape, RunPlan
+from harness.toxiproxy import server as toxiproxy_server
+from harness.toxiproxy.client import BlockingToxiproxy, ToxiproxyClient
+from harness.toxiproxy.wire import ToxiproxyFailed
+
+_TOXIPROXY_LOG = "toxiproxy.log"
+
+
+class LocalWorld:
+    """`harness.environments.world.World`. Opened by `LocalWorld.opened`, in a cell."""
+
+    def __init__(self, plan: RunPlan, logs: Logs, puller: Puller, started: Callable[[], None]) -> None:
+        self.cluster: ClusterShape = plan.cluster
+        self.rng = Random(f"{plan.seed}/{plan.repeat}/world")
+        self.kernel = sysctls.kernel()
+        self._logs = logs
+        self._puller = puller
+        self._started = started
+        self._failure: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+
+    @classmethod
+    @asynccontextmanager
+    async def opened(
+        cls, plan: RunPlan, folder: Path | None, toxiproxy: Path, started: Callable[[], None]
+    ) -> AsyncIterator["LocalWorld"]:
+        """Brokers and proxies listen. `started` is told when the first subject has said something.
+
+        Processes are not ended on leaving: the end of the cell does that. Raises WorldError.
+        """
+        logs = Logs(folder)
+        async with AsyncExitStack() as stack:
+            with _failures_named(logs):
+                # Processes first: they come up while the rest is made, and no thread exists yet.
+                proxying = _start_toxiproxy(toxiproxy, logs)
+                brokers = Brokers.start(plan.cluster, logs)
+                table = PacketTable()
+                stack.callback(table.close)
+                await table.open()
+                await brokers.ready()
+                client = ToxiproxyClient(*addresses.TOXIPROXY)
+                stack.callback(client.close)
+                await toxiproxy_server.await_ready(client, proxying.alive)
+                await client.call(lambda server: _create_proxies(server, plan.cluster))
+            world = cls(plan, logs, Puller(table, client), started)
+            world._miss(proxying, _TOXIPROXY_LOG)
+            for broker, process in brokers.processes.items():
+                world._miss(process, log_name(broker))
+            yield world
+
+    def now_ns(self) -> int:
+        return time.monotonic_ns()
+
+    def address_of(self, broker: int) -> tuple[str, int]:
+        return addresses.advertised(broker)
+
+    def pull(self, lever: Lever) -> AbstractAsyncContextManager[Pulled]:
+        return self._pulling(lever)
+
+    @asynccontextmanager
+    async def _pulling(self, lever: Lever) -> AsyncIterator[Pulled]:
+        with _failures_named(self._logs):
+            async with self._puller.pull(lever) as pulled:
+                yield pulled
+
+    async def start(self, program: Program, log: Path | None) -> Process:
+        return await subject.start(program, log, self._started)
+
+    def watch(self) -> LagWatch:
+        return LagWatch()
+
+    def failure(self) -> "asyncio.Future[str]":
+        return self._failure
+
+    def _miss(self, child: Child, log: str) -> None:
+        """Make it the world's failure when this process ends by itself."""
+
+        def ended(_: "asyncio.Future[int]") -> None:
+            if not self._failure.done():
+                self._failure.set_result(f"{child.name} {child.how_it_ended()}; {self._logs.last_words(log)}")
+
+        child.ended.add_done_callback(ended)
+
+
+@contextmanager
+def _failures_named(logs: Logs) -> Iterator[None]:
+    """What the parts of a world raise, as the world's own error."""
+    try:
+        yield
+    except PacketsRefused as exc:
+        raise WorldError("packets-refused", str(exc)) from exc
+    except ToxiproxyFailed as exc:
+        raise WorldError("toxiproxy-failed", f"{exc}; {logs.last_words(_TOXIPROXY_LOG)}") from exc
+    except BrokerFailed as exc:
+        raise WorldError("broker-failed", str(exc)) from exc
+    except StateError as exc:
+        raise WorldError("plan-unusable", str(exc)) from exc
+
+
+def _start_toxiproxy(program: Path, logs: Logs) -> Child:
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    log = logs.append_to(_TOXIPROXY_LOG)
+    try:
+        return execute(
+            "Toxiproxy",
+            toxiproxy_server.command(program, *addresses.TOXIPROXY),
+            {**os.environ, **toxiproxy_server.ENVIRONMENT},
+            Files(stdin=nowhere, stdout=log, stderr=log),
+        )
+    except OSError as exc:
+        raise WorldError("toxiproxy-failed", f"{program} cannot be executed: {exc.strerror}") from exc
+    finally:
+        os.close(nowhere)
+        os.close(log)
+
+
+def _create_proxies(server: BlockingToxiproxy, cluster: ClusterShape) -> None:
+    for broker in cluster.broker_ids:
+        server.create(
+            addresses.proxy_name(broker),
+            listen=addresses.text(addresses.advertised(broker)),
+            upstream=addresses.text(addresses.broker(broker)),
+        )
