@@ -1,19 +1,30 @@
 """A report from beginning to end: records in, tables and a page out."""
 
+import contextlib
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from time import perf_counter
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pyspark.sql.functions as F  # noqa: N812
+from pydantic import ValidationError
 from pyspark.sql import SparkSession
 
+from harness.records.folder import MANIFEST, RUNS
+from harness.records.manifest import Manifest
+from reports.charts.timeline import Timeline, timeline_of
 from reports.errors import NothingToReport
-from reports.ingest.records import RUNS, read_folders
+from reports.ingest.records import Records, read_folders
 from reports.jvm.archive import archive_for
 from reports.jvm.runtime import find_java
+from reports.pages.cases import cases_of
+from reports.pages.choice import Choice, choose
+from reports.pages.markdown import write_markdown
+from reports.pages.page import write_page
+from reports.pages.view import page_of
 from reports.result import ReportResult
 from reports.session import spark_session
 from reports.tables import every_table
@@ -62,18 +73,64 @@ def make_report(
     for table in every_table():
         progress(f"table {table.name}")
         tables[table.name] = table.make(records).toArrow()
+    quarantined = rows_of(records.quarantined.toArrow())
+    if not tables["runs"].num_rows:
+        raise nothing_readable(folders, quarantined)
+    progress("time lines")
+    rows = {name: rows_of(table) for name, table in tables.items()}
+    timelines = timelines_of(records, rows["runs"])
+    progress("writing")
+    page = page_of(rows, manifests_of(folders), quarantined, timelines)
     folder = out / "report"
     folder.mkdir(parents=True, exist_ok=True)
-    written = {name: write_parquet(table, folder / f"{name}.parquet") for name, table in tables.items()}
-    quarantined = records.quarantined.toArrow().to_pylist()
     return ReportResult(
-        page=out / "report.html",
-        markdown=folder / "timeouts.md",
-        tables=written,
+        page=write_page(page, out / "report.html"),
+        markdown=write_markdown(page, folder / "timeouts.md"),
+        tables={name: write_parquet(table, folder / f"{name}.parquet") for name, table in tables.items()},
         quarantined=len(quarantined),
         runs=tables["runs"].num_rows,
         seconds=perf_counter() - began_s,
     )
+
+
+def rows_of(table: pa.Table) -> Rows:
+    rows: Rows = table.to_pylist()
+    return rows
+
+
+def nothing_readable(folders: Sequence[Path], quarantined: Rows) -> NothingToReport:
+    where = ", ".join(str(folder / RUNS) for folder in folders)
+    if not quarantined:
+        return NothingToReport(
+            f"{where}: no run has ended yet", "run the suite, or go on with it: faultlab run --resume"
+        )
+    return NothingToReport(
+        f"{where}: no line can be read; the first one: {quarantined[0]['reason']}",
+        "run the suite again, or use the faultlab that wrote it",
+    )
+
+
+def timelines_of(records: Records, runs: Rows) -> list[tuple[Choice, Timeline]]:
+    """The chosen runs with their time lines: one query for the events of all of them."""
+    choices = choose(list(cases_of(runs).values()))
+    if not choices:
+        return []
+    wanted = F.col("run_id").isin([choice.run["run_id"] for choice in choices])
+    events = rows_of(records.events.where(wanted & F.col("kind").rlike("^(wait|dial)_")).toArrow())
+    return [(choice, timeline_of(choice.run, choice.judged, own_events(events, choice.run))) for choice in choices]
+
+
+def own_events(events: Rows, run: Mapping[str, Any]) -> Rows:
+    return [event for event in events if (event["suite"], event["run_id"]) == (run["suite"], run["run_id"])]
+
+
+def manifests_of(folders: Sequence[Path]) -> list[Manifest]:
+    """Manifests are for the reader's information: a report does without one that is missing or cannot be read."""
+    found = []
+    for folder in folders:
+        with contextlib.suppress(OSError, ValidationError):
+            found.append(Manifest.model_validate_json((folder / MANIFEST).read_bytes()))
+    return found
 
 
 def write_parquet(table: pa.Table, file: Path) -> Path:

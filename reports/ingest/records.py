@@ -8,11 +8,9 @@ import pyspark.sql.functions as F  # noqa: N812
 from pyspark.sql import DataFrame, SparkSession, Window
 
 from harness.records.event import EventRecord
+from harness.records.folder import EVENTS, RUNS
 from harness.records.run import RunRecord
 from reports.ingest.lines import SUITE, read_records, sort
-
-RUNS = "runs.jsonl"
-EVENTS = "events.jsonl"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,85 @@
+"""The waits of one run as spans: from events, cut to the operation that they belong to, in seconds from its call."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+SAME_WAIT = ("source", "waiting_on", "purpose", "connection", "operation", "try_number", "broker", "address")
+SAME_DIAL = ("source", "connection")
+
+Event = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Span:
+    """A time in which the client waited. `setting` is None where it dialled without naming what limits it. `outcome`
+    is None for a wait that outlasted the operation."""
+
+    setting: str | None
+    began_s: float
+    ended_s: float
+    purpose: str
+    outcome: str | None
+    connection: int | None
+    broker: int | None
+    address: str | None
+
+    @property
+    def lasted_s(self) -> float:
+        return self.ended_s - self.began_s
+
+
+def spans_of(events: Sequence[Event], started_ns: int, ended_ns: int) -> tuple[Span, ...]:
+    """Waits that began or ended while the operation was under way, and dials that no wait covers, in time's order."""
+    ordered = sorted(events, key=lambda event: (event["at_ns"], event["source"], event["source_seq"]))
+    waits = inside(paired(ordered, "wait", SAME_WAIT), started_ns, ended_ns)
+    covered = {span.connection for span in waits if span.connection is not None}
+    dials = inside(paired(ordered, "dial", SAME_DIAL), started_ns, ended_ns)
+    return tuple(sorted([*waits, *(d for d in dials if d.connection not in covered)], key=lambda span: span.began_s))
+
+
+def paired(events: Iterable[Event], what: str, identity: Sequence[str]) -> list[tuple[Event, Event | None]]:
+    """Each beginning with its end; None where there is none. Ends belong to the oldest open beginning like them."""
+    pairs: list[tuple[Event, Event | None]] = []
+    open_at: dict[tuple[Any, ...], list[int]] = {}
+    for event in events:
+        key = tuple(event[name] for name in identity)
+        if event["kind"] == f"{what}_started":
+            open_at.setdefault(key, []).append(len(pairs))
+            pairs.append((event, None))
+        elif event["kind"] == f"{what}_ended" and open_at.get(key):
+            place = open_at[key].pop(0)
+            pairs[place] = (pairs[place][0], event)
+    return pairs
+
+
+def inside(pairs: Iterable[tuple[Event, Event | None]], started_ns: int, ended_ns: int) -> list[Span]:
+    found = []
+    for began, ended in pairs:
+        from_ns, to_ns = began["at_ns"], ended["at_ns"] if ended else ended_ns
+        if started_ns <= from_ns < ended_ns or (ended and started_ns < to_ns <= ended_ns):
+            found.append(span(began, ended, max(from_ns, started_ns), min(to_ns, ended_ns), started_ns, ended_ns))
+    return found
+
+
+def span(began: Event, ended: Event | None, from_ns: int, to_ns: int, started_ns: int, ended_ns: int) -> Span:
+    outlasted = ended is None or ended["at_ns"] > ended_ns
+    return Span(
+        setting=began["waiting_on"],
+        began_s=(from_ns - started_ns) / 1e9,
+        ended_s=(to_ns - started_ns) / 1e9,
+        purpose=began["purpose"] or "dial",
+        outcome=None if outlasted or ended is None else ended["outcome"],
+        connection=began["connection"],
+        broker=began["broker"],
+        address=began["address"],
+    )
+
+
+def covered_s(spans: Iterable[Span]) -> float:
+    """How much time at least one of the spans covers."""
+    total, reached = 0.0, float("-inf")
+    for one in sorted(spans, key=lambda span: span.began_s):
+        total += max(0.0, one.ended_s - max(one.began_s, reached))
+        reached = max(reached, one.ended_s)
+    return total

@@ -1,0 +1,84 @@
+"""A strip: one row's runs around its prediction. All strips share one scale: the row's own tolerance.
+
+The prediction stands in the middle, the tolerance reaches from 25 to 75 per cent of the width, so that a column of
+strips can be read at a glance. What lies further out is an arrow at the edge, with the distance in words.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+MIDDLE = 50.0
+REACH = 25.0
+"""Per cent of the width that one tolerance takes."""
+EDGE = 4.0
+"""Dots end here; what is further out is an arrow."""
+LEAST_TOLERANCE = {"s": 0.01, "count": 1.0}
+"""Scale of an exact prediction: 10 ms, or one more or less."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dot:
+    at: float
+    unended: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Strip:
+    """`band` is where runs should lie (left, right); `beyond_*` tell the farthest run outside the picture, in words."""
+
+    tick: float | None
+    band: tuple[float, float]
+    dots: tuple[Dot, ...]
+    beyond_left: str
+    beyond_right: str
+    unended_beyond: bool
+    words: str
+
+
+def strip_of(row: Mapping[str, Any]) -> Strip | None:
+    """The strip of a row of the timeout or claims table; None where nothing was predicted or measured."""
+    predicted, pairs = row["predicted"], row["pairs"] or []
+    if predicted is None or not pairs:
+        return None
+    kind = row.get("kind") or "equals"
+    tolerance = max(abs((row["high"] or predicted) - predicted), abs(predicted - (row["low"] or predicted)))
+    scale = tolerance or LEAST_TOLERANCE[row["unit"]]
+    places = [(MIDDLE + REACH * (pair["time"] - predicted) / scale, pair["unended"]) for pair in pairs]
+    seen = [Dot(round(at, 2), unended) for at, unended in places if EDGE <= at <= 100 - EDGE]
+    right = [pair for (at, _), pair in zip(places, pairs, strict=True) if at > 100 - EDGE]
+    left = [pair for (at, _), pair in zip(places, pairs, strict=True) if at < EDGE]
+    return Strip(
+        tick=MIDDLE if kind in ("equals", "claim") else None,
+        band=band_of(kind, exact=tolerance == 0),
+        dots=tuple(seen),
+        beyond_left=distance(min((p["time"] for p in left), default=predicted) - predicted, row["unit"])
+        if left
+        else "",
+        beyond_right=distance(max((p["time"] for p in right), default=predicted) - predicted, row["unit"])
+        if right
+        else "",
+        unended_beyond=any(pair["unended"] for pair in right),
+        words=in_words(pairs, predicted, scale, exact=tolerance == 0),
+    )
+
+
+def band_of(kind: str, *, exact: bool) -> tuple[float, float]:
+    width = 0.0 if exact else REACH
+    return {"at_most": (0.0, MIDDLE + width), "at_least": (MIDDLE - width, 100.0)}.get(
+        kind, (MIDDLE - width, MIDDLE + width)
+    )
+
+
+def distance(difference: float, unit: str) -> str:
+    """`+4.760 s`, `+2`."""
+    sign = "+" if difference >= 0 else "\u2212"
+    return f"{sign}{abs(difference):.3f} s" if unit == "s" else f"{sign}{abs(difference):g}"
+
+
+def in_words(pairs: Sequence[Mapping[str, Any]], predicted: float, scale: float, *, exact: bool) -> str:
+    """The picture for somebody who does not see it."""
+    inside = sum(abs(pair["time"] - predicted) <= (1e-9 if exact else scale) for pair in pairs)
+    unended = sum(pair["unended"] for pair in pairs)
+    ended = f", {unended} did not end" if unended else ""
+    return f"{inside} of {len(pairs)} runs within the tolerance around the prediction{ended}"

@@ -1,0 +1,245 @@
+"""The time line of one run: the fault, what each connection waited for, and the formula's terms, on one axis."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from reports.charts.axis import Axis
+from reports.charts.letters import Badge, badges
+from reports.charts.spans import Span, covered_s, spans_of
+
+CLIENT_ITSELF = "the client itself"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Block:
+    """A bar: where it stands and what it says. `badge` is None for time that no setting accounts for. `outside`: no
+    term of the formula knows it."""
+
+    left: float
+    width: float
+    badge: Badge | None
+    words: str
+    short: str = ""
+    outside: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lane:
+    """What happened on one connection; `detail` tells where it leads."""
+
+    name: str
+    detail: str
+    blocks: tuple[Block, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FaultBand:
+    left: float
+    width: float
+    name: str
+    words: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TermRow:
+    """A setting's share: by the formula (times and seconds, None where no term names it), and as measured."""
+
+    badge: Badge | None
+    name: str
+    formula_count: float | None
+    formula_s: float | None
+    measured_count: int | None
+    measured_s: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Timeline:
+    """`lasted_s` is the operation's time, `predicted_s` the formula's; both from the call on."""
+
+    axis: Axis
+    operation: Mapping[str, Any]
+    call: Block
+    faults: tuple[FaultBand, ...]
+    lanes: tuple[Lane, ...]
+    formula: tuple[Block, ...]
+    measured: tuple[Block, ...]
+    rows: tuple[TermRow, ...]
+    spans: tuple[Span, ...]
+    legend: tuple[Badge, ...]
+    lasted_s: float
+    predicted_s: float | None
+
+
+def timeline_of(run: Mapping[str, Any], judged: Mapping[str, Any], events: Sequence[Mapping[str, Any]]) -> Timeline:
+    """The time line of the operation that `judged`, an expectation of this run, is about."""
+    alias = judged["measure"].partition(".")[0]
+    operation = next(one for one in run["operations"] if one["alias"] == alias)
+    started_ns, ended_ns = operation["started_ns"], operation["ended_ns"]
+    lasted_s = (ended_ns - started_ns) / 1e9
+    spans = spans_of(events, started_ns, ended_ns)
+    terms = judged["terms"] or []
+    marks = badges([*(t["setting"] for t in terms if t["setting"]), *(s.setting for s in spans if s.setting)])
+    in_formula = {term["setting"] for term in terms}
+    began_s = [(fault["began_ns"] - started_ns) / 1e9 for fault in run["faults"]]
+    axis = Axis.around(
+        min([0.0, *(b for b in began_s if b > -0.1 * lasted_s)]), max(lasted_s, judged["predicted"] or 0)
+    )
+    return Timeline(
+        axis=axis,
+        operation=operation,
+        call=call_block(axis, operation, lasted_s),
+        faults=tuple(fault_band(axis, fault, started_ns) for fault in run["faults"]),
+        lanes=lanes_of(axis, spans, marks, in_formula),
+        formula=laid_end_to_end(axis, formula_parts(terms, marks)),
+        measured=laid_end_to_end(axis, measured_parts(terms, spans, marks, lasted_s)),
+        rows=term_rows(terms, spans, marks, lasted_s),
+        spans=spans,
+        legend=tuple(marks.values()),
+        lasted_s=lasted_s,
+        predicted_s=judged["predicted"],
+    )
+
+
+def call_block(axis: Axis, operation: Mapping[str, Any], lasted_s: float) -> Block:
+    ending = {"ok": "succeeded", "failed": "its error came"}.get(operation["outcome"], "the lab gave up")
+    words = f"{operation['operation']} called; {ending} after {lasted_s:.3f} s"
+    return Block(left=axis.at(0), width=axis.share(lasted_s), badge=None, words=words)
+
+
+def fault_band(axis: Axis, fault: Mapping[str, Any], started_ns: int) -> FaultBand:
+    def after_call(moment_ns: int) -> float:
+        return (moment_ns - started_ns) / 1e9
+
+    began_s, confirmed_s = after_call(fault["began_ns"]), after_call(fault["confirmed_ns"])
+    healed_s = after_call(fault["healed_ns"]) if fault["healed_ns"] is not None else None
+    left = axis.at(began_s)
+    right = axis.at(healed_s) if healed_s is not None else 100.0
+    healed = f"healed at {healed_s:.3f} s" if healed_s is not None else "not healed"
+    proven = "proven" if fault["proven"] else "not proven"
+    return FaultBand(
+        left=left,
+        width=round(right - left, 3),
+        name=fault["fault"],
+        words=f"injected at {began_s:.3f} s, confirmed at {confirmed_s:.3f} s, {healed}; {proven}: {fault['finding']}",
+    )
+
+
+def lanes_of(
+    axis: Axis, spans: Iterable[Span], marks: Mapping[str, Badge], in_formula: set[str | None]
+) -> tuple[Lane, ...]:
+    together: dict[int | None, list[Span]] = {}
+    for one in spans:
+        together.setdefault(one.connection, []).append(one)
+    lanes = []
+    for connection, own in together.items():
+        blocks = tuple(
+            Block(
+                left=axis.at(one.began_s),
+                width=axis.share(one.lasted_s),
+                badge=marks.get(one.setting or ""),
+                words=f"{one.setting or 'dial'}, {one.purpose}: {one.lasted_s:.3f} s from {one.began_s:.3f} s",
+                outside=one.setting not in in_formula,
+            )
+            for one in own
+        )
+        lanes.append(Lane(name=lane_name(connection), detail=where_to(own[0]), blocks=blocks))
+    return tuple(lanes)
+
+
+def lane_name(connection: int | None) -> str:
+    return CLIENT_ITSELF if connection is None else f"connection {connection}"
+
+
+def where_to(span: Span) -> str:
+    if span.connection is None:
+        return "between tries"
+    target = "bootstrap address" if span.broker is not None and span.broker < 0 else f"broker {span.broker}"
+    return f"{target}, {span.address}" if span.address else target
+
+
+Part = tuple[Badge | None, str, float, bool]
+"""Badge, words, seconds, whether it is outside the formula."""
+
+
+def laid_end_to_end(axis: Axis, parts: Iterable[Part]) -> tuple[Block, ...]:
+    blocks, reached_s = [], 0.0
+    for badge, short, seconds, outside in parts:
+        words = f"{short}: {seconds:.3f} s" if badge is None else f"{badge.setting}: {short}, {seconds:.3f} s"
+        blocks.append(
+            Block(
+                left=axis.at(reached_s),
+                width=axis.share(seconds),
+                badge=badge,
+                short=short,
+                words=words,
+                outside=outside,
+            )
+        )
+        reached_s += seconds
+    return tuple(blocks)
+
+
+def formula_parts(terms: Iterable[Mapping[str, Any]], marks: Mapping[str, Badge]) -> list[Part]:
+    parts: list[Part] = []
+    for term in terms:
+        badge = marks.get(term["setting"] or "")
+        parts.append((badge, times(term["count"], badge) if badge else term["text"], term["total"], False))
+    return parts
+
+
+def measured_parts(
+    terms: Iterable[Mapping[str, Any]], spans: Sequence[Span], marks: Mapping[str, Badge], lasted_s: float
+) -> list[Part]:
+    in_formula = {term["setting"] for term in terms}
+    parts: list[Part] = []
+    for setting, badge in marks.items():
+        own = [one for one in spans if one.setting == setting]
+        if own:
+            parts.append((badge, times(len(own), badge), sum(one.lasted_s for one in own), setting not in in_formula))
+    rest_s = lasted_s - covered_s(spans)
+    return [*parts, (None, "no wait", rest_s, True)] if rest_s > 0.005 * lasted_s else parts
+
+
+def times(count: float | None, badge: Badge) -> str:
+    return badge.letter if count is None or count == 1 else f"{count:g}\u202f\u00d7\u202f{badge.letter}"
+
+
+def term_rows(
+    terms: Sequence[Mapping[str, Any]], spans: Sequence[Span], marks: Mapping[str, Badge], lasted_s: float
+) -> tuple[TermRow, ...]:
+    rows = []
+    for setting, badge in marks.items():
+        own_terms = [term for term in terms if term["setting"] == setting]
+        own_spans = [one for one in spans if one.setting == setting]
+        rows.append(
+            TermRow(
+                badge=badge,
+                name=setting,
+                formula_count=sum(term["count"] or 0 for term in own_terms) if own_terms else None,
+                formula_s=sum(term["total"] for term in own_terms) if own_terms else None,
+                measured_count=len(own_spans),
+                measured_s=sum(one.lasted_s for one in own_spans),
+            )
+        )
+    for term in terms:
+        if not term["setting"]:
+            rows.append(
+                TermRow(
+                    badge=None,
+                    name=term["text"],
+                    formula_count=term["count"],
+                    formula_s=term["total"],
+                    measured_count=None,
+                    measured_s=0.0,
+                )
+            )
+    rest = TermRow(
+        badge=None,
+        name="no wait",
+        formula_count=None,
+        formula_s=None,
+        measured_count=None,
+        measured_s=lasted_s - covered_s(spans),
+    )
+    return (*rows, rest)

@@ -1,0 +1,83 @@
+"""Which runs get a time line: one that represents the suite, and the first that failed; by a rule that is told."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from reports.pages.cases import Case, Row
+
+BLACKHOLE = "blackhole"
+REPRESENTATIVE = (
+    "Chosen by rule: among the cases in which a connected client met a proven blackhole, the one whose formula names "
+    "the most settings; of several, the one that most claims speak about, then the shortest; of its runs, the one "
+    "with the median time."
+)
+FAILED = "Chosen by rule: the first case that failed; of its runs, the one with the median time."
+ANY = (
+    "Chosen by rule: no case has a connected client and a proven blackhole, so it is the one whose formula names the "
+    "most settings; of its runs, the one with the median time."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A run, the expectation whose time is drawn, and why this one."""
+
+    run: Row
+    judged: Mapping[str, Any]
+    why: str
+
+
+def choose(cases: Sequence[Case]) -> tuple[Choice, ...]:
+    """The failed case's run first, if there is one; nothing where no run has a time that a formula predicts."""
+    told = [case for case in cases if case.verdict in ("pass", "fail") and median_run(case)]
+    failed = next((case for case in told if case.verdict == "fail"), None)
+    interesting = sorted((case for case in told if established_blackhole(case.first)), key=rank)
+    others = sorted(told, key=rank)
+    chosen = [(failed, FAILED)] if failed else []
+    if interesting:
+        chosen.append((interesting[0], REPRESENTATIVE))
+    elif others:
+        chosen.append((others[0], ANY))
+    seen: list[Choice] = []
+    for case, why in chosen:
+        found = median_run(case)
+        if found and all(found[0]["run_id"] != one.run["run_id"] for one in seen):
+            seen.append(Choice(found[0], found[1], why))
+    return tuple(seen)
+
+
+def established_blackhole(run: Row) -> bool:
+    """A fault that is proven, makes ports go dark, and began after an operation had succeeded."""
+    ended_well = [one["ended_ns"] for one in run["operations"] if one["outcome"] == "ok"]
+    return any(
+        fault["fault"] == BLACKHOLE and fault["proven"] and any(ns <= fault["began_ns"] for ns in ended_well)
+        for fault in run["faults"]
+    )
+
+
+def rank(case: Case) -> tuple[int, int, float]:
+    judged = timed(case.first)
+    settings = {term["setting"] for term in judged["terms"] or []} if judged else set()
+    claims = sum(one["kind"] == "claim" and one["outcome"] != "skipped" for one in case.first["expectations"])
+    return -len(settings), -claims, (judged or {}).get("predicted") or 0.0
+
+
+def timed(run: Row) -> Mapping[str, Any] | None:
+    """The first expectation of a time with a formula; a failed one before others."""
+    told = [
+        one
+        for one in run["expectations"]
+        if one["unit"] == "s" and one["kind"] != "claim" and one["outcome"] in ("held", "failed") and one["terms"]
+    ]
+    alias = {operation["alias"] for operation in run["operations"]}
+    told = [one for one in told if one["measure"].partition(".")[0] in alias]
+    return next((one for one in told if one["outcome"] == "failed"), told[0] if told else None)
+
+
+def median_run(case: Case) -> tuple[Row, Mapping[str, Any]] | None:
+    timed_runs = [(run, judged) for run in case.runs if (judged := timed(run)) is not None]
+    if case.verdict == "fail":
+        timed_runs = [pair for pair in timed_runs if pair[0]["verdict"] == "fail"]
+    timed_runs.sort(key=lambda pair: pair[1]["measured"] or pair[1]["censored_at"] or 0.0)
+    return timed_runs[(len(timed_runs) - 1) // 2] if timed_runs else None

@@ -1,0 +1,84 @@
+"""Numbers and dates as people read them. Every figure of the page passes through here."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+MINUS = "\u2212"
+NOTHING = "\u2013"
+
+
+def amount(value: float | None, unit: str) -> str:
+    """`8.856 s`, `4`; a dash where there is no value."""
+    if value is None:
+        return NOTHING
+    return f"{signed(value, '.3f')} s" if unit == "s" else signed(value, "g")
+
+
+def bound(value: float | None, unit: str, *, at_least: bool) -> str:
+    return f"\u2265 {amount(value, unit)}" if at_least and value is not None else amount(value, unit)
+
+
+def signed(value: float, form: str) -> str:
+    return f"{value:{form}}".replace("-", MINUS)
+
+
+def difference(value: float, unit: str) -> str:
+    """`+0.006 s`, `+2`, `0`."""
+    if unit == "s":
+        return f"{'+' if value >= 0 else MINUS}{abs(value):.3f} s"
+    return "0" if value == 0 else f"{'+' if value > 0 else MINUS}{abs(value):g}"
+
+
+def predicted(row: Mapping[str, Any]) -> str:
+    """The bound with its sign where it is not equality."""
+    sign = {"at_most": "\u2264 ", "at_least": "\u2265 "}.get(row.get("kind") or "", "")
+    return sign + amount(row["predicted"], row["unit"]) if row["predicted"] is not None else NOTHING
+
+
+def tolerance(row: Mapping[str, Any]) -> str:
+    """`± 0.137`, or nothing for an exact prediction."""
+    if row["predicted"] is None or row["high"] is None or row.get("kind") in ("at_most", "at_least"):
+        return ""
+    off = row["high"] - row["predicted"]
+    return f"\u00b1 {off:.3f}" if row["unit"] == "s" else (f"\u00b1 {off:g}" if off else "exactly")
+
+
+def measured(row: Mapping[str, Any]) -> str:
+    """The median; `≥` where it is only a lower bound."""
+    return bound(row["median"], row["unit"], at_least=bool(row["median_is_bound"]))
+
+
+def spread(row: Mapping[str, Any]) -> str:
+    """`8.851 to 8.858`; nothing where all runs agree."""
+    low, high = row["min"], row["max"]
+    if low is None or (row["unit"] == "count" and low == high):
+        return ""
+    form = ".3f" if row["unit"] == "s" else "g"
+    if f"{low:{form}}" == f"{high:{form}}":
+        return ""
+    longest = "\u2265 " if row["censored"] and any(p["unended"] and p["time"] >= high for p in row["pairs"]) else ""
+    return f"{signed(low, form)} to {longest}{signed(high, form)}"
+
+
+def many(count: int, noun: str, plural: str | None = None) -> str:
+    """`1 run`, `42 runs`."""
+    return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
+
+
+def duration(seconds: float) -> str:
+    """`47 s`, `12 min 5 s`."""
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest} s"
+
+
+def day(text: str) -> str:
+    """`2 March 2026, 14:02 UTC` of an ISO moment; the text itself where it is none."""
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return text
+    zone = moment.strftime("%Z").replace("UTC+00:00", "UTC")
+    return f"{moment.day} {moment:%B %Y, %H:%M} {zone}".strip()

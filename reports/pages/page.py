@@ -1,0 +1,50 @@
+"""Writes the page: one HTML file with its style, its pictures and its few lines of script inside."""
+
+import base64
+import hashlib
+from functools import cache
+from pathlib import Path
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from reports.pages import figures
+from reports.pages.verdicts import SIGNS, WORDS
+from reports.pages.view import Page
+
+
+@cache
+def environment() -> Environment:
+    """Everything is escaped: records hold text from other programs. What is missing is an error, not a blank."""
+    made = Environment(
+        loader=PackageLoader("reports.pages"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.globals.update(figures=figures, words=WORDS, signs=SIGNS)
+    return made
+
+
+def source(name: str) -> Markup:
+    """A file of our own, as it is."""
+    loaded, _, _ = environment().loader.get_source(environment(), name)  # type: ignore[union-attr]
+    return Markup(loaded)  # noqa: S704 - not from a record
+
+
+def render(page: Page) -> str:
+    script = source("page.js")
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    return (
+        environment()
+        .get_template("page.html")
+        .render(page=page, style=source("page.css"), script=script, script_hash=digest)
+    )
+
+
+def write_page(page: Page, file: Path) -> Path:
+    """Whole or not at all. Raises OSError."""
+    unfinished = file.with_name(f".{file.name}.new")
+    unfinished.write_text(render(page), encoding="utf-8")
+    return unfinished.replace(file)
