@@ -4,7 +4,6 @@ Without a terminal there are no moving parts: finished rows, and a heartbeat eac
 """
 
 import threading
-import time
 from collections.abc import Iterable, Sequence
 from typing import Protocol
 
@@ -101,7 +100,7 @@ class _Bars:
 
     def _show(self) -> RenderableType:
         snapshot = self._progress.snapshot()
-        rows = snapshot.under_way[:ROWS]
+        rows = sorted(snapshot.under_way, key=lambda run: -run.elapsed_s)[:ROWS]
         lines = [_headline(snapshot), *(_live_row(run) for run in rows)]
         if len(snapshot.under_way) > ROWS:
             lines.append(Text(f"  + {many(len(snapshot.under_way) - ROWS, 'cell')}", style="dim"))
@@ -138,7 +137,7 @@ def heartbeat(snapshot: Snapshot) -> Text:
     """`...   12/42 runs  1 failed  at most 19 s left; sarama-n3k3 #2: dialling broker 2, 11.2 of 31.6 s`."""
     text = f"...   {snapshot.ended}/{snapshot.total} runs{_counted(snapshot)}{_left(snapshot)}"
     if snapshot.under_way:
-        oldest = snapshot.under_way[0]
+        oldest = max(snapshot.under_way, key=lambda run: run.elapsed_s)
         text += f"\n      {oldest.plan.scenario} #{oldest.plan.repeat}: {oldest.doing}, {_elapsed(oldest)}"
         text += ", overdue" if _overdue(oldest) else ""
     return Text(text)
@@ -163,7 +162,7 @@ def _live_row(run: UnderWay) -> Text:
     figures = _elapsed(run)
     text = Text(f"  {plan.scenario[:25]:<25} {who[:10]:<10} {run.doing[:19]:<19} ", style="default")
     if plan.expected_s:
-        share = (time.monotonic() - run.since_s) / plan.expected_s
+        share = run.elapsed_s / plan.expected_s
         if _overdue(run):
             text.append("overdue", style="bold yellow")
         else:
@@ -173,14 +172,13 @@ def _live_row(run: UnderWay) -> Text:
 
 
 def _elapsed(run: UnderWay) -> str:
-    elapsed = time.monotonic() - run.since_s
     if run.plan.expected_s is None:
-        return f"{elapsed:.1f} s"
-    return f"{elapsed:.1f} of {run.plan.expected_s:.1f} s"
+        return f"{run.elapsed_s:.1f} s"
+    return f"{run.elapsed_s:.1f} of {run.plan.expected_s:.1f} s"
 
 
 def _overdue(run: UnderWay) -> bool:
-    return run.plan.expected_s is not None and time.monotonic() - run.since_s > run.plan.expected_s + LATE_S
+    return run.plan.expected_s is not None and run.elapsed_s > run.plan.expected_s + LATE_S
 
 
 def _counted(snapshot: Snapshot) -> str:

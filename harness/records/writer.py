@@ -5,6 +5,7 @@ the line of their run, under one lock: what a crash leaves behind without a run'
 events.jsonl, and reopening the folder cuts it off.
 """
 
+import contextlib
 import errno
 import fcntl
 import os
@@ -94,6 +95,14 @@ class Writer:
         except OSError as error:
             raise _unwritable(self.folder.path, error, kept_runs=self._kept_runs) from error
         return path
+
+    def forget_empty_logs(self, run_id: str, attempt: int) -> None:
+        """Remove the log folder of a try that left no log."""
+        path = self.folder.logs_of(run_id, attempt)
+        with contextlib.suppress(OSError):
+            path.rmdir()
+            if attempt > 1:
+                path.parent.rmdir()
 
     def close(self) -> None:
         for descriptor in (self._runs, self._events):

@@ -18,11 +18,18 @@ OVERHEAD = 1.3
 
 @dataclass(frozen=True, slots=True)
 class UnderWay:
-    """A run that is under way: since when (`time.monotonic`), and what it says that it does."""
+    """A run that is under way, what it says that it does, and since when it says anything (`time.monotonic`).
+
+    Until its world is open, and while it waits for its turn to open one, it says nothing and `since_s` is None.
+    """
 
     plan: RunPlan
-    since_s: float
-    doing: str
+    doing: str = "starting"
+    since_s: float | None = None
+
+    @property
+    def elapsed_s(self) -> float:
+        return 0.0 if self.since_s is None else time.monotonic() - self.since_s
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,13 +57,14 @@ class Progress:
     def started(self, plan: RunPlan) -> None:
         with self._lock:
             self._waiting.pop(plan.run_id, None)
-            self._under_way[plan.run_id] = UnderWay(plan, time.monotonic(), "starting")
+            self._under_way[plan.run_id] = UnderWay(plan)
 
     def doing(self, plan: RunPlan, words: str) -> None:
         with self._lock:
             run = self._under_way.get(plan.run_id)
             if run is not None:
-                self._under_way[plan.run_id] = UnderWay(plan, run.since_s, words)
+                since_s = time.monotonic() if run.since_s is None else run.since_s
+                self._under_way[plan.run_id] = UnderWay(plan, words, since_s)
 
     def ended(self, plan: RunPlan, record: RunRecord) -> None:
         with self._lock:
@@ -64,12 +72,11 @@ class Progress:
             self._verdicts[plan.run_id] = record.verdict
 
     def snapshot(self) -> Snapshot:
-        now = time.monotonic()
         with self._lock:
             lengths: list[float | None] = [plan.expected_s for plan in self._waiting.values()]
             for run in self._under_way.values():
                 whole = run.plan.expected_s
-                lengths.append(None if whole is None else max(0.0, whole - (now - run.since_s)))
+                lengths.append(None if whole is None else max(0.0, whole - run.elapsed_s))
             return Snapshot(
                 total=self._total,
                 ended=sum(run_id not in self._under_way and run_id not in self._waiting for run_id in self._verdicts),

@@ -153,6 +153,7 @@ class Runner:
             duration_s=time.monotonic() - started,
         )
         self._writer.write(record, event_records(plan, story))
+        self._writer.forget_empty_logs(plan.run_id, plan.attempt)
         return record
 
     def _stop(self) -> None:

@@ -1,0 +1,75 @@
+"""`faultlab doctor`: what this machine can do, what is missing, and how to get it."""
+
+import json as json_module
+import platform
+from collections.abc import Iterator
+from dataclasses import asdict
+from importlib.metadata import version
+from importlib.util import find_spec
+
+import click
+
+from cli.console import console
+from cli.exits import Exit
+from cli.show.rows import folded
+from harness.environments.local.doctor import Finding, findings
+from reports import NEEDED, JavaMissing
+
+STYLES = {"ok": "green", "note": "yellow", "missing": "bold red"}
+
+
+def doctor(*, json: bool) -> Exit:
+    """Try everything that runs and reports need, and say what is missing with its remedy.
+
+    Exits with 3 where the environment `local` cannot run here.
+    """
+    of_local = findings()
+    found = [_python(), *of_local, *_report()]
+    able = all(finding.state != "missing" for finding in of_local)
+    if json:
+        told = {"format": 1, "local": able, "findings": [asdict(finding) for finding in found]}
+        click.echo(json_module.dumps(told, indent=2))
+        return Exit.PASSED if able else Exit.LAB
+    screen = console()
+    for finding in found:
+        screen.print(folded(finding.text, lead=f"{finding.state:<8} {finding.name:<13} ", style=STYLES[finding.state]))
+        if finding.remedy is not None:
+            screen.print(folded(finding.remedy, lead=f"{'':<22} remedy: "))
+    screen.print()
+    screen.print(
+        "local runs here: --env auto takes it" if able else "local cannot run here: --env auto takes sim",
+        style="bold",
+    )
+    return Exit.PASSED if able else Exit.LAB
+
+
+def _python() -> Finding:
+    return Finding(name="python", state="ok", text=f"{platform.python_version()}, faultlab {version('faultlab')}")
+
+
+def _report() -> Iterator[Finding]:
+    """Reports are an extra: what they lack keeps no run from being made."""
+    lacking = [name for name in NEEDED if find_spec(name) is None]
+    if lacking:
+        text = f"reports cannot be made: {', '.join(lacking)} not installed"
+        yield Finding(name="report", state="note", text=text, remedy="pip install './[report]'")
+        return
+    from reports.jvm.archive import archive_for
+    from reports.jvm.runtime import find_java
+
+    yield Finding(name="report", state="ok", text=f"pyspark {version('pyspark')}")
+    try:
+        java = find_java()
+    except JavaMissing as missing:
+        yield Finding(name="java", state="note", text=missing.text, remedy=missing.remedy)
+        return
+    archive = "class archive made" if archive_for(java).exists else "its class archive is made by the first report"
+    yield Finding(name="java", state="ok", text=f"{java}; {archive}")
+
+
+command = click.Command(
+    "doctor",
+    callback=doctor,
+    help=doctor.__doc__,
+    params=[click.Option(["--json"], is_flag=True, help="One JSON document on stdout.")],
+)
