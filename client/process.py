@@ -6,7 +6,7 @@ import logging
 import os
 from collections.abc import Mapping
 
-from client.serve import USAGE, serve
+from client.serve import LOG, USAGE, serve
 
 _LINE_LIMIT_BYTES = 1 << 20
 
@@ -14,18 +14,17 @@ _LINE_LIMIT_BYTES = 1 << 20
 def main() -> int:
     """Be the subject that FAULTLAB_SUBJECT describes. Returns the exit code."""
     logging.basicConfig(level=logging.INFO, format="%(message)s")
-    log = logging.getLogger("faultlab.client")
     text = os.environ.get("FAULTLAB_SUBJECT")
     if text is None:
-        log.error("FAULTLAB_SUBJECT is not set: it holds the launch record, see docs/SUBJECT_PROTOCOL.md")
+        LOG.error("FAULTLAB_SUBJECT is not set: it holds the launch record, see docs/SUBJECT_PROTOCOL.md")
         return USAGE
     try:
         launch = json.loads(text)
     except ValueError as wrong:
-        log.error("FAULTLAB_SUBJECT is no JSON: %s", wrong)
+        LOG.error("FAULTLAB_SUBJECT is no JSON: %s", wrong)
         return USAGE
     if not isinstance(launch, dict):
-        log.error("FAULTLAB_SUBJECT is no JSON object")
+        LOG.error("FAULTLAB_SUBJECT is no JSON object")
         return USAGE
     try:
         return asyncio.run(serve_pipes(launch, 0, 1))
@@ -47,7 +46,7 @@ async def serve_pipes(launch: Mapping[str, object], stdin: int, stdout: int) -> 
         )
         sink, _ = await loop.connect_write_pipe(lambda: events, os.fdopen(stdout, "wb", buffering=0))
     except ValueError as wrong:
-        logging.getLogger("faultlab.client").error("stdin and stdout have to be pipes: %s", wrong)
+        LOG.error("stdin and stdout have to be pipes: %s", wrong)
         return USAGE
     events.transport = sink
     try:

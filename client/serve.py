@@ -7,6 +7,7 @@ but that loop: no thread, no blocking call.
 import asyncio
 import json
 import logging
+import traceback
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from random import Random
@@ -24,30 +25,32 @@ USAGE = 4
 BROKEN = 70
 """Exit codes: a launch record that cannot be followed; a mistake of this program."""
 
-_log = logging.getLogger("faultlab.client")
+LOG = logging.getLogger("faultlab.client")
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 Write = Callable[[bytes], Awaitable[None]]
+Log = Callable[[str], None]
 
 
 class CommandError(Exception):
     """A command that cannot be carried out as it stands."""
 
 
-async def serve(launch: Mapping[str, object], lines: AsyncIterator[bytes], write: Write) -> int:
+async def serve(launch: Mapping[str, object], lines: AsyncIterator[bytes], write: Write, log: Log = LOG.error) -> int:
     """Be a subject until `close` is answered, the lines end, or `write` fails. Returns the exit code.
 
-    `write` gets one line at a time, its line end included, and is never called twice at once.
+    `write` gets one line at a time, its line end included, and is never called twice at once. `log` is told
+    what belongs on stderr.
     """
     try:
         wanted = launch_of(launch)
         one = profile(wanted.client)
         check_release(one, wanted.version)
     except (LaunchError, SettingError) as wrong:
-        _log.error("FAULTLAB_SUBJECT: %s", wrong)
+        log(f"FAULTLAB_SUBJECT: {wrong}")
         return USAGE
     one.prepare()
-    return await _Subject(wanted, write).run(lines)
+    return await _Subject(wanted, write, log).run(lines)
 
 
 class _Outbox:
@@ -85,8 +88,9 @@ class _Outbox:
 
 
 class _Subject:
-    def __init__(self, launch: Launch, write: Write) -> None:
+    def __init__(self, launch: Launch, write: Write, log: Log) -> None:
         self._launch = launch
+        self._log = log
         self._loop = asyncio.get_running_loop()
         self._outbox = _Outbox(write)
         self._ended: asyncio.Future[int] = self._loop.create_future()
@@ -113,7 +117,7 @@ class _Subject:
         try:
             await self._outbox.run()
         except OSError as gone:
-            _log.warning("nobody reads our events any more: %s", gone)
+            self._log(f"nobody reads our events any more: {gone}")
             self._end(1)
 
     async def _reading(self, lines: AsyncIterator[bytes]) -> None:
@@ -122,7 +126,7 @@ class _Subject:
                 if line.strip():
                     self._command(line)
         except ValueError as wrong:
-            _log.error("commands cannot be read: %s", wrong)
+            self._log(f"commands cannot be read: {wrong}")
             self._end(USAGE)
         self._end(0)
 
@@ -131,7 +135,7 @@ class _Subject:
             self._ended.set_result(code)
 
     def _panicked(self, panic: BaseException) -> None:
-        _log.error("unexpected", exc_info=panic)
+        self._log("".join(traceback.format_exception(panic)))
         self._end(BROKEN)
 
     def _now_ns(self) -> int:

@@ -20,6 +20,8 @@ class TableResolver:
         if known:
             return known
         try:
-            return (str(ip_address(host)),)
+            literal = (str(ip_address(host)),)
         except ValueError:
             raise ResolveError(host) from None
+        self._names[host] = literal
+        return literal

@@ -128,6 +128,15 @@ def decode_correlation_id(payload: bytes) -> int:
     return int(correlation_id)
 
 
+def prepare(api: Api[Any, Any], version: int) -> None:
+    """Build what this version's messages need, so that the first one costs no more than the next (10 to 200 ms).
+
+    Raises MessageError where the version is not known.
+    """
+    _codec(api, version, "request")
+    _codec(api, version, "response")
+
+
 _UNSUPPORTED = struct.pack(">h", UNSUPPORTED_VERSION)
 
 
