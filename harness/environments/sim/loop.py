@@ -9,7 +9,7 @@ import heapq
 from asyncio.events import Handle, TimerHandle
 from collections import deque
 from collections.abc import Callable, Coroutine
-from contextvars import Context
+from contextvars import Context, copy_context
 from random import Random
 from threading import get_ident
 from typing import Any, NoReturn, TypeVar, TypeVarTuple
@@ -29,8 +29,6 @@ START_S = 1000.0
 STILL_LIMIT = 200_000
 """Rounds of the loop without any time passing after which it is a livelock."""
 
-_KERNEL = Context()
-
 
 class Deadlock(RuntimeError):
     """Nothing is scheduled and the main task is not done. The text names what hangs and where."""
@@ -47,20 +45,45 @@ class Interrupted(RuntimeError):
 class KernelTimer:
     """A callback of the simulated kernel: belongs to no host, so no lever stops it. Errors in it end the run."""
 
-    __slots__ = ("_args", "_callback", "_cancelled", "_context", "when")
+    __slots__ = ("args", "callback", "when")
 
     def __init__(self, when: float, callback: Callable[..., None], args: tuple[Any, ...]) -> None:
         self.when = when
-        self._callback = callback
-        self._args = args
-        self._cancelled = False
-        self._context = _KERNEL
+        self.callback: Callable[..., None] | None = callback
+        self.args = args
 
     def cancel(self) -> None:
-        self._cancelled = True
+        self.callback = None
 
-    def _run(self) -> None:
-        self._callback(*self._args)
+
+class _Handle(Handle):
+    """asyncio's handle without its debugging, which takes half of the time of a callback."""
+
+    __slots__ = ()
+
+    def __init__(self, callback: Any, args: Any, loop: "SimLoop", context: Context | None) -> None:
+        self._callback = callback
+        self._args = args
+        self._loop = loop
+        self._cancelled = False
+        self._context = copy_context() if context is None else context
+        self._repr = None
+        self._source_traceback = None
+
+
+class _TimerHandle(TimerHandle):
+    __slots__ = ()
+
+    def __init__(self, when: float, callback: Any, args: Any, loop: "SimLoop", context: Context | None) -> None:
+        self._callback = callback
+        self._args = args
+        self._loop = loop
+        self._cancelled = False
+        self._context = copy_context() if context is None else context
+        self._repr = None
+        self._source_traceback = None
+        self._when = when
+        self._scheduled = True
 
 
 class SimLoop(asyncio.BaseEventLoop):
@@ -71,7 +94,7 @@ class SimLoop(asyncio.BaseEventLoop):
     """
 
     _ready: deque[Handle]
-    _scheduled: list[tuple[float, int, Any]]
+    _scheduled: list[tuple[float, int, KernelTimer | TimerHandle]]
     _thread_id: int | None
     _stopping: bool
 
@@ -123,24 +146,32 @@ class SimLoop(asyncio.BaseEventLoop):
 
     # What asyncio asks of its loop.
 
+    def call_soon(self, callback: Callable[[*Ts], object], *args: *Ts, context: Context | None = None) -> Handle:
+        if self.is_closed():
+            raise RuntimeError("Event loop is closed")
+        handle = _Handle(callback, args, self, context)
+        self._ready.append(handle)
+        return handle
+
     def call_at(
         self, when: float, callback: Callable[[*Ts], object], *args: *Ts, context: Context | None = None
     ) -> TimerHandle:
         if self.is_closed():
             raise RuntimeError("Event loop is closed")
-        timer = TimerHandle(when, callback, args, self, context)
+        timer = _TimerHandle(when, callback, args, self, context)
         self._sequence += 1
         heapq.heappush(self._scheduled, (max(when, self._now), self._sequence, timer))
-        timer._scheduled = True  # type: ignore[attr-defined]
         return timer
 
     def create_task(self, coro: Coroutine[Any, Any, T], **kwargs: Any) -> asyncio.Task[T]:  # type: ignore[override]
+        if self.is_closed():
+            raise RuntimeError("Event loop is closed")
         context: Context | None = kwargs.get("context")
         host = HOST.get(None) if context is None else context.get(HOST)
         if host is None:
             host = self.main
             kwargs["context"] = host.context.copy()
-        task: asyncio.Task[T] = super().create_task(coro, **kwargs)
+        task: asyncio.Task[T] = asyncio.Task(coro, loop=self, **kwargs)
         host.keep(task)
         return task
 
@@ -149,7 +180,7 @@ class SimLoop(asyncio.BaseEventLoop):
             raise Interrupted
         ready = self._ready
         if not ready and not self._stopping:
-            self._jump()
+            self._jump(ready)
         elif self._still > STILL_LIMIT:
             raise Livelock(f"no time passes after {self._now - START_S:.6f} s; busy:{describe(self.hosts)}")
         self._still += 1
@@ -157,27 +188,37 @@ class SimLoop(asyncio.BaseEventLoop):
             handle = ready.popleft()
             if handle._cancelled or (self.hosts_away and self._stands_still(handle)):
                 continue
-            handle._run()
+            try:
+                handle._context.run(handle._callback, *handle._args)  # type: ignore[attr-defined]
+            except (SystemExit, KeyboardInterrupt):
+                raise
+            except BaseException as error:  # noqa: BLE001 - a loop outlives its callbacks
+                self.call_exception_handler(
+                    {"message": f"Exception in callback {handle!r}", "exception": error, "handle": handle}
+                )
 
-    def _jump(self) -> None:
-        """Set the clock to the next timer and make ready all that are due then."""
-        scheduled, ready, watcher = self._scheduled, self._ready, self._watcher
-        while scheduled and scheduled[0][2]._cancelled:
-            heapq.heappop(scheduled)
-        if not scheduled:
-            raise Deadlock(f"nothing is scheduled after {self._now - START_S:.6f} s, waiting:{describe(self.hosts)}")
-        now = scheduled[0][0]
+    def _jump(self, ready: deque[Handle]) -> None:
+        """Set the clock to the next timer, until one makes something ready. The kernel's callbacks run here."""
+        scheduled, watcher = self._scheduled, self._watcher
         self._still = 0
-        self._now = now
-        while scheduled and scheduled[0][0] <= now:
-            when, _, timer = heapq.heappop(scheduled)
-            if timer._cancelled:
-                continue
-            ready.append(timer)
-            if type(timer) is TimerHandle:
-                timer._scheduled = False  # type: ignore[attr-defined]
-                if watcher is not None:
-                    watcher(now - when)
+        while not ready:
+            if not scheduled:
+                raise Deadlock(
+                    f"nothing is scheduled after {self._now - START_S:.6f} s, waiting:{describe(self.hosts)}"
+                )
+            now = scheduled[0][0]
+            while scheduled and scheduled[0][0] <= now:
+                when, _, timer = heapq.heappop(scheduled)
+                if type(timer) is KernelTimer:
+                    if timer.callback is not None:
+                        self._now = now
+                        timer.callback(*timer.args)
+                elif not timer._cancelled:  # type: ignore[union-attr]
+                    self._now = now
+                    timer._scheduled = False  # type: ignore[union-attr]
+                    ready.append(timer)  # type: ignore[arg-type]
+                    if watcher is not None:
+                        watcher(now - when)
 
     def _stands_still(self, handle: Handle) -> bool:
         """Whether this handle's host does not run now; keeps the handle if the host may run again."""
@@ -192,7 +233,7 @@ class SimLoop(asyncio.BaseEventLoop):
         """asyncio's own bookkeeping: a cancelled timer stays in the heap until its time, or until too many do."""
         self._cancelled_timers += 1
         if self._cancelled_timers > 100 and self._cancelled_timers > len(self._scheduled) // 2:
-            self._scheduled = [entry for entry in self._scheduled if not entry[2]._cancelled]
+            self._scheduled[:] = [entry for entry in self._scheduled if not getattr(entry[2], "_cancelled", False)]
             heapq.heapify(self._scheduled)
             self._cancelled_timers = 0
 

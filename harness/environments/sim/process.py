@@ -4,39 +4,46 @@ import asyncio
 import traceback
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from client.serve import serve
 from harness.environments.sim.hosts import Host
 from harness.environments.world import Line
 
+T = TypeVar("T")
+
 LINE_LIMIT_BYTES = 1 << 20
 
 
-class _Pipe:
-    """Lines from one host to another. `ended`: no more come, or nobody takes them."""
+class _Pipe(Generic[T]):
+    """Lines from one host to another, for one reader. `ended`: no more come, or nobody takes them."""
 
     def __init__(self) -> None:
         self.ended = False
-        self._lines: deque[Line] = deque()
-        self._news = asyncio.Event()
+        self._lines: deque[T] = deque()
+        self._reader: asyncio.Future[None] | None = None
 
-    def put(self, line: Line) -> None:
+    def put(self, line: T) -> None:
         self._lines.append(line)
-        self._news.set()
+        self._wake()
 
     def end(self) -> None:
         self.ended = True
-        self._news.set()
+        self._wake()
 
-    async def lines(self) -> AsyncIterator[Line]:
+    async def lines(self) -> AsyncIterator[T]:
         while True:
             while self._lines:
                 yield self._lines.popleft()
             if self.ended:
                 return
-            self._news.clear()
-            await self._news.wait()
+            self._reader = asyncio.get_running_loop().create_future()
+            await self._reader
+            self._reader = None
+
+    def _wake(self) -> None:
+        if self._reader is not None and not self._reader.done():
+            self._reader.set_result(None)
 
 
 class SimProcess:
@@ -45,15 +52,15 @@ class SimProcess:
     def __init__(self, host: Host, launch: Mapping[str, object], now_ns: Callable[[], int]) -> None:
         self._host = host
         self._now_ns = now_ns
-        self._stdin = _Pipe()
-        self._stdout = _Pipe()
+        self._stdin: _Pipe[bytes] = _Pipe()
+        self._stdout: _Pipe[Line] = _Pipe()
         self._exit_code: int | None = None
         self._exited = asyncio.Event()
         host.when_killed(self._gone)
         host.spawn(self._live(launch), name="subject")
 
     async def _live(self, launch: Mapping[str, object]) -> None:
-        self._exit_code = await self._guarded(serve(dict(launch), self._read_lines(), self._say))
+        self._exit_code = await self._guarded(serve(launch, self._stdin.lines(), self._say))
         self._host.kill()  # the process has ended: its kernel closes what it left open
 
     async def _guarded(self, serving: Coroutine[Any, Any, int]) -> int:
@@ -63,10 +70,6 @@ class SimProcess:
             if self._host.stderr is not None:
                 self._host.stderr(traceback.format_exc())
             return 1
-
-    async def _read_lines(self) -> AsyncIterator[bytes]:
-        async for line in self._stdin.lines():
-            yield line.text
 
     async def _say(self, text: bytes) -> None:
         self._stdout.put(Line(text.removesuffix(b"\n"), self._now_ns()))
@@ -87,7 +90,7 @@ class SimProcess:
     async def write(self, line: bytes) -> None:
         if self._stdin.ended:
             raise BrokenPipeError("the subject reads no more")
-        self._stdin.put(Line(line, self._now_ns()))
+        self._stdin.put(line)
 
     async def end(self, *, grace_s: float) -> int | None:
         self._stdin.end()
