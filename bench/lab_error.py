@@ -8,6 +8,7 @@ targets with the machine's name; exits with 1 where a target is missed.
 """
 
 import argparse
+import os
 import sys
 import threading
 import time
@@ -17,7 +18,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from harness.conductor import conduct
-from harness.environments.local import Local
+from harness.environments.local.environment import Local
 from harness.environments.world import RunInterrupted
 from harness.faults import FAULTS
 from harness.plan import ClientPlan, ClusterShape, Do, Inject, Named, RunPlan, Topic
@@ -115,22 +116,33 @@ def shown(name: str, values_s: list[float], of: Callable[[list[float]], float], 
     return reached
 
 
+def lateness(story: Story) -> None:
+    """How late the lab's timers came meanwhile: where this is large, the machine had other work."""
+    noise = story.noise
+    print(
+        f"      timers late meanwhile: p99 {noise.loop_lag_p99_s * 1e3:.3f} ms, max {noise.loop_lag_max_s * 1e3:.3f} ms"
+    )
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sends", type=int, default=200)
     parser.add_argument("--waiting", type=int, default=16)
     parser.add_argument("--starts", type=int, default=20)
     given = parser.parse_args()
-    print(f"lab_error: {machine()}, local")
+    load = ", ".join(f"{average:.2f}" for average in os.getloadavg())
+    print(f"lab_error: {machine()}, local, load {load}")
     local = Local(conduct, lanes=given.waiting + 1)
     local.open()
     try:
         reached = [shown("call to ready", [to_ready_s(local) for _ in range(given.starts)], median, READY_S)]
         alone = local.run(sleeping(given.sends), lambda _: None, None)
         reached.append(shown("error, alone", errors_s(alone), p99, ALONE_S))
+        lateness(alone)
         threads = waiting_cells(local, given.waiting)
         beside = local.run(sleeping(given.sends), lambda _: None, None)
         reached.append(shown(f"error, {given.waiting} waiting cells beside", errors_s(beside), p99, BESIDE_S))
+        lateness(beside)
     finally:
         local.close()
     for thread in threads:
