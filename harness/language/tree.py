@@ -5,6 +5,7 @@ to a limit; tags, directives and several documents are refused, because a scenar
 """
 
 import re
+import warnings
 from bisect import bisect_right
 from dataclasses import dataclass
 from itertools import islice
@@ -144,7 +145,9 @@ class _Reader:
     def compose(self) -> Node | None:
         """ruamel's node for the whole file. It raises more than YAMLErrors: all of that becomes Unreadable."""
         try:
-            return YAML(typ="safe", pure=True).compose(self.source)  # type: ignore[no-any-return]
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # an anchor that is defined again is legal YAML
+                return YAML(typ="safe", pure=True).compose(self.source)  # type: ignore[no-any-return]
         except MarkedYAMLError as error:
             problem = self.yaml_error(error)
         except ReaderError as error:

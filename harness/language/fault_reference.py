@@ -1,0 +1,55 @@
+"""docs/FAULTS.md, made from the faults themselves: `python -m harness.language.fault_reference > docs/FAULTS.md`."""
+
+import sys
+from inspect import cleandoc
+
+from harness.faults import FAULTS, FaultModel
+
+HEAD = """\
+# Faults
+
+What a scenario can inject. This page is made from the faults' own code; a test fails where the two differ.
+A step is `{inject: <fault>, as: <name>, <parameters>}`; `for: 4s` heals it by itself, a later `{heal: <name>}` by hand,
+else it lasts until the run's end. A run whose fault is not proven to have had its effect is inconclusive.
+"""
+PROOFS = {
+    "packets_dropped": "packets were dropped by its rules",
+    "connections_refused": "dials were refused",
+    "delay_seen": "a probe through the proxy saw the delay",
+}
+
+
+def reference() -> str:
+    """The page: every fault with its parameters, what pulls it, and what proves it."""
+    return HEAD + "".join(_section(name, fault) for name, fault in sorted(FAULTS.items()))
+
+
+def _section(name: str, fault: type[FaultModel]) -> str:
+    summary, _, more = cleandoc(fault.__doc__ or "").partition("\n\n")
+    rows = "".join(_row(parameter, schema) for parameter, schema in _parameters(fault))
+    scope = "each of its levers" if fault.proof.scope == "each_lever" else "one of its levers at least"
+    text = f"\n## {name}\n\n{summary}\n\n" + (f"{more}\n\n" if more else "")
+    table = f"| parameter | default | meaning |\n| --- | --- | --- |\n{rows}"
+    return f"{text}{table}\nProof: {PROOFS[fault.proof.counted]}, by {scope}.\n"
+
+
+def _parameters(fault: type[FaultModel]) -> list[tuple[str, tuple[str, str]]]:
+    found: list[tuple[str, tuple[str, str]]] = []
+    for parameter, info in fault.model_fields.items():
+        default = "required" if info.is_required() else _shown(info.default)
+        found.append((parameter, (default, info.description or "")))
+    return found
+
+
+def _row(parameter: str, cells: tuple[str, str]) -> str:
+    return f"| `{parameter}` | {cells[0]} | {cells[1].replace('|', chr(92) + '|')} |\n"
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, tuple):
+        return f"`[{', '.join(map(str, value))}]`"
+    return "none" if value in (0.0, None) else f"`{value}`"
+
+
+if __name__ == "__main__":
+    sys.stdout.write(reference())

@@ -1,0 +1,113 @@
+"""Protects the bundled scenarios: each is right and predicts what the real client is known to do; the suite is short."""
+
+from pathlib import Path
+
+import pytest
+
+from harness.language import Scenario, evaluate, evaluate_when, find, load, load_formulas, plans
+from harness.plan import RunPlan
+
+FOLDER = Path(__file__).parents[2] / "scenarios"
+SCENARIOS = {scenario.name: scenario for scenario in map(load, find([FOLDER]))}
+LANES = 16
+START_S = 1.0
+
+
+def cell(scenario: Scenario, **wanted: str) -> RunPlan:
+    found = [c for c in scenario.cells if wanted.items() <= {p.name: p.text for p in c.parameters}.items()]
+    assert len(found) == 1, wanted
+    return found[0]
+
+
+def established(retry_max: int, brokers: int, bootstrap: str) -> RunPlan:
+    wanted = {
+        "settings.Producer.Retry.Max": str(retry_max),
+        "cluster.brokers": str(brokers),
+        "client.bootstrap": bootstrap,
+    }
+    return cell(SCENARIOS["sarama-blackhole-established"], **wanted)
+
+
+def predicted(plan: RunPlan, measure: str) -> float:
+    values = {
+        round(evaluate(e.formula, plan).number, 9)
+        for e in plan.expectations
+        if e.measure == measure and e.kind == "equals" and (e.when is None or evaluate_when(e.when, plan))
+    }
+    assert len(values) == 1, "exactly one formula holds"
+    return values.pop()
+
+
+@pytest.mark.parametrize(
+    ("retry_max", "brokers", "bootstrap", "seconds", "dials"),
+    [
+        (0, 1, "[1]", 2.0, 0), (1, 1, "[1]", 8.85, 4), (3, 1, "[1]", 8.85, 4),
+        (0, 3, "[1]", 2.0, 0), (1, 3, "[1]", 10.85, 6), (3, 3, "[1]", 10.85, 6),
+        (0, 3, "[1, 2, 3]", 2.0, 0), (1, 3, "[1, 2, 3]", 18.85, 14), (3, 3, "[1, 2, 3]", 18.85, 14),
+    ],
+)  # fmt: skip
+def test_established_blackhole_predicts_what_real_sarama_was_measured_to_do(
+    retry_max: int, brokers: int, bootstrap: str, seconds: float, dials: int
+) -> None:
+    plan = established(retry_max, brokers, bootstrap)
+    assert predicted(plan, "probe.time_to_error") == seconds
+    assert predicted(plan, "probe.dials") == dials
+    assert plan.expected_s == pytest.approx(seconds)
+
+
+def test_the_articles_numbers() -> None:
+    scenario = SCENARIOS["sarama-blackhole-article"]
+    assert "slow" in scenario.tags
+    assert predicted(cell(scenario, **{"settings.Producer.Retry.Max": "1"}), "probe.time_to_error") == 126.85
+    assert predicted(cell(scenario, **{"settings.Producer.Retry.Max": "0"}), "probe.time_to_error") == 3.0
+
+
+@pytest.mark.parametrize(("seconds", "index"), [(4.75, 0), (4.35, 1)])
+def test_bootstrap(seconds: float, index: int) -> None:
+    assert predicted(SCENARIOS["sarama-bootstrap-blackhole"].cells[index], "probe.time_to_error") == seconds
+    assert predicted(SCENARIOS["sarama-bootstrap-refused"].cells[index], "probe.time_to_error") == 0.75
+
+
+def test_claims_are_declared_as_they_turned_out_and_say_whose_they_are() -> None:
+    plan = established(1, 1, "[1]")
+    claims = {
+        e.name[:2]: e
+        for c in SCENARIOS["sarama-blackhole-established"].cells
+        for e in c.expectations
+        if e.kind == "claim"
+    }
+    assert {name: claim.holds for name, claim in claims.items()} == {"a1": False, "a2": False, "a3": False, "a6": True}
+    assert all("2020-11-18" in claim.source for claim in claims.values())
+    assert evaluate(claims["a1"].formula, plan).number == 7.0
+    assert evaluate(claims["a3"].formula, plan).number == 6.0
+
+
+def test_refuted_claims_are_far_enough_from_the_truth_to_be_told_apart() -> None:
+    for scenario in SCENARIOS.values():
+        for plan in scenario.cells:
+            for claim in (e for e in plan.expectations if e.kind == "claim" and e.holds is False):
+                if claim.when is None or evaluate_when(claim.when, plan):
+                    said, truth = evaluate(claim.formula, plan).number, predicted(plan, claim.measure)
+                    assert abs(said - truth) > 2 * (claim.within_absolute + claim.within_relative * truth), claim
+
+
+def test_every_named_formula_is_cited_and_every_cell_is_judged() -> None:
+    formulas = load_formulas(FOLDER / "sarama" / "formulas.yaml")
+    cited = {e.name for s in SCENARIOS.values() for c in s.cells for e in c.expectations}
+    assert set(formulas) <= cited
+    for scenario in SCENARIOS.values():
+        for plan in scenario.cells:
+            judged = [e for e in plan.expectations if e.kind != "claim" and (not e.when or evaluate_when(e.when, plan))]
+            assert judged, f"{scenario.name} {plan.parameters} expects nothing"
+
+
+def test_the_suite_on_real_sockets_stays_short() -> None:
+    runs = [
+        plan
+        for scenario in SCENARIOS.values()
+        if "slow" not in scenario.tags
+        for plan in plans(scenario, environment="local", seed=7)
+    ]
+    times = [(plan.expected_s or 0.0) + START_S for plan in runs]
+    assert max(times) < 20
+    assert sum(times) / LANES < 40
