@@ -1,0 +1,39 @@
+"""Plans for the simulated environment: a Sarama producer on a small cluster, steps as a test wants them."""
+
+from pathlib import Path
+
+from client.profiles import profile
+from harness.plan import ClientPlan, ClusterShape, Named, RunPlan, Step, Topic
+
+GIVEN = {"Net.DialTimeout": 1.0, "Net.ReadTimeout": 2.0, "Net.WriteTimeout": 3.0, "Producer.RequiredAcks": "WaitForAll"}
+_UNITS = {"duration": "s", "count": "count", "flag": "bool"}
+
+
+def plan(*steps: Step, brokers: int = 1, seed: int = 7, **settings: object) -> RunPlan:
+    """`settings` have `_` where Sarama's names have a dot."""
+    table = profile("sarama").settings
+    given = {**GIVEN, **{name.replace("_", "."): value for name, value in settings.items()}}
+    values = table.resolve(given, "1.27.2")
+    named = []
+    for setting in table.of("1.27.2"):
+        unit = _UNITS.get(setting.kind, "text")
+        value = values[setting.name]
+        number = float(value) if unit != "text" else None
+        named.append(Named(name=setting.name, text=str(value), unit=unit, value=number))
+    return RunPlan(
+        run_id="0123456789ab",
+        scenario="a-test",
+        path=Path("a-test.scenario.yaml"),
+        about="",
+        tags=(),
+        environment="sim",
+        client=ClientPlan(name="sarama", version="1.27.2", profile="sarama"),
+        settings=tuple(named),
+        given_settings=tuple(given),
+        parameters=(),
+        cluster=ClusterShape(brokers=brokers, topics=(Topic(name="orders"),)),
+        steps=steps,
+        expectations=(),
+        seed=seed,
+        repeat=0,
+    )

@@ -1,0 +1,288 @@
+"""Protects the simulated environment as the suite uses it: real evidence, refusals, one world a run, no trace of it."""
+
+import asyncio
+import gc
+import threading
+import warnings
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from simplans import plan
+
+from harness.environments.sim.environment import Sim
+from harness.environments.sim.world import SimWorld
+from harness.environments.world import Bundled, Executable, Line, Made, Refused, RunInterrupted, WorldError
+from harness.levers import Packets, Toxic, Unlisten, Verdict
+from harness.plan import RunPlan
+from harness.story import Noise, Story
+
+Body = Callable[[SimWorld], Awaitable[Any]]
+
+
+def toxic(flow: Any, kind: str, attributes: tuple[tuple[str, int], ...]) -> Toxic:
+    return Toxic(broker=1, flow=flow, kind=kind, attributes=attributes)
+
+
+def ignored(text: str) -> None:
+    """Progress that nobody looks at."""
+
+
+def told(world: SimWorld, plan: RunPlan) -> Story:
+    return Story(
+        run_id=plan.run_id,
+        attempt=1,
+        origin_ns=0,
+        ready_s=None,
+        ended_ns=world.now_ns(),
+        operations=(),
+        faults=(),
+        happenings=(),
+        noise=Noise(loop_lag_p99_s=0.0, loop_lag_max_s=0.0, samples=0),
+        kernel=world.kernel,
+    )
+
+
+def run(body: Body, *, brokers: int = 1, logs: Path | None = None) -> Story:
+    async def conduct(plan: RunPlan, world: Any, progress: Any, logs: Path | None) -> Story:
+        await body(world)
+        return told(world, plan)
+
+    return Sim(conduct).run(plan(brokers=brokers), ignored, logs)
+
+
+async def dial(world: SimWorld, broker: int = 1) -> None:
+    _, writer = await asyncio.open_connection(*world.address_of(broker))
+    writer.close()
+
+
+def test_every_broker_is_dialled_at_its_proxy() -> None:
+    async def body(world: SimWorld) -> None:
+        for broker in (1, 2, 3):
+            assert world.address_of(broker) == (f"127.0.2.{broker}", 9092)
+            await dial(world, broker)
+
+    story = run(body, brokers=3)
+    assert story.error is None
+    assert story.kernel.release.startswith("simulated")
+
+
+def test_packets_are_dropped_counted_and_let_through_again() -> None:
+    async def body(world: SimWorld) -> None:
+        lever = Packets(broker=1, flow="to_broker", verdict=Verdict.DROP)
+        async with world.pull(lever) as pulled:
+            assert (await pulled.evidence()).packets == 0
+            with pytest.raises(TimeoutError):
+                async with asyncio.timeout(2.5):
+                    await dial(world)
+            assert (await pulled.evidence()).packets == 3
+            assert pulled.began_ns <= pulled.confirmed_ns <= world.now_ns()
+            await dial(world, 2)
+        await dial(world)
+
+    run(body, brokers=2)
+
+
+def test_refused_packets_and_a_closed_port_are_refusals() -> None:
+    async def body(world: SimWorld) -> None:
+        for lever in (Packets(broker=1, flow="to_broker", verdict=Verdict.REFUSE), Unlisten(broker=1)):
+            async with world.pull(lever) as pulled:
+                for _ in range(2):
+                    with pytest.raises(ConnectionRefusedError):
+                        await dial(world)
+                evidence = await pulled.evidence()
+                assert (evidence.packets, evidence.refusals) == (2, 2)
+            await dial(world)
+
+    run(body)
+
+
+@pytest.mark.parametrize("flow", ["to_broker", "to_client"])
+def test_a_probe_sees_latency_and_nothing_once_it_is_removed(flow: Any) -> None:
+    async def body(world: SimWorld) -> None:
+        began_ns = world.now_ns()
+        async with world.pull(toxic(flow, "latency", (("latency", 300), ("jitter", 20)))) as pulled:
+            assert world.now_ns() - began_ns < 1_000_000, "the second probe delays no step"
+            delay_s = (await pulled.evidence()).delay_s
+            assert delay_s is not None
+            assert 0.28 <= delay_s <= 0.32
+        async with world.pull(toxic(flow, "latency", (("latency", 0),))) as pulled:
+            assert (await pulled.evidence()).delay_s == pytest.approx(0.0, abs=1e-3)
+
+    run(body)
+
+
+def test_a_probe_that_gets_no_answer_proves_nothing() -> None:
+    async def body(world: SimWorld) -> None:
+        async with (
+            world.pull(Packets(broker=1, flow="to_broker", verdict=Verdict.DROP)),
+            world.pull(toxic("to_broker", "latency", (("latency", 300),))) as pulled,
+        ):
+            assert (await pulled.evidence()).delay_s is None
+
+    run(body)
+
+
+def test_what_it_cannot_do_is_refused_with_a_reason() -> None:
+    sim = Sim(lambda *_: None)  # type: ignore[arg-type, return-value]
+    assert sim.makes(Packets(broker=1, flow="to_client", verdict=Verdict.DROP)) == Made()
+    assert sim.makes(Unlisten(broker=1)) == Made()
+    assert sim.makes(toxic("to_client", "latency", (("latency", 5), ("jitter", 1)))) == Made()
+    for lever, reason in [
+        (toxic("to_client", "bandwidth", (("rate", 5),)), "make the toxic bandwidth: its proxies know latency"),
+        (
+            toxic("to_client", "latency", (("delay", 5),)),
+            "make the toxic latency with delay: it has jitter, latency",
+        ),
+    ]:
+        assert sim.makes(lever) == Refused(reason)
+    assert sim.runs("bundled") == Made()
+    assert isinstance(sim.runs("exec"), Refused)
+
+    async def body(world: SimWorld) -> None:
+        with pytest.raises(WorldError, match=r"sim cannot start \./mine"):
+            await world.start(Executable(argv=("./mine",), launch={}), None)
+
+    run(body)
+
+
+LAUNCH = {
+    "protocol": 1,
+    "client": "sarama",
+    "version": "1.27.2",
+    "bootstrap": ["127.0.2.1:9092"],
+    "topic": "orders",
+    "settings": {},
+    "seed": 1,
+}
+
+
+def test_the_subject_is_spoken_to_in_lines() -> None:
+    async def body(world: SimWorld) -> None:
+        process = await world.start(Bundled(launch=LAUNCH), None)
+        lines = process.lines()
+        ready = await anext(lines)
+        assert b'"ready"' in ready.text
+        assert not ready.text.endswith(b"\n")
+        assert ready.received_ns == world.now_ns()
+        await process.write(b'{"op":"connect","id":"c"}')
+        seen = [ready]
+        async for line in lines:
+            seen.append(line)
+            if line.text.startswith(b'{"ev":"ok","id":"c"'):
+                break
+        await process.write(b'{"op":"close","id":"e"}')
+        rest = [line async for line in lines]
+        assert any(b'"id":"e"' in line.text for line in rest)
+        assert await process.end(grace_s=1) == 0
+        with pytest.raises(BrokenPipeError):
+            await process.write(b"{}")
+
+    run(body)
+
+
+def test_a_subject_that_does_not_end_is_killed() -> None:
+    async def body(world: SimWorld) -> None:
+        process = await world.start(Bundled(launch=LAUNCH), None)
+        lines = process.lines()
+        await anext(lines)
+        world._loop.hosts[-1].pause()
+        began_ns = world.now_ns()
+        assert await process.end(grace_s=5) is None
+        assert world.now_ns() - began_ns == 5_000_000_000
+        assert [line async for line in lines] == []
+
+    run(body)
+
+
+def test_what_a_subject_logs_is_in_its_log(tmp_path: Path) -> None:
+    log = tmp_path / "subject.log"
+
+    async def body(world: SimWorld) -> None:
+        process = await world.start(Bundled(launch={**LAUNCH, "version": "0.0.1"}), log)
+        assert [line async for line in process.lines()] == []
+        assert await process.end(grace_s=1) not in (0, None)
+
+    run(body)
+    assert "0.0.1" in log.read_text()
+
+
+def test_an_error_in_the_world_is_its_failure_and_the_storys() -> None:
+    async def body(world: SimWorld) -> None:
+        async def explode() -> None:
+            raise ZeroDivisionError("a bug of ours")
+
+        host = world._loop.new_host("broker-9")
+        host.spawn(explode(), name="explode")
+        await asyncio.sleep(1)
+
+    story = run(body)
+    assert story.error is not None
+    assert story.error.code == "world-failed"
+    assert "broker-9" in story.error.text
+    assert "a bug of ours" in story.error.text
+
+    async def told_at_once(world: SimWorld) -> None:
+        world._loop.call_soon(lambda: 1 / 0, context=world._loop.new_host("broker-8").context)
+        assert "broker-8" in await world.failure()
+
+    run(told_at_once)
+
+
+def test_a_run_that_hangs_tells_what_hangs() -> None:
+    async def body(world: SimWorld) -> None:
+        await asyncio.Queue[Line]().get()
+
+    story = run(body)
+    assert story.error is not None
+    assert story.error.code == "deadlock"
+    assert "conductor: main" in story.error.text
+
+
+def test_runs_go_on_in_several_threads_and_closing_ends_them() -> None:
+    ticking = threading.Barrier(3)
+
+    async def conduct(plan: RunPlan, world: Any, progress: Any, logs: Path | None) -> Story:
+        ticking.wait(10)
+        while True:
+            await asyncio.sleep(1)
+
+    sim = Sim(conduct)
+    sim.open()
+    ended: list[type] = []
+
+    def one() -> None:
+        try:
+            sim.run(plan(), ignored, None)
+        except RunInterrupted as interrupted:
+            ended.append(type(interrupted))
+
+    threads = [threading.Thread(target=one) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    ticking.wait(10)
+    sim.close()
+    for thread in threads:
+        thread.join(10)
+    assert ended == [RunInterrupted, RunInterrupted]
+    with pytest.raises(RunInterrupted):
+        sim.run(plan(), ignored, None)
+
+
+def test_a_run_leaves_no_loop_no_task_and_no_warning() -> None:
+    async def body(world: SimWorld) -> None:
+        process = await world.start(Bundled(launch=LAUNCH), None)
+        await anext(process.lines())
+        await process.write(b'{"op":"connect","id":"c"}')
+        await asyncio.sleep(1)
+
+    before = threading.active_count()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        run(body)
+        gc.collect()
+    assert threading.active_count() == before
+    assert [o for o in gc.get_objects() if isinstance(o, asyncio.Task) and not o.done()] == []
+    with pytest.raises(RuntimeError, match="no running event loop"):
+        asyncio.get_running_loop()
