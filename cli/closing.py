@@ -13,6 +13,7 @@ from cli.exits import Exit
 from cli.making import make_report
 from cli.show.cases import Case, Finding, cases_of, counts
 from cli.show.failure import failure, trouble
+from cli.show.figures import many
 from cli.show.rows import folded
 from cli.show.summary import COUNTED, HEADS, claims, pointers, table, verdict
 from harness.expectations import Breakdown, where_the_time_went
@@ -24,6 +25,8 @@ from harness.suite.resuming import short_id
 from harness.suite.retelling import expectation_of, story_of
 
 FORMAT = 1
+DETAILS = 4
+"""So many failures are shown in detail without `--all`."""
 DEFAULT_PARENT = Path("results")
 
 
@@ -43,10 +46,13 @@ def show(screen: Console, closed: Closed, *, everything: bool, report: bool) -> 
     cases = cases_of(closed.results.runs)
     for quarantined in closed.results.quarantined:
         screen.print(folded(f"set aside: {quarantined}", lead="", style="yellow"))
-    for block in _details(cases, closed):
+    blocks = list(_details(cases, closed))
+    for block in blocks if everything else blocks[:DETAILS]:
         screen.print()
         for line in block:
             screen.print(line)
+    if len(blocks) > DETAILS and not everything:
+        screen.print(f"\nand {many(len(blocks) - DETAILS, 'more failure')} like these (--all)")
     if cases:
         screen.print()
         for line in (*table(cases, everything=everything), *claims(cases)):

@@ -11,6 +11,8 @@ from harness.expectations import Breakdown, Row, Segment
 
 STRIP = 76
 """Columns of the strip that shows the waits one after another."""
+NAME = 24
+"""Columns of the terms' names."""
 BACKING_OFF = "\N{MIDDLE DOT}"
 
 
@@ -23,18 +25,17 @@ def failure(case: Case, finding: Finding, breakdown: Breakdown | None, *, replay
     if judged.kind == "claim":
         declared = str(judged.declared_holds).lower()
         yield folded(f"claim {judged.outcome}, declared `holds: {declared}`: {judged.formula}", lead="  ")
+    told = f"  expected   {predicted(judged)}{tolerance(judged)}   measured {measured(finding)}"
     repeats = " ".join(f"{value:.3f}" if judged.unit == "s" else f"{value:g}" for value in finding.every)
-    yield folded(
-        f"expected   {predicted(judged)}{tolerance(judged)}   measured {measured(finding)}"
-        + (f"   runs {repeats}" if len(finding.every) > 1 else ""),
-        lead="  ",
-    )
+    if len(finding.every) > 1:
+        told += f"   runs {repeats}" if len(told) + 8 + len(repeats) <= WIDTH else f"\n  runs       {repeats}"
+    yield Text(told)
     error = next((o.error for o in run.operations if o.alias == judged.measure.rpartition(".")[0] and o.error), None)
     if error:
         yield folded(error, lead="  error      ")
     if breakdown is not None:
         yield Text()
-        yield from where_it_went(breakdown, case)
+        yield from where_it_went(breakdown)
     else:
         yield folded(f"{judged.formula}", lead="  formula    ")
     yield folded(replay, lead="  replay     ")
@@ -55,21 +56,18 @@ def trouble(case: Case, *, replay: str, logs: str | None) -> Iterator[Text]:
     yield folded(replay, lead="  replay     ")
 
 
-def where_it_went(breakdown: Breakdown, case: Case) -> Iterator[Text]:
-    """The table of terms, the strip of waits, and what is beside the formula."""
-    names = max([len(row.text) for row in breakdown.rows] + [len("no term")])
-    yield Text(f"  {'':<{names}}  {'formula':>16}   {'measured':>14}   difference", style="dim")
+def where_it_went(breakdown: Breakdown) -> Iterator[Text]:
+    """The table of terms, the strip of waits, and what was set in vain."""
+    width = min(NAME, max([len(row.text) for row in breakdown.rows] + [len("no term")]))
+    yield Text(_line("", width, "formula", "measured", "difference"), style="dim")
     for row in breakdown.rows:
-        yield Text(f"  {row.text:<{names}}  {_predicted(row)}   {_measured(row)}   {_difference(row)}".rstrip())
-    rest = f"{'':>16}   {breakdown.no_term_s:>14.3f}   {breakdown.no_term_s:+10.3f}"
-    yield Text(f"  {'no term':<{names}}  {rest}")
+        yield Text(_line(row.text, width, _predicted(row), _measured(row), _difference(row)))
+    rest_s = breakdown.no_term_s
+    yield Text(_line("no term", width, "", f"{rest_s:.3f}", f"{rest_s:+8.3f}"))
     yield Text()
     yield from _strip(breakdown)
-    extra = [row for row in breakdown.rows if row.note]
-    if extra:
-        yield folded("; ".join(f"{row.note} {row.text}" for row in extra), lead="  beside the formula  ")
     if breakdown.never_waited_on:
-        yield folded(", ".join(breakdown.never_waited_on), lead="  never waited on     ")
+        yield folded(", ".join(breakdown.never_waited_on), lead="  never waited on  ")
 
 
 def _head(case: Case, finding: Finding) -> Text:
@@ -81,24 +79,24 @@ def _head(case: Case, finding: Finding) -> Text:
     return text.append(f"\n      {where}", style="default")
 
 
+def _line(name: str, width: int, predicted_text: str, measured_text: str, difference: str) -> str:
+    """A line of the table. Of a name that is too long, its end is what tells it from others."""
+    shown = name if len(name) <= width else f"…{name[len(name) - width + 1 :]}"
+    return f"  {shown:<{width}}  {predicted_text:>15}  {measured_text:>13}  {difference}".rstrip()
+
+
 def _predicted(row: Row) -> str:
     if row.predicted_count is None or row.each_s is None:
-        return f"{'-' if not row.predicted_s else format(row.predicted_s, '.3f'):>16}"
-    return f"{row.predicted_count:g} x {row.each_s:.3f} {row.predicted_s:>6.3f}".rjust(16)
+        return f"{row.predicted_s:.3f}" if row.predicted_s else "-"
+    return f"{row.predicted_count:g} x {row.each_s:.3f} {row.predicted_s:>6.3f}"
 
 
 def _measured(row: Row) -> str:
-    if row.setting is None:
-        return " " * 14
-    early = f"+{row.ended_early}" if row.ended_early else ""
-    return f"{row.measured_count}{early} x {row.measured_s:>8.3f}".rjust(14)
+    return "" if row.setting is None else f"{row.measured_count} x {row.measured_s:>7.3f}"
 
 
 def _difference(row: Row) -> str:
-    if row.setting is None:
-        return ""
-    note = f"  {row.note}" if row.note else ""
-    return f"{row.difference_s:+10.3f}{note}"
+    return "" if row.setting is None else f"{row.difference_s:+8.3f}  {row.note}"
 
 
 def _strip(breakdown: Breakdown) -> Iterator[Text]:
@@ -112,15 +110,20 @@ def _strip(breakdown: Breakdown) -> Iterator[Text]:
         until = round(segment.ended_s / end * STRIP)
         line += letters[segment.setting] * (until - len(line))
     yield Text(f"  {line}")
-    last = amount(end, "s")
-    mark = min(STRIP - 1, round(breakdown.predicted_s / end * STRIP))
-    told = f"^ {breakdown.predicted_s:.3f} formula ends"
-    scale = "0".ljust(mark) + told if mark + len(told) + len(last) + 1 <= STRIP else "0".ljust(mark - len(told) + 1)
-    if mark + len(told) + len(last) + 1 > STRIP:
-        scale += told.removeprefix("^ ") + " ^"
-    yield Text(f"  {scale}{last:>{max(len(last) + 1, STRIP - len(scale))}}".rstrip())
+    yield Text(f"  {_scale(breakdown, end)}")
     key = ", ".join(f"{letter} {setting or 'no term'}" for setting, letter in letters.items())
     yield folded(key, lead="  ", style="dim")
+
+
+def _scale(breakdown: Breakdown, end_s: float) -> str:
+    """Below the strip: its beginning, where the formula ends, and its own end."""
+    mark = min(STRIP - 1, round(breakdown.predicted_s / end_s * STRIP))
+    told = f"{breakdown.predicted_s:.3f} formula ends"
+    last = amount(breakdown.measured_s, "s")
+    if mark + len(told) + len(last) + 3 <= STRIP:
+        return f"{'0'.ljust(mark)}^ {told}{last.rjust(STRIP - mark - 2 - len(told))}"
+    left = f"0{told.rjust(mark - 2)} ^"
+    return f"{left} {last}" if len(left) + 1 + len(last) <= STRIP else left
 
 
 def _letters(segments: tuple[Segment, ...]) -> dict[str | None, str]:
