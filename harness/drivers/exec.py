@@ -9,4 +9,8 @@ from harness.plan import RunPlan
 
 @driver("exec")
 def executable(plan: RunPlan, launch: Mapping[str, object]) -> Program:
-    return Executable(argv=plan.client.argv, launch=launch)
+    """A program that is written as a path is looked for in the scenario's folder; another name, on PATH."""
+    program, *arguments = plan.client.argv
+    if "/" in program:
+        program = str((plan.path.parent / program).absolute())
+    return Executable(argv=(program, *arguments), launch=launch)

@@ -36,7 +36,7 @@ class Driver(Part):
     """How a program of the user's is started: without a shell."""
 
     exec: Annotated[list[Line], Field(min_length=1)] = Field(
-        description="Program and arguments; a relative path counts from the scenario's folder"
+        description="Program and arguments; `./mine` is looked for in the scenario's folder, `mine` on PATH"
     )
 
 

@@ -67,7 +67,7 @@ def _program(client: Client, tree: Tree, notes: Notes) -> tuple[ClientPlan, None
 
 def _found(program: str, folder: Path) -> bool:
     try:
-        return shutil.which(str(folder / program) if "/" in program else program) is not None
+        return shutil.which(str((folder / program).absolute()) if "/" in program else program) is not None
     except (OSError, ValueError):
         return False
 

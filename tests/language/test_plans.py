@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from harness.faults.blackhole import Blackhole
-from harness.language import Scenario, loads, plans
+from harness.language import Problems, Scenario, loads, plans
 from harness.plan import Do, Inject, When
 
 MATRIX = (
@@ -110,3 +110,15 @@ def test_a_program_of_the_users_has_settings_by_their_looks(tmp_path: Path, chan
     assert units["Net.ReadTimeout"] == ("s", 2.0)
     assert units["acks"] == ("text", None)
     assert units["idempotent"] == ("bool", 1.0)
+
+
+def test_a_program_is_looked_for_beside_the_scenario_wherever_one_stands(
+    tmp_path: Path, changed: Callable[..., object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = changed(("profile: sarama, version: 1.27.2", "driver: {exec: [./mine]}")).text  # type: ignore[attr-defined]
+    with pytest.raises(Problems, match="no program `./mine`"):
+        loads(text, tmp_path / "a.scenario.yaml")
+    (tmp_path / "mine").touch(mode=0o755)
+    monkeypatch.chdir(tmp_path)
+    for path in (tmp_path / "a.scenario.yaml", Path("a.scenario.yaml")):
+        assert loads(text, path).cells[0].client.argv == ("./mine",)

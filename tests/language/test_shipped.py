@@ -1,4 +1,4 @@
-"""Protects the bundled scenarios: each is right and predicts what the real client is known to do; the suite is short."""
+"""Protects the bundled scenarios: they predict what the real client is known to do, and the suite stays short."""
 
 from pathlib import Path
 
