@@ -84,7 +84,7 @@ def _draft(
         return None
     client, profile = found
     given = tree.get("settings")
-    named, _ = settings(given, profile, client.version, notes)
+    named = settings(given, profile, client.version, notes)
     return RunPlan(
         run_id="", scenario="", path=path, about="", tags=(), environment="", client=client, settings=named,
         given_settings=tuple(given.entries) if isinstance(given, Mapping) else (), parameters=cell.parameters,

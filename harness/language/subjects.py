@@ -72,16 +72,12 @@ def _found(program: str, folder: Path) -> bool:
         return False
 
 
-def settings(tree: Tree | None, profile: Profile | None, version: str, notes: Notes) -> tuple[tuple[Named, ...], bool]:
-    """Every setting with its value, defaults filled in; a setting that is wrong is noted and left at its default.
-
-    The second result is False where something was wrong.
-    """
+def settings(tree: Tree | None, profile: Profile | None, version: str, notes: Notes) -> tuple[Named, ...]:
+    """Every setting with its value, defaults filled in; a setting that is wrong is noted and left at its default."""
     entries = tree.entries if isinstance(tree, Mapping) else {}
-    before = len(notes.problems)
     if profile is None:
         free = tuple(_free(name, entry.value, notes) for name, entry in entries.items())
-        return tuple(named for named in free if named is not None), len(notes.problems) == before
+        return tuple(named for named in free if named is not None)
     table = profile.settings
     given: dict[str, SettingValue] = {}
     texts: dict[str, str] = {}
@@ -105,8 +101,7 @@ def settings(tree: Tree | None, profile: Profile | None, version: str, notes: No
         assert isinstance(entry.value, Scalar)
         texts[name] = entry.value.text
     resolved = table.resolve(given, version)
-    named = tuple(_named(s, resolved[s.name], texts.get(s.name)) for s in table.of(version))
-    return named, len(notes.problems) == before
+    return tuple(_named(s, resolved[s.name], texts.get(s.name)) for s in table.of(version))
 
 
 def _value(setting: Setting, tree: Tree, notes: Notes) -> SettingValue | None:

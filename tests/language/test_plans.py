@@ -116,7 +116,7 @@ def test_a_program_is_looked_for_beside_the_scenario_wherever_one_stands(
     tmp_path: Path, changed: Callable[..., object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     text = changed(("profile: sarama, version: 1.27.2", "driver: {exec: [./mine]}")).text  # type: ignore[attr-defined]
-    with pytest.raises(Problems, match="no program `./mine`"):
+    with pytest.raises(Problems, match=r"no program `\./mine`"):
         loads(text, tmp_path / "a.scenario.yaml")
     (tmp_path / "mine").touch(mode=0o755)
     monkeypatch.chdir(tmp_path)
