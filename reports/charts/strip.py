@@ -1,6 +1,6 @@
 """A strip: one row's runs around its prediction. All strips share one scale: the row's own tolerance.
 
-The prediction stands in the middle, the tolerance reaches from 25 to 75 per cent of the width, so that a column of
+The prediction stands in the middle, the tolerance reaches from 33 to 67 per cent of the width, so that a column of
 strips can be read at a glance. What lies further out is an arrow at the edge, with the distance in words.
 """
 
@@ -8,8 +8,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from reports.figures import difference
+
 MIDDLE = 50.0
-REACH = 25.0
+REACH = 17.0
 """Per cent of the width that one tolerance takes."""
 EDGE = 4.0
 """Dots end here; what is further out is an arrow."""
@@ -52,10 +54,10 @@ def strip_of(row: Mapping[str, Any]) -> Strip | None:
         tick=MIDDLE if kind in ("equals", "claim") else None,
         band=band_of(kind, exact=tolerance == 0),
         dots=tuple(seen),
-        beyond_left=distance(min((p["time"] for p in left), default=predicted) - predicted, row["unit"])
+        beyond_left=difference(min((p["time"] for p in left), default=predicted) - predicted, row["unit"])
         if left
         else "",
-        beyond_right=distance(max((p["time"] for p in right), default=predicted) - predicted, row["unit"])
+        beyond_right=difference(max((p["time"] for p in right), default=predicted) - predicted, row["unit"])
         if right
         else "",
         unended_beyond=any(pair["unended"] for pair in right),
@@ -68,12 +70,6 @@ def band_of(kind: str, *, exact: bool) -> tuple[float, float]:
     return {"at_most": (0.0, MIDDLE + width), "at_least": (MIDDLE - width, 100.0)}.get(
         kind, (MIDDLE - width, MIDDLE + width)
     )
-
-
-def distance(difference: float, unit: str) -> str:
-    """`+4.760 s`, `+2`."""
-    sign = "+" if difference >= 0 else "\u2212"
-    return f"{sign}{abs(difference):.3f} s" if unit == "s" else f"{sign}{abs(difference):g}"
 
 
 def in_words(pairs: Sequence[Mapping[str, Any]], predicted: float, scale: float, *, exact: bool) -> str:

@@ -7,8 +7,10 @@ from typing import Any
 from reports.charts.axis import Axis
 from reports.charts.letters import Badge, badges
 from reports.charts.spans import Span, covered_s, spans_of
+from reports.figures import amount
 
 CLIENT_ITSELF = "the client itself"
+BETWEEN = "between waits"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,10 +37,14 @@ class Lane:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FaultBand:
+    """`confirmed` is where the world had confirmed it."""
+
     left: float
     width: float
+    confirmed: float
     name: str
-    words: str
+    times: str
+    proof: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,13 +121,16 @@ def fault_band(axis: Axis, fault: Mapping[str, Any], started_ns: int) -> FaultBa
     healed_s = after_call(fault["healed_ns"]) if fault["healed_ns"] is not None else None
     left = axis.at(began_s)
     right = axis.at(healed_s) if healed_s is not None else 100.0
-    healed = f"healed at {healed_s:.3f} s" if healed_s is not None else "not healed"
+    healed = f"healed at {amount(healed_s, 's')}" if healed_s is not None else "not healed"
+    times = f"injected at {amount(began_s, 's')}, in effect at {amount(confirmed_s, 's')}, {healed}"
     proven = "proven" if fault["proven"] else "not proven"
     return FaultBand(
         left=left,
         width=round(right - left, 3),
         name=fault["fault"],
-        words=f"injected at {began_s:.3f} s, confirmed at {confirmed_s:.3f} s, {healed}; {proven}: {fault['finding']}",
+        confirmed=axis.at(confirmed_s),
+        times=times,
+        proof=f"{proven}: {fault['finding']}",
     )
 
 
@@ -144,7 +153,7 @@ def lanes_of(
             for one in own
         )
         lanes.append(Lane(name=lane_name(connection), detail=where_to(own[0]), blocks=blocks))
-    return tuple(lanes)
+    return tuple(sorted(lanes, key=lambda lane: lane.name != CLIENT_ITSELF))
 
 
 def lane_name(connection: int | None) -> str:
@@ -154,8 +163,8 @@ def lane_name(connection: int | None) -> str:
 def where_to(span: Span) -> str:
     if span.connection is None:
         return "between tries"
-    target = "bootstrap address" if span.broker is not None and span.broker < 0 else f"broker {span.broker}"
-    return f"{target}, {span.address}" if span.address else target
+    target = "bootstrap" if span.broker is not None and span.broker < 0 else f"broker {span.broker}"
+    return f"{target} {span.address}" if span.address else target
 
 
 Part = tuple[Badge | None, str, float, bool]
@@ -198,7 +207,7 @@ def measured_parts(
         if own:
             parts.append((badge, times(len(own), badge), sum(one.lasted_s for one in own), setting not in in_formula))
     rest_s = lasted_s - covered_s(spans)
-    return [*parts, (None, "no wait", rest_s, True)] if rest_s > 0.005 * lasted_s else parts
+    return [*parts, (None, BETWEEN, rest_s, True)] if rest_s > 0.005 * lasted_s else parts
 
 
 def times(count: float | None, badge: Badge) -> str:
@@ -236,7 +245,7 @@ def term_rows(
             )
     rest = TermRow(
         badge=None,
-        name="no wait",
+        name=BETWEEN,
         formula_count=None,
         formula_s=None,
         measured_count=None,

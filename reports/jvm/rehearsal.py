@@ -30,7 +30,7 @@ READ, DIAL, PRODUCER_BACKOFF, METADATA_BACKOFF = (
     "Producer.Retry.Backoff",
     "Metadata.Retry.Backoff",
 )
-SECONDS = {READ: 2.0, DIAL: 1.0, PRODUCER_BACKOFF: 0.1, METADATA_BACKOFF: 0.25}
+SECONDS = {READ: 2.0, DIAL: 1.0, PRODUCER_BACKOFF: 0.1, METADATA_BACKOFF: 0.25, "Admin.Timeout": 0.4}
 METADATA_RETRIES = 3
 FORMULA = (
     "2*Net.ReadTimeout + (client.bootstrap.count - 1)*Net.DialTimeout + cluster.brokers*Net.DialTimeout "
@@ -56,8 +56,9 @@ class Trace:
 
     def wait(self, setting: str, purpose: str, **where: object) -> None:
         """A wait that its limit ends, a little late as every timer."""
-        self.tell("wait_started", waiting_on=setting, limit_s=SECONDS[setting], purpose=purpose, **where)
-        self.now_ns += round((SECONDS[setting] + self.chance.uniform(0.0002, 0.0012)) * 1e9)
+        limit_s = SECONDS[setting]
+        self.tell("wait_started", waiting_on=setting, limit_s=limit_s, purpose=purpose, **where)
+        self.now_ns += round((limit_s + self.chance.uniform(0.0002, 0.0012)) * 1e9)
         self.tell("wait_ended", waiting_on=setting, purpose=purpose, outcome="elapsed", **where)
 
     def connect(self, broker: int) -> int:
@@ -100,16 +101,31 @@ class Blackhole:
         """Repeat number `repeat` (from 1) of the cell."""
         name = f"{self.brokers}{self.bootstrap}{self.retries}{repeat}"
         trace = Trace(run_id=f"{int(name):012x}", chance=random.Random(f"{self.seed} {name}"))
-        seed_connection, leader = trace.connect(-1), trace.connect(1)
-        trace.now_ns += 40_000_000
+        connect = self.connect(trace)
         fault = self.fault(trace)
         started_ns = trace.now_ns
         trace.tell("operation_started", operation="probe")
-        self.fail(trace, seed_connection, leader)
+        self.fail(trace, seed_connection=1, leader=2)
         trace.tell("operation_ended", operation="probe", outcome="failed")
-        return self.record(trace, fault, started_ns, repeat), trace.events
+        return self.record(trace, connect, fault, started_ns, repeat), trace.events
 
-    def fail(self, trace: Trace, seed_connection: int, leader: int) -> None:
+    def connect(self, trace: Trace) -> Operation:
+        """The bootstrap connection is number 1, the leader's number 2."""
+        started_ns = trace.now_ns
+        trace.connect(-1)
+        trace.connect(1)
+        ended_ns = trace.now_ns
+        trace.now_ns += 40_000_000
+        return Operation(
+            alias="connect",
+            operation="connect",
+            started_ns=started_ns,
+            ended_ns=ended_ns,
+            outcome="ok",
+            stamped="subject",
+        )
+
+    def fail(self, trace: Trace, *, seed_connection: int, leader: int) -> None:
         trace.tell("attempt_started", operation="probe", try_number=1, broker=1)
         trace.tell("request_sent", connection=leader, broker=1, api="Produce", correlation_id=4, bytes=131)
         trace.wait(READ, "produce response", connection=leader, broker=1)
@@ -143,7 +159,7 @@ class Blackhole:
             finding="14 packets were dropped",
         )
 
-    def record(self, trace: Trace, fault: Fault, started_ns: int, repeat: int) -> RunRecord:
+    def record(self, trace: Trace, connect: Operation, fault: Fault, started_ns: int, repeat: int) -> RunRecord:
         ended_ns = trace.now_ns
         measured_s = (ended_ns - started_ns) / 1e9
         error = "client has run out of available brokers to talk to" if self.retries else "i/o timeout"
@@ -174,6 +190,7 @@ class Blackhole:
             ),
             expectations=self.judged(measured_s),
             operations=(
+                connect,
                 Operation(
                     alias="probe",
                     operation="send",

@@ -1,6 +1,6 @@
 """Cases as the page shows them: the repeats of one scenario with one set of parameters, and what became of them."""
 
-from collections import Counter
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -40,11 +40,13 @@ class Case:
 
     @property
     def reasons(self) -> tuple[str, ...]:
-        """Why it is not a pass: each reason once, the most frequent first."""
-        told = Counter(reason for run in self.runs if run["verdict"] == self.verdict for reason in run["reasons"])
-        if self.gravest_run["error"]:
-            told[self.gravest_run["error"]["text"]] += 1
-        return tuple(reason for reason, _ in told.most_common(3))
+        """Why it is not a pass. Reasons that differ in their figures alone are told once, the most frequent first."""
+        alike: dict[str, list[str]] = {}
+        for run in self.runs:
+            if run["verdict"] == self.verdict:
+                for reason in run["reasons"] or [run["error"]["text"] if run["error"] else "no reason was recorded"]:
+                    alike.setdefault(re.sub(r"\d+", "0", reason), []).append(reason)
+        return tuple(told[0] for told in sorted(alike.values(), key=len, reverse=True)[:3])
 
 
 def cases_of(runs: Sequence[Row]) -> dict[tuple[Any, ...], Case]:

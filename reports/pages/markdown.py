@@ -4,7 +4,7 @@ import html
 import re
 from pathlib import Path
 
-from reports.pages import figures
+from reports import figures
 from reports.pages.verdicts import WORDS
 from reports.pages.view import Page, TimeRow
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from reports.pages import figures
+from reports import figures
 from reports.pages.verdicts import SIGNS, WORDS
 from reports.pages.view import Page
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from harness.records.manifest import Manifest
+from reports import figures
 from reports.charts.letters import Badge, badges
 from reports.charts.strip import Strip, strip_of
 from reports.charts.timeline import Timeline
-from reports.pages import figures
 from reports.pages.cases import KEY, Case, Row, cases_of, key_of
 from reports.pages.choice import Choice
 from reports.pages.verdicts import GRAVEST_FIRST, WORDS, of_outcomes
@@ -20,13 +20,15 @@ Tables = Mapping[str, Sequence[Row]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TimeRow:
-    """A row of the timeout table. `share` is its time in per cent of the longest; `reference` points to its formula."""
+    """A row of the timeout table. `share` is its time in per cent of the longest; `reference` is the number of its
+    formula, 0 without one, and `anchor` where that formula stands on the page."""
 
     row: Row
     verdict: str
     strip: Strip | None
     share: float
     reference: int
+    anchor: str
     case: tuple[tuple[str, str], ...]
     again: bool = False
     """Another measure of the case above."""
@@ -42,7 +44,7 @@ class TimeRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scenario:
-    """A scenario's rows and the formulas that they refer to, numbered from 1."""
+    """A scenario's rows and the formulas that they refer to: anchor, formula, source."""
 
     name: str
     about: str
@@ -50,13 +52,14 @@ class Scenario:
     environment: str
     verdict: str
     rows: tuple[TimeRow, ...]
-    formulas: tuple[tuple[str, str], ...]
+    formulas: tuple[tuple[str, str, str], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
     """One formula from somebody's text, over all cases that it speaks about."""
 
+    scenario: str
     formula: str
     name: str
     when: str
@@ -154,11 +157,12 @@ def headline(cases: Sequence[Case] | Any) -> str:
 
 def lead(rows: Sequence[TimeRow], claims: Sequence[Claim]) -> str:
     """What was found, beyond verdicts: how long clients hung, and what became of the claims."""
-    times = [row.row["median"] for row in rows if row.what == "time to error" and row.row["median"] is not None]
+    times = [row.row for row in rows if row.what == "time to error" and row.row["median"] is not None]
     sentences = []
     if times:
-        low, high = figures.amount(min(times), "s"), figures.amount(max(times), "s")
-        span = f"{low}" if low == high else f"between {low} and {high}"
+        shortest, longest = (pick(times, key=lambda row: row["median"]) for pick in (min, max))
+        low, high = figures.measured(shortest), figures.measured(longest).replace("\u2265", "at least")
+        span = low if low == high else f"between {low} and {high}"
         sentences.append(f"From the call until its error, a client waited {span}.")
     for verdict in ("refuted", "held", "mixed", "inconclusive"):
         own = [claim for claim in claims if claim.verdict == verdict]
@@ -196,10 +200,11 @@ def time_rows(timeouts: Sequence[Row]) -> list[TimeRow]:
     longest = max((row["median"] for row in timeouts if row["unit"] == "s" and row["median"]), default=0.0)
     numbers: dict[tuple[str, str, str], dict[str, int]] = {}
     rows = []
-    for row in timeouts:
+    for row in sorted(timeouts, key=lambda row: row["unit"] != "s"):
         verdict = of_outcomes(row)
         known = numbers.setdefault(group_of(row), {})
         reference = known.setdefault(row["formula"], len(known) + 1) if row["formula"] else 0
+        anchor = f"formula-{list(numbers).index(group_of(row)) + 1}-{reference}"
         in_seconds = row["unit"] == "s" and row["median"] and longest
         rows.append(
             TimeRow(
@@ -208,6 +213,7 @@ def time_rows(timeouts: Sequence[Row]) -> list[TimeRow]:
                 strip=strip_of(row),
                 share=round(100 * row["median"] / longest, 2) if in_seconds else 0.0,
                 reference=reference,
+                anchor=anchor,
                 case=parameters_of(row["case"]),
             )
         )
@@ -232,9 +238,8 @@ def scenarios_of(rows: Sequence[TimeRow], cases: Mapping[tuple[Any, ...], Case])
     scenarios = []
     for (name, client, environment), own in together.items():
         own = case_by_case(own)
-        sources: dict[int, tuple[str, str]] = {}
-        for one in sorted(own, key=lambda one: one.reference):
-            sources.setdefault(one.reference, (one.row["formula"] or "", one.row["source"] or ""))
+        with_formula = sorted((one for one in own if one.reference), key=lambda one: one.reference)
+        formulas = {one.anchor: (one.anchor, one.row["formula"], one.row["source"] or "") for one in with_formula}
         scenarios.append(
             Scenario(
                 name=name,
@@ -243,7 +248,7 @@ def scenarios_of(rows: Sequence[TimeRow], cases: Mapping[tuple[Any, ...], Case])
                 environment=environment,
                 verdict=gravest_of([cases[key_of(one.row)] for one in own]),
                 rows=tuple(own),
-                formulas=tuple(sources.values()),
+                formulas=tuple(formulas.values()),
             )
         )
     return tuple(sorted(scenarios, key=lambda one: (GRAVEST_FIRST.index(one.verdict), one.name)))
@@ -271,6 +276,7 @@ def claims_of(rows: Sequence[Row]) -> tuple[Claim, ...]:
         declared = [row["as_declared"] for row in own if row["as_declared"] is not None]
         claims.append(
             Claim(
+                scenario=own[0]["scenario"],
                 formula=own[0]["formula"],
                 name=own[0]["name"] or "",
                 when=own[0]["when"] or "",

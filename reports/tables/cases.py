@@ -22,5 +22,5 @@ def parameter_text(parameter: Column) -> Column:
 
 
 def conclusive(verdict: Column) -> Column:
-    """What a run measured counts only where something was tested: an unproven fault measures nothing."""
+    """A run in which something was tested: an unproven fault measures nothing."""
     return verdict.isin("pass", "fail")

@@ -5,7 +5,7 @@ from pyspark.sql import DataFrame
 
 from reports.ingest.records import Records
 from reports.tables.base import Table
-from reports.tables.cases import CASE, conclusive, with_case
+from reports.tables.cases import CASE, with_case
 from reports.tables.medians import middle, middle_is_bound, observed
 
 ROW = (*CASE, "measure", "unit", "formula", "line")
@@ -23,15 +23,16 @@ def claims(records: Records) -> DataFrame:
 
 
 def one_row_per_claim(runs: DataFrame) -> DataFrame:
-    """Claims whose `when` is true. What a run without a proven fault says of them is left out of the figures."""
+    """Claims whose `when` is true. Figures are those of the runs that settled them."""
     claimed = F.filter("expectations", lambda one: (one["kind"] == "claim") & (one["outcome"] != "skipped"))
     return runs.select(*CASE, "run_id", "verdict", F.explode(claimed).alias("claim")).select(
         *CASE,
         "run_id",
         "claim.*",
-        F.when(conclusive(F.col("verdict")), observed(F.col("claim.measured"), F.col("claim.censored_at"))).alias(
-            "pair"
-        ),
+        F.when(
+            F.col("claim.outcome").isin("held", "refuted"),
+            observed(F.col("claim.measured"), F.col("claim.censored_at")),
+        ).alias("pair"),
     )
 
 

@@ -71,7 +71,9 @@ def gravest(expectations: Column) -> Column:
 
 def with_observation(rows: DataFrame) -> DataFrame:
     """Adds `pair`: what the run contributes, null where it tested nothing or measured nothing."""
-    return rows.withColumn("pair", F.when(conclusive(F.col("verdict")), observed(F.col("value"), F.col("censored_at"))))
+    outcome = F.col("outcome")
+    tells = outcome.isin("held", "failed") | ((outcome == "unjudged") & conclusive(F.col("verdict")))
+    return rows.withColumn("pair", F.when(tells, observed(F.col("value"), F.col("censored_at"))))
 
 
 def summed_up(rows: DataFrame) -> DataFrame:

@@ -1,0 +1,131 @@
+"""A seeded suite with all that a report must cope with, written by the record models, and one Spark for all tests."""
+
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from harness.records.event import EventRecord
+from harness.records.run import Judged, LabErrorRecord, Measure, RunRecord
+from reports.jvm.rehearsal import Blackhole, Trace, write_lines, write_suite
+
+HOSTILE = "<script>alert('x')</script> & \"quoted\" | `ticks` *stars* <img src=x onerror=alert(1)>"
+CASES = [Blackhole(brokers=n, bootstrap=k, retries=m) for n, k in ((1, 1), (3, 1), (3, 3)) for m in (0, 1, 3)]
+REPEATS = 5
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+
+
+def changed(run: RunRecord, number: int, **fields: object) -> RunRecord:
+    """A copy of a run under an id of its own."""
+    return run.model_copy(update={"run_id": f"{number:012x}", **fields})
+
+
+class Slower(Blackhole):
+    """A release that refreshes metadata a second time, which its formula does not know."""
+
+    def fail(self, trace: Trace, *, seed_connection: int, leader: int) -> None:
+        super().fail(trace, seed_connection=seed_connection, leader=leader)
+        trace.dial_in_vain(1)
+        for _ in range(3):
+            trace.wait("Metadata.Retry.Backoff", "metadata back-off")
+            trace.dial_in_vain(-1)
+        trace.wait("Admin.Timeout", "a wait that no term knows")
+
+
+def slower(repeat: int) -> tuple[RunRecord, list[EventRecord]]:
+    run, events = Slower(seed=11).run(repeat)
+    run_id = f"{5000 + repeat:012x}"
+    measured = run.expectations[0].measured or 0.0
+    run = run.model_copy(
+        update={
+            "run_id": run_id, "scenario": "sarama-upgrade-bound", "client_version": "1.60.1", "verdict": "fail",
+            "about": "A release that refreshes metadata once more than its formula says.",
+            "reasons": (f"probe.time_to_error was {measured:.3f} s, not 8.850 s",),
+        }
+    )  # fmt: skip
+    return run, [event.model_copy(update={"run_id": run_id}) for event in events]
+
+
+def settled(run: RunRecord, **fields: object) -> tuple[Judged, ...]:
+    """The run's expectations, taken back as for a run that was spoilt."""
+    return tuple(
+        one.model_copy(update={"outcome": "inconclusive", "fails_run": False, **fields}) for one in run.expectations
+    )
+
+
+def untested(run: RunRecord, number: int, repeat: int) -> RunRecord:
+    """A run whose fault dropped nothing."""
+    fault = run.faults[0].model_copy(update={"proven": False, "count": 0, "finding": "dropped 0 packets"})
+    return changed(
+        run, number, scenario="sarama-heal-mid-dial", repeat=repeat, verdict="inconclusive", faults=(fault,),
+        about="The outage ends while a dial is under way.", reasons=("fault `outage` dropped 0 packets",),
+        expectations=settled(run)[:1], measures=(run.measures[0].model_copy(update={"value": 0.004}),),
+    )  # fmt: skip
+
+
+def unended(run: RunRecord, number: int, repeat: int) -> RunRecord:
+    """A run that the lab gave up on in three of five repeats."""
+    censored = repeat <= 3
+    measured = None if censored else 41.2 + repeat
+    bound = 60.0 if censored else None
+    judged = run.expectations[0].model_copy(
+        update={
+            "measured": measured,
+            "censored_at": bound,
+            "predicted": 45.0,
+            "low": 30.0,
+            "high": 60.0,
+            "kind": "at_most",
+        }
+    )
+    return changed(
+        run, number, scenario="kafka-go-blackhole-with-a-name-that-is-longer-than-any-table-would-like-it-to-be",
+        client="kafka-go", client_version="0.4.50", repeat=repeat, expectations=(judged,),
+        measures=(Measure(name="probe.time_to_error", unit="s", value=measured, censored_at=bound),
+                  Measure(name="probe.attempts", unit="count", missing="the client's trace has no attempt_started")),
+    )  # fmt: skip
+
+
+def hostile(run: RunRecord, number: int, repeat: int) -> RunRecord:
+    """A run whose every text is an attempt to be more than text; the lab itself failed in it."""
+    operation = run.operations[-1].model_copy(update={"error": HOSTILE})
+    claim = Judged(
+        measure="probe.time_to_error", kind="claim", formula=HOSTILE, unit="s", predicted=8.85, low=8.7, high=9.0,
+        outcome="inconclusive", declared_holds=False, source=HOSTILE, name=HOSTILE,
+    )  # fmt: skip
+    return changed(
+        run, number, scenario=HOSTILE, repeat=repeat, about=HOSTILE, operations=(*run.operations[:-1], operation),
+        verdict="lab_error", reasons=(HOSTILE,), expectations=(*settled(run), claim),
+        error=LabErrorRecord(code="toxiproxy-gone", text=HOSTILE, blame="lab"),
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="session")
+def write_hard_suite() -> Callable[[Path], list[RunRecord]]:
+    """Writes the suite to a folder and returns the runs that count."""
+
+    def write(folder: Path) -> list[RunRecord]:
+        folder.mkdir(parents=True, exist_ok=True)
+        runs = write_suite(folder, CASES, repeats=REPEATS)
+        pattern = runs[REPEATS]
+        for place, make in enumerate((untested, unended, hostile), start=1):
+            runs += [make(pattern, 1000 * place + repeat, repeat) for repeat in range(1, REPEATS + 1)]
+        told = [slower(repeat) for repeat in range(1, REPEATS + 1)]
+        runs += [run for run, _ in told]
+        again = runs[0]
+        runs[0] = again.model_copy(update={"attempt": 2})
+        noisy = again.model_copy(update={"verdict": "inconclusive", "noisy": True})
+        write_lines(folder / "runs.jsonl", [noisy, *runs])
+        events = (folder / "events.jsonl").read_text(encoding="utf-8")
+        first = f'"run_id":"{again.run_id}","attempt":1'
+        with (folder / "events.jsonl").open("a", encoding="utf-8") as file:
+            for line in events.splitlines():
+                if first in line:
+                    file.write(line.replace('"attempt":1', '"attempt":2') + "\n")
+            for _, more in told:
+                file.writelines(event.model_dump_json() + "\n" for event in more)
+        return runs
+
+    return write
