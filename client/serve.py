@@ -100,6 +100,7 @@ class _Subject:
         )
         self._producer: Producer | None = None
         self._connecting = False
+        self._closing = False
         self._used_ids: dict[str, None] = {}
 
     async def run(self, lines: AsyncIterator[bytes]) -> int:
@@ -192,12 +193,13 @@ class _Subject:
         if operation == "send":
             return await self._send(name, command)
         if operation == "close":
-            if self._producer is not None:
-                await self._producer.close()
+            await self._close()
             return {}
         raise CommandError(f"op is connect, send or close, not {_encode(operation)[:80]}")
 
     async def _connect(self) -> None:
+        if self._closing:
+            raise CommandError("connect: the subject is closing")
         if self._producer is not None or self._connecting:
             raise CommandError("connect: there is a producer already, or one on its way")
         one = profile(self._launch.client)
@@ -207,6 +209,14 @@ class _Subject:
             self._producer = await one.connect(self._surroundings, settings, self._launch.bootstrap)
         finally:
             self._connecting = False
+
+    async def _close(self) -> None:
+        if self._closing:
+            raise CommandError("close: the subject is closing already")
+        self._closing = True
+        if self._producer is not None:
+            await self._producer.close()
+            self._producer = None
 
     async def _send(self, name: str, command: Mapping[str, object]) -> dict[str, Value]:
         topic, value = command.get("topic"), command.get("value")

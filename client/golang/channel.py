@@ -93,8 +93,7 @@ class Channel(Generic[T]):
         """Send if that needs no waiting."""
         if self._closed:
             raise ClosedChannelError("send on closed channel")
-        receiver = _next(self._receivers)
-        if receiver is not None:
+        if self._receivers and (receiver := _next(self._receivers)) is not None:
             receiver.future.set_result(Passed(receiver.place, value, True))
             return True
         if len(self._buffer) < self.capacity:
@@ -104,24 +103,24 @@ class Channel(Generic[T]):
 
     def take(self) -> tuple[T | None, bool] | None:
         """Receive if that needs no waiting, else None."""
+        sender = _next(self._senders) if self._senders else None
         if self._buffer:
-            value = self._buffer.popleft()
-            sender = _next(self._senders)
+            value: Any = self._buffer.popleft()
             if sender is not None:
                 self._buffer.append(sender.value)  # type: ignore[arg-type]
-                sender.future.set_result(Passed(sender.place, None, True))
-            return value, True
-        sender = _next(self._senders)
+        elif sender is not None:
+            value = sender.value
+        else:
+            return (None, False) if self._closed else None
         if sender is not None:
             sender.future.set_result(Passed(sender.place, None, True))
-            return sender.value, True  # type: ignore[return-value]
-        return (None, False) if self._closed else None
+        return value, True
 
     def can_send(self) -> bool:
-        return self._closed or len(self._buffer) < self.capacity or _live(self._receivers)
+        return self._closed or len(self._buffer) < self.capacity or (bool(self._receivers) and _live(self._receivers))
 
     def can_receive(self) -> bool:
-        return bool(self._buffer) or self._closed or _live(self._senders)
+        return bool(self._buffer) or self._closed or (bool(self._senders) and _live(self._senders))
 
     def park_sender(self, future: "asyncio.Future[Passed]", place: int, value: T) -> Parked:
         parked = Parked(future, place, value)

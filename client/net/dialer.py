@@ -5,6 +5,7 @@ Source: Go's net/dial.go (dialSerial, partialDeadline).
 """
 
 import asyncio
+import encodings.idna  # noqa: F401 - asyncio loads it at its first dial, which would be timed
 import socket
 from typing import cast
 

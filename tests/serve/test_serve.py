@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from client.serve import serve
+
 WithBroker = Callable[[Callable[..., Any]], None]
 
 
@@ -134,6 +136,27 @@ def test_commands_that_cannot_be_carried_out_are_started_and_answered(
     asyncio.run(check())
 
 
+def test_close_is_answered_once_and_nothing_is_sent_behind_it(
+    with_broker: WithBroker, subject: Callable[..., Any]
+) -> None:
+    async def check(broker: Any, address: tuple[str, int]) -> None:
+        one = subject(address, Producer_Flush_Frequency=0.5)
+        await one.ask(op="connect", id="c")
+        one.say({"op": "send", "id": "before", "topic": "orders", "partition": 0, "value": "x"})
+        await asyncio.sleep(0.1)  # well before it is flushed, so that close has to wait
+        one.say({"op": "close", "id": "end"})
+        one.say({"op": "close", "id": "again"})
+        await one.answer("again")
+        one.say({"op": "send", "id": "after", "topic": "orders", "partition": 0, "value": "x"})
+        assert (await one.answer("before"))["ev"] == "ok"
+        assert (await one.answer("again"))["class"] == "CommandError"
+        assert (await one.answer("after"))["class"] == "ErrShuttingDown"
+        assert await one.exit == 0
+        assert not one.log
+
+    with_broker(check)
+
+
 def test_two_connects_give_one_producer(with_broker: WithBroker, subject: Callable[..., Any]) -> None:
     async def check(broker: Any, address: tuple[str, int]) -> None:
         one = subject(address)
@@ -198,8 +221,6 @@ def test_nobody_reading_ends_the_subject(subject: Callable[..., Any]) -> None:
 
         async def gone(line: bytes) -> None:
             raise BrokenPipeError("gone")
-
-        from client.serve import serve
 
         log: list[str] = []
         launch = {"client": "sarama", "version": "1.27.2", "bootstrap": ["127.0.0.1:1"]}

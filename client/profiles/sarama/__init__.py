@@ -1,4 +1,11 @@
-"""Sarama, the Go client: its SyncProducer with the timing of its source. Files and functions carry upstream's names."""
+"""Sarama, the Go client: its SyncProducer with the timing of its source. Files and functions carry upstream's names.
+
+The waits that it traces lie end to end on the path of a send, so that their sum is the send's time, with three
+exceptions. A dial that was started to look ahead (the leader's, before the first message) may overlap with another
+wait. Several partitions, and the refresh in the background (its back-offs are called so), wait at the same time. Behind
+each error of `updateLeader` the partition's producer backs off once more: that wait begins when the caller already has
+the error.
+"""
 
 from client.profiles.contract import Profile
 from client.profiles.sarama.broker import prepare

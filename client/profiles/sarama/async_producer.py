@@ -6,6 +6,7 @@ broker_producer. Idempotence and interceptors are left out.
 
 from collections import deque
 from collections.abc import Sequence
+from contextlib import suppress
 
 from client.errors import ClientError
 from client.events import Kind
@@ -83,7 +84,8 @@ class AsyncProducer:
         self.in_flight.add(1)
         await self.input.send(ProducerMessage(flags=SHUTDOWN))
         await self.in_flight.wait()
-        await self.client.close()
+        with suppress(ClientError):  # upstream logs it and goes on
+            await self.client.close()
         self.input.close()
         self._retries.close()
         self.errors.close()
