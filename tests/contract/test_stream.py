@@ -148,8 +148,8 @@ async def test_several_dark_segments_have_their_own_rhythm(kit: Toolkit) -> None
     (_, writer), (far_reader, _) = await pair()
     async with kit.packets("to_broker"):
         sent_s = now_s()
-        for _ in range(3):
-            writer.write(bytes(1000))
+        for size in (1000, 1000, 1000):
+            writer.write(bytes(size))
         await asyncio.sleep(0.4)
     await far_reader.readexactly(3000)
     earliest_s, latest_s = next_after(tail_retransmissions_s(), 0.4)

@@ -50,7 +50,7 @@ class SimCounter:
 class CellKit:
     """Two cores, shared with other checks: what is due may come this much later."""
 
-    slack_s = 0.15
+    slack_s = 0.3
 
     def __init__(self, table: PacketTable) -> None:
         self._table = table
