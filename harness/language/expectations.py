@@ -35,10 +35,13 @@ class Context:
     doubtful: frozenset[str] = frozenset()
 
 
-def expectation(model: Expect, tree: Tree, context: Context) -> Expectation | None:
-    """The expectation, None where it is wrong: then notes say why."""
+def expectation(model: Expect, tree: Tree, context: Context, *, complete: bool) -> Expectation | None:
+    """The expectation, None where it is wrong: then notes say why.
+
+    Where it is not `complete`, keys were left out as unknown: what is missing may be what they meant.
+    """
     before = len(context.notes.problems) + len(context.notes_of_formulas.problems)
-    kind = _kind(model, tree, context.notes)
+    kind = _kind(model, tree, context.notes, complete=complete)
     unit = _measured_unit(model, tree, context)
     if kind is None:
         return None
@@ -50,9 +53,10 @@ def expectation(model: Expect, tree: Tree, context: Context) -> Expectation | No
     elif named is not None:
         _check_named(named, place, unit, context)
     when = _when(model, tree, named, context)
-    if unit is not None:
+    if unit is not None and complete:
         _tolerance(model, kind, unit, tree, context.notes)
-    _claim(model, kind, tree, context.notes)
+    if complete:
+        _claim(model, kind, tree, context.notes)
     if len(context.notes.problems) + len(context.notes_of_formulas.problems) > before or unit is None:
         return None
     within = model.within or Tolerance(0.0, 0.0)
@@ -70,10 +74,12 @@ def _scalar(tree: Tree, key: str) -> Scalar:
     return value
 
 
-def _kind(model: Expect, tree: Tree, notes: Notes) -> Kind | None:
+def _kind(model: Expect, tree: Tree, notes: Notes, *, complete: bool) -> Kind | None:
     given = [kind for kind in KINDS if getattr(model, kind) is not None]
     if len(given) == 1:
         return given[0]
+    if not given and not complete:
+        return None
     where = at(tree, (given[1],), key=True) if given else tree.span
     message = f"{' and '.join(given)} at once" if given else "nothing says what the measure should be"
     notes.add(where, "expectation", message, f"write one of {', '.join(KINDS)}")

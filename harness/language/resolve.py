@@ -19,7 +19,7 @@ from harness.language.steps import Steps, steps
 from harness.language.subjects import client_plan, settings
 from harness.language.timeline import with_times
 from harness.language.tree import Mapping, Scalar, Sequence, Tree, plain
-from harness.language.validation import validated
+from harness.language.validation import keys_of, validated
 from harness.plan import ClientPlan, ClusterShape, Expectation, RunPlan
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -57,7 +57,9 @@ def resolve(cell: Cell, path: Path, notes: Notes, library: Library) -> RunPlan |
     cluster_model, cluster_tree = _part(Cluster, tree.get("cluster"))
     cluster = cluster_shape(cluster_model, cluster_tree, notes) if cluster_model and cluster_tree else None
     client_model, client_tree = _part(Client, tree.get("client"))
-    found = client_plan(client_model, client_tree, notes) if client_model and client_tree else None
+    found = None
+    if client_model and client_tree and not _half_known(client_model, client_tree, tree):
+        found = client_plan(client_model, client_tree, notes)
     if client_model and client_tree and cluster is not None:
         check_bootstrap(tuple(client_model.bootstrap), cluster.brokers, client_tree, notes)
     found_steps = steps(tree.get("steps"), cluster, notes)
@@ -69,11 +71,21 @@ def resolve(cell: Cell, path: Path, notes: Notes, library: Library) -> RunPlan |
 
 
 def _part(model: type[Model], tree: Tree | None) -> tuple[Model | None, Tree | None]:
-    """The part where it is right by itself; what is wrong was noted with the whole file."""
+    """The part where it is right but for keys that it does not know; what is wrong was noted with the whole file."""
+    if isinstance(tree, Mapping):
+        known = keys_of(model, ())
+        tree = Mapping({key: entry for key, entry in tree.entries.items() if key in known}, tree.span)
     try:
         return (model.model_validate(plain(tree)), tree) if tree is not None else (None, None)
     except ValidationError:
         return None, tree
+
+
+def _half_known(client: Client, part: Tree, tree: Mapping) -> bool:
+    """Whether an unknown key of the client may be what is missing: that is noted once, not twice."""
+    whole = tree.get("client")
+    bundled = client.profile is not None and client.version is not None
+    return whole is not None and plain(part) != plain(whole) and not bundled and client.driver is None
 
 
 def _draft(
@@ -108,7 +120,8 @@ def _expectations(
     for item in items:
         model, part = _part(Expect, item)
         if model is not None and part is not None:
-            made = expectation(model, part, context)
+            complete = plain(part) == plain(item)
+            made = expectation(model, part, context, complete=complete)
             if made is not None:
                 found.append(made)
     return tuple(found)

@@ -190,8 +190,16 @@ class _Reader:
             self.notes.add(at(tree, ("partition",)), "unknown-partition", message, hint)
 
     def _inject(self, model: InjectStep, tree: Mapping, when: When) -> Inject | None:
-        own = Mapping(_own(tree, InjectStep), tree.span)
-        fault = validated(FAULTS[model.inject], own, self.notes, known=tuple(keys_of(InjectStep, ())))
+        definition = FAULTS[model.inject]
+        entries = _own(tree, InjectStep)
+        parameters = keys_of(definition, ())
+        for key in [key for key in entries if key not in parameters]:
+            hint = did_you_mean(key, [*parameters, *keys_of(InjectStep, ())])
+            hint = hint if hint.startswith("did") else f"one of {', '.join(parameters)}"
+            message = f"{model.inject} has no parameter {shown(key)}"
+            self.notes.add(entries.pop(key).key.span, "unknown-parameter", message, hint)
+        own = Mapping(entries, tree.span)
+        fault = validated(definition, own, self.notes)
         if fault is None:
             return None
         if self.cluster is not None:

@@ -13,8 +13,8 @@ from harness.quantities import shown
 Model = TypeVar("Model", bound=BaseModel)
 
 
-def validated(model: type[Model], tree: Tree, notes: Notes, *, known: tuple[str, ...] = ()) -> Model | None:
-    """The tree as a model, None where it is none: then `notes` has every reason. `known`: further keys to suggest."""
+def validated(model: type[Model], tree: Tree, notes: Notes) -> Model | None:
+    """The tree as a model, None where it is none: then `notes` has every reason."""
     if not isinstance(tree, Mapping):
         notes.add(tree.span, "type", f"a mapping is wanted here, not {_kind(tree)}", "write key: value")
         return None
@@ -22,28 +22,28 @@ def validated(model: type[Model], tree: Tree, notes: Notes, *, known: tuple[str,
         return model.model_validate(plain(tree))
     except ValidationError as error:
         findings = error.errors(include_url=False)
-        meant = {hint for finding in findings if (hint := _meant(finding, model, tree, known))}
+        meant = {hint for finding in findings if (hint := _meant(finding, model, tree))}
         for finding in findings:
             if finding["type"] != "missing" or tuple(finding["loc"]) not in meant:
-                _note(finding, model, tree, notes, known)
+                _note(finding, model, tree, notes)
         return None
 
 
-def _meant(finding: Any, model: type[BaseModel], tree: Tree, known: tuple[str, ...]) -> Path_ | None:
+def _meant(finding: Any, model: type[BaseModel], tree: Tree) -> Path_ | None:
     """Where an unknown key is likely to belong: that key is not also said to be missing."""
     if finding["type"] != "extra_forbidden":
         return None
     loc: Path_ = tuple(finding["loc"])
-    hint = _key_hint(loc, model, tree, known)
+    hint = _key_hint(loc, model, tree)
     return (*loc[:-1], hint.removeprefix("did you mean ").removesuffix("?")) if hint.startswith("did") else None
 
 
-def _key_hint(loc: Path_, model: type[BaseModel], tree: Tree, known: tuple[str, ...]) -> str:
+def _key_hint(loc: Path_, model: type[BaseModel], tree: Tree) -> str:
     names = [name for name in keys_of(model, loc[:-1]) if name not in _given(tree, loc[:-1])]
-    return did_you_mean(str(loc[-1]), [*names, *known])
+    return did_you_mean(str(loc[-1]), names)
 
 
-def _note(finding: Any, model: type[BaseModel], tree: Tree, notes: Notes, known: tuple[str, ...]) -> None:
+def _note(finding: Any, model: type[BaseModel], tree: Tree, notes: Notes) -> None:
     kind: str = finding["type"]
     loc: Path_ = tuple(finding["loc"])
     context: AbstractMapping[str, Any] = finding.get("ctx", {})
@@ -52,7 +52,7 @@ def _note(finding: Any, model: type[BaseModel], tree: Tree, notes: Notes, known:
         owner = f" in `{loc[-2]}`" if len(loc) > 1 and isinstance(loc[-2], str) else ""
         notes.add(where, "missing-key", f"`{loc[-1]}` is missing{owner}", f"add {loc[-1]}: ...")
     elif kind == "extra_forbidden":
-        hint = _key_hint(loc, model, tree, known)
+        hint = _key_hint(loc, model, tree)
         notes.add(at(tree, loc, key=True), "unknown-key", f"there is no key {shown(loc[-1])} here", hint)
     elif kind in ("quantity", "selector", "flows", "latency"):
         notes.add(at(tree, loc), kind, str(context["text"]), str(context["hint"]))

@@ -40,9 +40,11 @@ MISTAKES = [
     (("version: 1.27.2", "version: 1.27"), "type", "1.27", "a text is wanted", "'1.27'"),
     (("profile: sarama, version: 1.27.2", "profile: samara, version: 1.27.2"),
      "unknown-profile", "samara", "no profile", "sarama?"),
+    (("profile: sarama", "profil: sarama"), "unknown-key", "profil", "no key", "profile?"),
+    (("version: 1.27.2", "verison: 1.27.2"), "unknown-key", "verison", "no key", "version?"),
     (("profile: sarama, version: 1.27.2,", "version: 1.27.2,"), "client", "{", "a client is", "add profile"),
     (("inject: blackhole", "inject: blackhol"), "unknown-fault", "blackhol", "no fault", "blackhole?"),
-    (("brokers: all, as", "borkers: all, as"), "unknown-key", "borkers", "no key", "brokers?"),
+    (("brokers: all, as", "borkers: all, as"), "unknown-parameter", "borkers", "no parameter", "brokers?"),
     (("brokers: all, as", "brokers: [1, 4], as"), "no-such-broker", "4", "no broker 4", "the only broker is 1"),
     (("brokers: all, as", "brokers: none, as"), "selector", "none", "selects no brokers", "write all"),
     (("inject: blackhole,", "inject: latency, delay: 5,"), "quantity", "5", "not a duration", "5s or 5ms"),
@@ -86,6 +88,7 @@ MISTAKES = [
     (equals("formula(nothing_such)"), "unknown-formula", "formula(nothing_such)", "no formula", ""),
     (equals("formula(established_blackhol)"),
      "unknown-formula", "formula(established_blackhol)", "", "established_blackhole"),
+    (("within: 1% + 50ms", "withn: 1%"), "unknown-key", "withn", "no key", "within?"),
     ((", within: 1% + 50ms", ""), "missing-within", "equals", "needs a tolerance", "within: 1% + 50ms"),
     (("within: 1% + 50ms", "within: 50"), "quantity", "50", "not a duration", "50s or 50ms"),
     ((EXPECT, "{measure: probe.dials, equals: 4, within: 50ms}"),
@@ -106,7 +109,8 @@ MISTAKES = [
     ((EXPECT, EXPECT + MATRIX + "settings.Net.Raed: [1s]"), "unknown-setting", "Net.Raed", "no setting", "Net."),
     ((EXPECT, EXPECT + MATRIX + "setting.Net.ReadTimeout: [1s]"),
      "unknown-path", "setting.Net.ReadTimeout", "names nothing", "settings.Net.ReadTimeout?"),
-    ((EXPECT, EXPECT + MATRIX + "outage.depth: [1]"), "unknown-key", "depth", "no key", ""),
+    ((EXPECT, EXPECT + MATRIX + "outage.depth: [1]"),
+     "unknown-parameter", "depth", "blackhole has no", "one of brokers, flows"),
     ((EXPECT, EXPECT + MATRIX + "cluster.brokers: [1, x]"), "type", "x", "a whole number", ""),
     ((EXPECT, EXPECT + MATRIX + "client.bootstrap: [[1], [7]]"), "no-such-broker", "7", "no broker 7", "only broker"),
     ((EXPECT, EXPECT + MATRIX + "cluster.brokers: 3"), "type", "3", "holds a list", "[1, 3]"),
@@ -140,11 +144,13 @@ def test_all_mistakes_come_at_once_in_the_order_of_the_file(changed: Callable[..
         ("Net.ReadTimeout: 2s", "Net.Raed: 2s"),
         ("brokers: all, as", "brokers: [9], as"),
         ("probe.time_to_error", "prob.time_to_eror"),
+        ("2*Net.ReadTimeout, within", "Net.Raed, withn"),
     )
     problems = scenario.problems()
     codes = [problem.code for problem in problems]
     assert codes == [
         "unknown-key", "unknown-setting", "no-such-broker", "unknown-alias", "unknown-measure",
+        "unknown-name", "unknown-key",
     ]  # fmt: skip
     assert [p.line for p in problems] == sorted(p.line for p in problems)
 
