@@ -5,7 +5,7 @@ import socket
 from pathlib import Path
 
 from harness.brokers.embedded.controller import Controller
-from harness.brokers.embedded.link import BrokerLink
+from harness.brokers.embedded.link import BrokerFailed, BrokerLink
 from harness.brokers.embedded.process import run_broker
 from harness.environments.local import addresses
 from harness.environments.local.children import Child, Files, fork
@@ -16,7 +16,10 @@ from harness.plan import ClusterShape
 class Brokers:
     """Started together; `ready` returns when all of them listen."""
 
-    def __init__(self, controller: Controller, processes: dict[int, Child], channels: dict[int, socket.socket]) -> None:
+    def __init__(
+        self, controller: Controller, processes: dict[int, Child], channels: dict[int, socket.socket], logs: Logs
+    ) -> None:
+        self._logs = logs
         self.controller = controller
         self.processes = processes
         self._channels = channels
@@ -33,7 +36,7 @@ class Brokers:
             processes[broker] = _forked(broker, theirs.fileno(), folder, logs)
             theirs.close()
             channels[broker] = ours
-        return cls(controller, processes, channels)
+        return cls(controller, processes, channels, logs)
 
     async def ready(self) -> None:
         """Raises BrokerFailed."""
@@ -41,8 +44,11 @@ class Brokers:
             link = await BrokerLink.over(broker, channel)
             self.controller.attach(link.push)
             self._links[broker] = link
-        for link in self._links.values():
-            await link.ready()
+        for broker, link in self._links.items():
+            try:
+                await link.ready()
+            except BrokerFailed as exc:
+                raise BrokerFailed(f"{exc}; {self._logs.last_words(log_name(broker))}") from exc
 
 
 def log_name(broker: int) -> str:

@@ -12,6 +12,7 @@ every process in the pid namespace, and with the last of them go the network, it
 
 import asyncio
 import gc
+import logging
 import os
 import pickle
 import select
@@ -51,6 +52,8 @@ def launch(body: Body, *, channel: socket.socket, hold: int) -> int:
 def leave(work: Callable[[], int]) -> NoReturn:
     """Run a forked process' work and end it without the caller's clean-up, which is not its own."""
     status = _BROKE
+    # What the caller had not flushed is the caller's to write, and its streams may not be files 1 and 2 at all.
+    sys.stdout, sys.stderr = (os.fdopen(number, "w", buffering=1, closefd=False) for number in (1, 2))
     try:
         status = work()
     except BaseException:  # noqa: BLE001 - nothing of the caller's may run on in a fork
@@ -66,6 +69,8 @@ def _launcher(body: Body, channel: socket.socket, hold: int, parent: int) -> int
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGCHLD, signal.SIGALRM):
         signal.signal(number, signal.SIG_DFL)
     signal.set_wakeup_fd(-1)
+    # They write to files of the caller's, whose numbers will soon be somebody else's.
+    logging.getLogger().handlers.clear()
     close_files_except((0, 1, 2, channel.fileno(), hold))
     try:
         namespaces.enter()

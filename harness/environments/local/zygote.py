@@ -4,6 +4,7 @@ A Python start with all imports costs a third of a second of computing; a fork o
 """
 
 import gc
+import logging
 import os
 import select
 import signal
@@ -82,6 +83,7 @@ def _serve(control: socket.socket, body: Body, parent: int) -> int:
     os.setsid()
     die_with_parent(parent)
     _nothing_to_read_or_print()
+    logging.getLogger().handlers.clear()
     close_files_except((0, 1, 2, control.fileno()))
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_DFL)

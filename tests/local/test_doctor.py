@@ -1,0 +1,53 @@
+"""Protects what `doctor` tells about the local environment: tried for real, and with a remedy where something lacks."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from harness.environments.local.doctor import Finding, findings
+
+pytestmark = pytest.mark.cell
+
+
+def test_a_machine_that_can_is_told_so() -> None:
+    found = {finding.name: finding for finding in findings()}
+    assert list(found) == ["namespaces", "packet rules", "toxiproxy", "kernel", "machine"]
+    assert found["namespaces"].state == found["packet rules"].state == "ok"
+    assert "Hz" in found["kernel"].text
+
+
+def test_what_lacks_is_told_with_its_remedy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.delenv("TOXIPROXY_SERVER", raising=False)
+    toxiproxy = next(finding for finding in findings() if finding.name == "toxiproxy")
+    assert toxiproxy.state == "missing"
+    assert toxiproxy.remedy is not None
+    assert "harness.toxiproxy" in toxiproxy.remedy
+
+
+_DENIED = """
+from pathlib import Path
+from harness.environments.local.doctor import findings
+Path("/proc/sys/user/max_user_namespaces").write_text("0")
+for finding in findings():
+    print(finding.name, finding.state, finding.text)
+"""
+
+
+def test_refused_namespaces_are_told_and_the_rest_is_looked_at_all_the_same() -> None:
+    done = subprocess.run(
+        ["unshare", "--user", "--map-root-user", sys.executable, "-c", _DENIED],
+        capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert lines[0] == "namespaces missing namespaces are switched off: user.max_user_namespaces is 0"
+    assert any(line.startswith("toxiproxy ") for line in lines)
+    assert any(line.startswith("machine ") for line in lines)
+
+
+def test_findings_are_values() -> None:
+    assert Finding(name="a", state="ok", text="b") == Finding(name="a", state="ok", text="b")

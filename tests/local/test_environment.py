@@ -1,0 +1,196 @@
+"""Protects the environment as a suite uses it: many cells at once, few of them starting, an end at once when it is
+closed, and a story for every run whose cell broke."""
+
+import asyncio
+import os
+import threading
+import time
+from pathlib import Path
+from statistics import median
+
+import pytest
+from local_runs import in_threads, opened, plan, run, story, told
+from machine import MARK, processes_marked
+
+from harness.environments.local import environment
+from harness.environments.local.resources import lanes_for
+from harness.environments.probe import round_trip_s
+from harness.environments.world import EnvironmentUnavailable, Executable, Progress, RunInterrupted, World, WorldError
+from harness.plan import RunPlan
+from harness.story import Story
+
+pytestmark = pytest.mark.cell
+
+SUBJECT = Executable(argv=("sh", "-c", "echo ready; read line"), launch={})
+
+
+async def _wait_for_ever(plan: RunPlan, world: World, progress: Progress, _logs: Path | None) -> Story:
+    process = await world.start(SUBJECT, None)
+    await anext(process.lines())
+    progress("waiting")
+    await world.failure()
+    return story(plan, world)
+
+
+def test_sixteen_cells_run_side_by_side_and_at_most_two_are_starting() -> None:
+    async def conduct(plan: RunPlan, world: World, progress: Progress, _logs: Path | None) -> Story:
+        progress("starting")
+        process = await world.start(SUBJECT, None)
+        await anext(process.lines())
+        progress("started")
+        await round_trip_s(world.address_of(1), limit_s=20)
+        await asyncio.sleep(1)
+        return story(plan, world, plan.run_id)
+
+    state = threading.Lock()
+    starting: set[int] = set()
+    most_starting = running = most_running = 0
+
+    def one(place: int) -> Story:
+        nonlocal most_starting, running, most_running
+
+        def heard(text: str) -> None:
+            nonlocal most_starting, running, most_running
+            with state:
+                if text == "starting":
+                    starting.add(place)
+                    running += 1
+                else:
+                    starting.discard(place)
+                most_starting, most_running = max(most_starting, len(starting)), max(most_running, running)
+
+        result = local.run(plan(run_id=str(place)), heard, None)
+        with state:
+            running -= 1
+        return result
+
+    with opened(conduct) as local:
+        results = in_threads(16, one)
+    assert [told(result) for result in results] == [str(place) for place in range(16)]
+    # The message that a cell has started may overtake the progress text that says so: one more is seen at most.
+    assert most_starting <= 3
+    assert most_running >= 4
+
+
+def test_from_a_cell_s_opening_to_a_subject_that_is_ready_is_less_than_a_second() -> None:
+    async def conduct(plan: RunPlan, world: World, progress: Progress, _logs: Path | None) -> Story:
+        process = await world.start(SUBJECT, None)
+        await anext(process.lines())
+        progress("ready")
+        return story(plan, world)
+
+    with opened(conduct) as local:
+        took_s = []
+        for _ in range(9):
+            ready = []
+            began = time.monotonic()
+            local.run(plan(brokers=3), lambda _: ready.append(time.monotonic()), None)  # noqa: B023 - called before
+            took_s.append(ready[0] - began)
+    assert median(took_s) < 1.0
+
+
+def test_closing_ends_every_run_at_once_and_leaves_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    mark = str(tmp_path)
+    # Executed programs get it: Toxiproxy and the subject of each cell. What lives on in a cell keeps these alive.
+    monkeypatch.setenv(MARK, mark)
+    up = threading.Semaphore(0)
+    marked: list[int] = []
+    closed_s: list[float] = []
+
+    def close_when_up() -> None:
+        for _ in range(4):
+            up.acquire()
+        marked.extend(processes_marked(mark))
+        closed_s.append(time.monotonic())
+        local.close()
+
+    with opened(_wait_for_ever) as local:
+        closing = threading.Thread(target=close_when_up)
+        closing.start()
+        results = in_threads(4, lambda place: local.run(plan(run_id=str(place)), lambda _: up.release(), None))
+        closing.join()
+        assert time.monotonic() - closed_s[0] < 2.0
+        assert [type(result) for result in results] == [RunInterrupted] * 4
+        with pytest.raises(RunInterrupted):
+            local.run(plan(), lambda _: None, None)
+    assert len(marked) >= 8
+    assert processes_marked(mark) == []
+
+
+def test_closing_while_cells_are_starting_interrupts_them_too() -> None:
+    for delay_s in (0.0, 0.01, 0.03, 0.1, 0.3):
+        with opened(_wait_for_ever) as local:
+            timer = threading.Timer(delay_s, local.close)
+            timer.start()
+            results = in_threads(6, lambda place: local.run(plan(run_id=str(place)), lambda _: None, None))
+            timer.join()
+        assert [type(result) for result in results] == [RunInterrupted] * 6
+
+
+def test_a_run_far_past_its_limit_is_ended_with_a_story_that_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(environment, "_GRACE_S", 0.5)
+    result = run(_wait_for_ever, plan(limit_s=1.0))
+    assert result.error is not None
+    assert result.error.code == "cell-hung"
+    assert "past its limit of 1 s" in result.error.text
+
+
+def test_a_cell_that_dies_has_a_story_that_says_so(tmp_path: Path) -> None:
+    async def conduct(plan: RunPlan, world: World, _progress: Progress, _logs: Path | None) -> Story:
+        os._exit(9)
+
+    result = run(conduct, logs=tmp_path)
+    assert result.error is not None
+    assert result.error.code == "cell-died"
+    assert str(tmp_path) in result.error.text
+
+
+def test_a_bug_in_the_lab_is_told_in_a_line_with_its_traceback_in_the_log(tmp_path: Path) -> None:
+    async def conduct(plan: RunPlan, world: World, _progress: Progress, _logs: Path | None) -> Story:
+        raise LookupError("a bug")
+
+    result = run(conduct, logs=tmp_path)
+    assert result.error is not None
+    assert (result.error.code, result.error.text) == ("lab-bug", f"LookupError: a bug; see {tmp_path}/conductor.log")
+    assert "Traceback" in (tmp_path / "conductor.log").read_text()
+
+
+def test_an_error_of_the_world_keeps_its_code() -> None:
+    async def conduct(plan: RunPlan, world: World, _progress: Progress, _logs: Path | None) -> Story:
+        raise WorldError("packets-refused", "no rule was taken")
+
+    error = run(conduct).error
+    assert error is not None
+    assert (error.code, error.text) == ("packets-refused", "no rule was taken")
+
+
+def test_logs_are_in_the_run_s_folder_and_an_empty_one_of_the_conductor_is_not(tmp_path: Path) -> None:
+    async def conduct(plan: RunPlan, world: World, _progress: Progress, _logs: Path | None) -> Story:
+        await round_trip_s(world.address_of(1), limit_s=20)
+        return story(plan, world)
+
+    run(conduct, logs=tmp_path)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["broker-1.log", "toxiproxy.log"]
+    assert "Accepted client" in (tmp_path / "toxiproxy.log").read_text()
+
+
+def test_toxiproxy_absent_is_an_environment_that_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.delenv("TOXIPROXY_SERVER", raising=False)
+    with pytest.raises(EnvironmentUnavailable) as caught, opened(_wait_for_ever):
+        raise AssertionError
+    assert "no toxiproxy-server 2.12.0" in caught.value.reason
+    assert "python" in caught.value.remedy
+    assert "--env sim" in caught.value.remedy
+
+
+def test_the_environment_is_opened_from_the_main_thread_only() -> None:
+    (result,) = in_threads(1, lambda _: environment.Local(_wait_for_ever, lanes=1).open())
+    assert isinstance(result, RuntimeError)
+    assert "main thread" in str(result)
+
+
+@pytest.mark.parametrize(("free_mib", "lanes"), [(16, 1), (1024, 6), (65_536, 16)])
+def test_little_memory_means_fewer_cells(free_mib: int, lanes: int) -> None:
+    assert lanes_for(free_mib << 20) == lanes

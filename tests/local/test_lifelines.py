@@ -1,0 +1,125 @@
+"""Protects the promise that nothing is left: whatever kills faultlab, within two seconds no process, namespace, rule,
+mount or temporary folder of it is there any more; and a Ctrl-C reaches faultlab alone."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import uuid
+from pathlib import Path
+
+import pytest
+from machine import MARK, mounts_of_ours, network_namespaces_of, processes_marked
+
+pytestmark = pytest.mark.cell
+
+HERE = Path(__file__).parent
+CELLS = 4
+LIMIT_S = 2.0
+
+
+def _victim(mark: str, cells: int = CELLS) -> "subprocess.Popen[str]":
+    return subprocess.Popen(
+        [sys.executable, str(HERE / "victim.py"), str(cells)],
+        env={**os.environ, MARK: mark, "PYTHONPATH": f"{HERE}:{HERE.parents[1]}"},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+
+
+def _wait_up(victim: "subprocess.Popen[str]") -> None:
+    assert victim.stdout is not None
+    assert victim.stdout.readline() == "up\n"
+
+
+def _temporary() -> set[str]:
+    return {str(path) for folder in (tempfile.gettempdir(), "/dev/shm") for path in Path(folder).glob("*faultlab*")}
+
+
+def _gone_within_s(mark: str) -> float:
+    began = time.monotonic()
+    while processes_marked(mark):
+        assert time.monotonic() - began < LIMIT_S, f"left: {processes_marked(mark)}"
+        time.sleep(0.005)
+    return time.monotonic() - began
+
+
+def _kill_and_look(delay_s: float | None) -> None:
+    """Kill a suite `delay_s` after its start, or as soon as all of its cells are up."""
+    mark, before = uuid.uuid4().hex, _temporary()
+    victim = _victim(mark)
+    try:
+        if delay_s is None:
+            _wait_up(victim)
+            held = processes_marked(mark)
+            # In each cell launcher, init, conductor, broker, Toxiproxy, subject and its helper; faultlab, the zygote.
+            assert len(held) >= CELLS * 7 + 2
+            assert len(network_namespaces_of(held)) == CELLS + 1
+        else:
+            time.sleep(delay_s)
+    finally:
+        victim.kill()
+    victim.communicate()
+    _gone_within_s(mark)
+    # Namespaces and rules live as long as a process, or a mount, holds them.
+    assert mounts_of_ours() == []
+    assert _temporary() <= before
+
+
+def test_a_kill_of_a_suite_that_is_up_leaves_nothing() -> None:
+    _kill_and_look(None)
+
+
+@pytest.mark.parametrize("moment", range(20))
+def test_a_kill_at_any_moment_leaves_nothing(moment: int) -> None:
+    # Imports, the zygote's start, the first cells, all cells: random, and the same in every session.
+    _kill_and_look(random.Random(moment).uniform(0.0, 3.0))
+
+
+@pytest.mark.parametrize("victims", ["zygote", "conductor", "init", "launcher"])
+def test_the_death_of_one_process_takes_what_hangs_on_it(victims: str) -> None:
+    mark = uuid.uuid4().hex
+    victim = _victim(mark, cells=1)
+    try:
+        _wait_up(victim)
+        chain = [victim.pid]
+        for _ in range(4):
+            chain.append(_oldest_child(chain[-1]))
+        pid = chain[1 + ["zygote", "launcher", "init", "conductor"].index(victims)]
+        others = set(processes_marked(mark)) - {victim.pid, chain[1]}
+        assert pid in others | {chain[1]}
+        os.kill(pid, signal.SIGKILL)
+        until = time.monotonic() + LIMIT_S
+        while left := others & set(processes_marked(mark)):
+            assert time.monotonic() < until, f"left: {left}"
+            time.sleep(0.005)
+    finally:
+        victim.kill()
+        victim.communicate()
+    _gone_within_s(mark)
+
+
+def test_a_terminal_s_ctrl_c_reaches_faultlab_alone() -> None:
+    """The victim ignores SIGINT, as a suite does that ends in good order: its cells must not have noticed."""
+    mark = uuid.uuid4().hex
+    victim = _victim(mark, cells=2)
+    try:
+        _wait_up(victim)
+        before = sorted(processes_marked(mark))
+        os.killpg(victim.pid, signal.SIGINT)
+        time.sleep(0.3)
+        assert sorted(processes_marked(mark)) == before
+    finally:
+        victim.kill()
+        victim.communicate()
+    _gone_within_s(mark)
+
+
+def _oldest_child(pid: int) -> int:
+    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    return int(children[0])

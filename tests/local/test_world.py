@@ -1,0 +1,311 @@
+"""Protects what a run gets in a cell: brokers that answer through their proxies, levers that do what they say and are
+undone when their context is left, a subject over pipes, and news of whatever dies by itself."""
+
+import asyncio
+import json
+import os
+import signal
+import sys
+from pathlib import Path
+
+import pytest
+from local_runs import plan, run, story, told
+
+from harness.environments.local.environment import Local
+from harness.environments.probe import ProbeFailed, round_trip_s
+from harness.environments.world import Executable, Line, Made, Progress, Pulled, Refused, World, WorldError
+from harness.levers import Flow, Lever, Packets, Toxic, Unlisten, Verdict
+from harness.plan import RunPlan
+from harness.story import Story
+
+pytestmark = pytest.mark.cell
+
+BLACKHOLE = Packets(broker=1, flow="to_broker", verdict=Verdict.DROP)
+SLOW = Toxic(broker=1, flow="to_client", kind="latency", attributes=(("latency", 200),))
+
+
+def test_every_broker_answers_through_its_proxy() -> None:
+    async def conduct(plan: RunPlan, world: World, _progress: Progress, _logs: Path | None) -> Story:
+        seen = [await round_trip_s(world.address_of(broker), limit_s=10) for broker in world.cluster.broker_ids]
+        return story(plan, world, json.dumps(seen))
+
+    assert len(json.loads(told(run(conduct, plan(brokers=3))))) == 3
+
+
+def test_the_world_has_the_lab_s_clock_its_kernel_and_the_plan_s_chance() -> None:
+    async def conduct(plan: RunPlan, world: World, _progress: Progress, _logs: Path | None) -> Story:
+        apart_s = abs(world.now_ns() / 1e9 - asyncio.get_running_loop().time())
+        return story(plan, world, json.dumps([apart_s, world.rng.random(), world.kernel.hz, len(world.kernel.sysctls)]))
+
+    first, second = json.loads(told(run(conduct))), json.loads(told(run(conduct)))
+    assert first[0] < 1
+    assert first[1:] == second[1:]
+    assert first[2] >= 100
+    assert first[3] > 20
+
+
+@pytest.mark.parametrize("flow", ["to_broker", "to_client"])
+def test_a_blackhole_hides_the_broker_until_it_is_healed(flow: Flow) -> None:
+    async def conduct(plan: RunPlan, world: World, _progress: Progress, _logs: Path | None) -> Story:
+        async with world.pull(Packets(broker=1, flow=flow, verdict=Verdict.DROP)) as pulled:
+            assert pulled.began_ns <= pulled.confirmed_ns <= world.now_ns()
+            assert (await pulled.evidence()).packets == 0
+            with pytest.raises(ProbeFailed, match="had no answer"):
+                await round_trip_s(world.address_of(1), limit_s=0.2)
+            evidence = await pulled.evidence()
+        assert (await pulled.evidence()).packets >= evidence.packets
+        await round_trip_s(world.address_of(1), limit_s=10)
+        return story(plan, world, str(evidence.packets))
+
+    assert int(told(run(conduct))) >= 1
+
+
+@pytest.mark.parametrize("lever", [Packets(broker=1, flow="to_broker", verdict=Verdict.REFUSE), Unlisten(broker=1)])
+def test_a_refused_dial_is_counted_and_only_that(lever: Lever) -> None:
+    async def conduct(plan: RunPlan, world: World, _progress: Progress, _logs: Path | None) -> Story:
+        reader, _ = await asyncio.open_connection(*world.address_of(1))
+        async with world.pull(lever) as pulled:
+            if isinstance(lever, Unlisten):
+                assert await reader.read() == b""
+            assert (await pulled.evidence()).refusals == 0
+            for _ in range(3):
+                with pytest.raises(ConnectionRefusedError):
+                    await asyncio.open_connection(*world.address_of(1))
+            evidence = await pulled.evidence()
+        await round_trip_s(world.address_of(1), limit_s=10)
+        return story(plan, world, str(evidence.refusals))
+
+    assert told(run(conduct)) == "3"
+
+
+def test_a_toxic_is_seen_by_a_probe_and_gone_afterwards() -> None:
+    async def conduct(plan: RunPlan, world: World, _progress: Progress, _logs: Path | None) -> Story:
+        async with world.pull(SLOW) as pulled:
+            evidence = await pulled.evidence()
+            slow_s = await round_trip_s(world.address_of(1), limit_s=10)
+        fastest_s = min([await round_trip_s(world.address_of(1), limit_s=10) for _ in range(5)])
+        return story(plan, world, json.dumps([evidence.delay_s, slow_s, fastest_s]))
+
+    delay_s, slow_s, fastest_s = json.loads(told(run(conduct)))
+    # The probe before the toxic took some of its own: at most what this machine's noise is.
+    assert delay_s > 0.1
+    assert slow_s >= 0.2
+    assert fastest_s < 0.2
+
+
+def test_levers_heal_in_reverse_order_though_the_body_fails() -> None:
+    async def conduct(plan: RunPlan, world: World, _progress: Progress, _logs: Path | None) -> Story:
+        with pytest.raises(ZeroDivisionError):
+            async with world.pull(BLACKHOLE), world.pull(SLOW), world.pull(Unlisten(broker=1)):
+                raise ZeroDivisionError
+        fastest_s = min([await round_trip_s(world.address_of(1), limit_s=10) for _ in range(5)])
+        return story(plan, world, str(fastest_s))
+
+    assert float(told(run(conduct))) < 0.2
+
+
+def test_pulling_is_quick() -> None:
+    async def conduct(plan: RunPlan, world: World, _progress: Progress, _logs: Path | None) -> Story:
+        took_s = []
+        for _ in range(20):
+            async with world.pull(BLACKHOLE) as pulled:
+                took_s.append((pulled.confirmed_ns - pulled.began_ns) / 1e9)
+        return story(plan, world, str(sorted(took_s)[10]))
+
+    assert float(told(run(conduct))) < 0.1
+
+
+def test_what_local_can_pull_is_known_without_opening_it() -> None:
+    async def conduct(plan: RunPlan, world: World, _progress: Progress, _logs: Path | None) -> Story:
+        raise AssertionError
+
+    local = Local(conduct)
+    assert local.makes(BLACKHOLE) == Made()
+    assert local.makes(SLOW) == Made()
+    assert local.makes(Unlisten(broker=2)) == Made()
+    sloth = Toxic(broker=1, flow="to_client", kind="sloth")
+    assert isinstance(refused := local.makes(sloth), Refused)
+    assert "sloth" in refused.reason
+    jumpy = Toxic(broker=1, flow="to_client", kind="latency", attributes=(("jumps", 1),))
+    assert isinstance(local.makes(jumpy), Refused)
+
+
+def _parts() -> dict[str, int]:
+    """The processes of this cell by what they are: what was executed by its name, brokers by their order."""
+    found = {}
+    for folder in Path("/proc").iterdir():
+        if folder.name.isdigit():
+            name = (folder / "comm").read_text().strip()
+            if name.startswith("toxiproxy"):
+                found["Toxiproxy"] = int(folder.name)
+            elif int(folder.name) > os.getpid():
+                found.setdefault("broker 1", int(folder.name))
+    return found
+
+
+@pytest.mark.parametrize("part", ["Toxiproxy", "broker 1"])
+def test_what_dies_by_itself_is_named_with_its_log(part: str, tmp_path: Path) -> None:
+    async def conduct(plan: RunPlan, world: World, _progress: Progress, _logs: Path | None) -> Story:
+        assert not world.failure().done()
+        os.kill(_parts()[part], signal.SIGKILL)
+        return story(plan, world, await world.failure())
+
+    said = told(run(conduct, logs=tmp_path))
+    assert said.startswith(f"{part} was killed by SIGKILL; its log is {tmp_path}/")
+
+
+def test_a_lever_on_a_dead_toxiproxy_is_an_error_of_the_world(tmp_path: Path) -> None:
+    async def conduct(plan: RunPlan, world: World, _progress: Progress, _logs: Path | None) -> Story:
+        os.kill(_parts()["Toxiproxy"], signal.SIGKILL)
+        await world.failure()
+        with pytest.raises(WorldError) as caught:
+            async with world.pull(Unlisten(broker=1)):
+                raise AssertionError
+        return story(plan, world, f"{caught.value.code}: {caught.value.text}")
+
+    said = told(run(conduct, logs=tmp_path))
+    assert said.startswith("toxiproxy-failed: Toxiproxy at 127.0.3.1:8474 broke off GET /proxies")
+    assert f"its log is {tmp_path}/toxiproxy.log, last line: " in said
+
+
+def test_a_run_imports_and_builds_nothing_that_the_zygote_could_have_had() -> None:
+    """Each import in a cell is paid again in every run, and disturbs those that measure."""
+
+    async def conduct(plan: RunPlan, world: World, _progress: Progress, _logs: Path | None) -> Story:
+        before = set(sys.modules)
+        for lever in (BLACKHOLE, SLOW, Unlisten(broker=1)):
+            async with world.pull(lever) as pulled:
+                await _asked(pulled)
+        process = await world.start(Executable(argv=("true",), launch={}), None)
+        await process.end(grace_s=5)
+        return story(plan, world, " ".join(sorted(set(sys.modules) - before)))
+
+    assert told(run(conduct)) == ""
+
+
+async def _asked(pulled: Pulled) -> None:
+    await pulled.evidence()
+
+
+_ECHO = "import sys; print('up', flush=True)\nfor line in sys.stdin: print('got', line.strip(), flush=True)"
+
+
+async def _next(lines: "object") -> Line:
+    line = await anext(lines)  # type: ignore[call-overload]
+    assert isinstance(line, Line)
+    return line
+
+
+def test_a_program_is_spoken_to_line_by_line_and_exits_when_its_input_ends(tmp_path: Path) -> None:
+    async def conduct(plan: RunPlan, world: World, _progress: Progress, _logs: Path | None) -> Story:
+        began_ns = world.now_ns()
+        program = Executable(
+            argv=(sys.executable, "-c", f"import os; print(os.environ['FAULTLAB_SUBJECT']); {_ECHO}"),
+            launch={"bootstrap": ["127.0.2.1:9092"]},
+        )
+        process = await world.start(program, tmp_path / "subject.log")
+        lines = process.lines()
+        launched = json.loads((await _next(lines)).text)
+        assert launched == {"bootstrap": ["127.0.2.1:9092"]}
+        up = await _next(lines)
+        assert (up.text, began_ns < up.received_ns <= world.now_ns()) == (b"up", True)
+        await process.write(b"hello")
+        assert (await _next(lines)).text == b"got hello"
+        code = await process.end(grace_s=10)
+        assert [line async for line in lines] == []
+        with pytest.raises(BrokenPipeError):
+            await process.write(b"anybody?")
+        return story(plan, world, str(code))
+
+    assert told(run(conduct)) == "0"
+
+
+def test_a_program_s_exit_code_and_standard_error_are_kept(tmp_path: Path) -> None:
+    async def conduct(plan: RunPlan, world: World, _progress: Progress, _logs: Path | None) -> Story:
+        process = await world.start(Executable(argv=("sh", "-c", "echo woe >&2; exit 3"), launch={}), tmp_path / "log")
+        assert [line async for line in process.lines()] == []
+        return story(plan, world, str(await process.end(grace_s=10)))
+
+    assert told(run(conduct)) == "3"
+    assert (tmp_path / "log").read_text() == "woe\n"
+
+
+def test_a_program_that_will_not_go_is_killed_with_its_whole_group() -> None:
+    async def conduct(plan: RunPlan, world: World, _progress: Progress, _logs: Path | None) -> Story:
+        stubborn = "trap '' TERM HUP; sleep 1000 & echo $!; exec sleep 1000"
+        process = await world.start(Executable(argv=("sh", "-c", stubborn), launch={}), None)
+        lines = process.lines()
+        helper = int((await _next(lines)).text)
+        assert await process.end(grace_s=0.1) is None
+        loop = asyncio.get_running_loop()
+        until = loop.time() + 10
+        while Path(f"/proc/{helper}").exists():
+            assert loop.time() < until
+            await asyncio.sleep(0.01)
+        return story(plan, world)
+
+    told(run(conduct))
+
+
+@pytest.mark.parametrize(
+    ("argv", "error"), [(("/no/such/program",), "FileNotFoundError"), (("/etc",), "PermissionError")]
+)
+def test_a_program_that_cannot_be_executed_is_an_os_error_with_its_name(argv: tuple[str, ...], error: str) -> None:
+    async def conduct(plan: RunPlan, world: World, _progress: Progress, _logs: Path | None) -> Story:
+        try:
+            await world.start(Executable(argv=argv, launch={}), None)
+        except OSError as exc:
+            return story(plan, world, f"{type(exc).__name__} {exc.filename}")
+        raise AssertionError
+
+    assert told(run(conduct)) == f"{error} {argv[0]}"
+
+
+def test_a_line_above_one_mebibyte_is_refused_and_lines_up_to_it_are_not() -> None:
+    async def conduct(plan: RunPlan, world: World, _progress: Progress, _logs: Path | None) -> Story:
+        talk = "import sys; w=sys.stdout.write; w('a'*(1<<20)+'\\n'); w('b'*((1<<20)+1)+'\\n'); sys.stdout.flush()"
+        process = await world.start(Executable(argv=(sys.executable, "-c", talk), launch={}), None)
+        lines = process.lines()
+        assert (await _next(lines)).text == b"a" * (1 << 20)
+        with pytest.raises(ValueError, match="longer than"):
+            await _next(lines)
+        await process.end(grace_s=0)
+        return story(plan, world)
+
+    told(run(conduct))
+
+
+def test_a_flooding_program_blocks_instead_of_filling_memory() -> None:
+    async def conduct(plan: RunPlan, world: World, _progress: Progress, _logs: Path | None) -> Story:
+        process = await world.start(Executable(argv=("yes", "x" * 1000), launch={}), None)
+        lines = process.lines()
+        await _next(lines)
+        await asyncio.sleep(0.5)
+        kept = Path("/proc/self/statm").read_text().split()[1]
+        await asyncio.sleep(0.5)
+        grown_pages = int(Path("/proc/self/statm").read_text().split()[1]) - int(kept)
+        for _ in range(20_000):
+            assert (await _next(lines)).text == b"x" * 1000
+        await process.end(grace_s=0)
+        return story(plan, world, str(grown_pages * os.sysconf("SC_PAGE_SIZE")))
+
+    assert int(told(run(conduct))) < 16 << 20
+
+
+def test_the_watch_sees_a_stall_and_every_tick_that_fell_into_it() -> None:
+    async def conduct(plan: RunPlan, world: World, _progress: Progress, _logs: Path | None) -> Story:
+        import time
+
+        watch = world.watch()
+        await asyncio.sleep(0.1)
+        time.sleep(0.5)
+        await asyncio.sleep(0.1)
+        late_s = watch.end()
+        assert watch.end() == late_s
+        return story(plan, world, json.dumps(late_s))
+
+    late_s = json.loads(told(run(conduct)))
+    assert 0.49 <= max(late_s) < 2
+    # A tick every 10 ms: about 50 of them waited, the first for all of the stall, the last for none of it.
+    assert sum(late > 0.1 for late in late_s) >= 38
+    assert len(late_s) >= 68
