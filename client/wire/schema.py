@@ -7,6 +7,7 @@ garbage end the process, and its encoder is slow.
 
 import dataclasses
 import importlib
+import sys
 import types
 import typing
 from dataclasses import dataclass
@@ -49,6 +50,24 @@ class MessageSchema:
 
     body: EntitySchema
     flexible_header: bool
+
+
+def _load_kio_alone() -> None:
+    """Import kio without hypothesis.
+
+    Where that testing library is installed, kio asks for it, to register strategies: half a second of every process,
+    and a folder `.hypothesis` wherever the user stands. kio works without it.
+    """
+    if "kio" in sys.modules or "hypothesis" in sys.modules:
+        return
+    sys.modules["hypothesis"] = None  # type: ignore[assignment]  # how Python spells "not to be found"
+    try:
+        importlib.import_module("kio.static.primitive")
+    finally:
+        del sys.modules["hypothesis"]
+
+
+_load_kio_alone()
 
 
 @cache

@@ -36,6 +36,7 @@ class EmbeddedBroker:
     def __init__(self, broker_id: int, state: ClusterState, logs: Logs) -> None:
         self._node = Node(broker_id, state, logs)
         self._server: asyncio.Server | None = None
+        self._stopped = False
         self._serving: dict[asyncio.StreamWriter, asyncio.Task[None]] = {}
 
     @property
@@ -48,7 +49,7 @@ class EmbeddedBroker:
         return self._node.state
 
     async def start(self, host: str, port: int) -> tuple[str, int]:
-        """Listen; returns the address, with the port that was chosen where 0 was asked for. Raises OSError."""
+        """Listen, once; returns the address, with the port that was chosen where 0 was asked for. Raises OSError."""
         self._server = await asyncio.start_server(self._accept, host, port)
         bound = self._server.sockets[0].getsockname()
         return str(bound[0]), int(bound[1])
@@ -59,6 +60,7 @@ class EmbeddedBroker:
 
     async def stop(self) -> None:
         """Close the socket and drop every connection, unfinished requests too."""
+        self._stopped = True
         if self._server is not None:
             self._server.close()
             self._server = None
@@ -69,6 +71,9 @@ class EmbeddedBroker:
         await asyncio.gather(*serving.values(), return_exceptions=True)
 
     def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if self._stopped:
+            writer.transport.abort()  # the loop had accepted it before the stop, and tells it after
+            return
         # Drained means that the kernel has it: a response is gone before the next request is looked at.
         writer.transport.set_write_buffer_limits(high=0)
         self._serving[writer] = asyncio.get_running_loop().create_task(self._serve(reader, writer))

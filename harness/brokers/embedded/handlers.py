@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any
 
 from client.wire.api import Api
-from client.wire.messages import Request
+from client.wire.messages import Request, prepare
 from harness.brokers.embedded.node import Node
 
 Answer = Callable[[Node, Request], Awaitable[Any]]
@@ -47,3 +47,10 @@ def handlers() -> dict[int, Handler]:
                     raise TypeError(f"two handlers for {value.api.name}")
                 found[value.api.key] = value
     return dict(sorted(found.items()))
+
+
+def prepare_all() -> None:
+    """Build what every API and version needs: half a second, once a process; forked children have it from the start."""
+    for handler in handlers().values():
+        for version in handler.versions:
+            prepare(handler.api, version)

@@ -13,6 +13,7 @@
 All brokers of a cluster get the same `logs` folder, which must exist: what one has acknowledged outlives it there. A
 restarted broker is a new process with a new channel. Between fork and `run_broker` close what the child must not hold:
 above all the other brokers' channels, because a broker lives for as long as anybody holds its channel's other end.
+Call `handlers.prepare_all()` once in the parent: else each child does it before it is ready, for half a second.
 """
 
 import asyncio
@@ -25,6 +26,7 @@ from pathlib import Path
 from harness.brokers.embedded.broker import EmbeddedBroker
 from harness.brokers.embedded.cluster import StateError, decode_state
 from harness.brokers.embedded.file_log import FileLogs
+from harness.brokers.embedded.handlers import prepare_all
 
 _LINE_LIMIT_BYTES = 16 * 1024 * 1024
 
@@ -44,6 +46,7 @@ def run_broker(
     logging.basicConfig(
         filename=log_file, level=logging.INFO, force=True, format="%(relativeCreated)d ms %(levelname)s %(message)s"
     )
+    prepare_all()
     return asyncio.run(_live(broker_id, listen, socket.socket(fileno=channel_fd), logs))
 
 

@@ -1,0 +1,85 @@
+"""Protects the cluster's state: what a shape becomes, how it travels, and that impossible ones are refused in words."""
+
+import json
+
+import pytest
+
+from harness.brokers.embedded.cluster import ClusterState, StateError, decode_state, encode_state
+from harness.brokers.embedded.controller import Controller
+from harness.plan import ClusterShape, Topic
+
+
+def controller(*topics: Topic, brokers: int = 3) -> Controller:
+    shape = ClusterShape(brokers=brokers, topics=topics)
+    return Controller(shape, lambda b: (f"127.0.2.{b}", 9092))
+
+
+def test_a_shape_becomes_a_state_and_survives_the_channel() -> None:
+    state = controller(Topic(name="orders", partitions=3, replication=2, leaders=(3, 1, 2)), Topic(name="one")).state
+    assert [(p.leader, p.replicas) for p in state.topics[0].partitions] == [(3, (3, 1)), (1, (1, 2)), (2, (2, 3))]
+    assert [(b.broker_id, b.host, b.port) for b in state.brokers] == [(b, f"127.0.2.{b}", 9092) for b in (1, 2, 3)]
+    assert state.topics[1].partitions[0].leader == 1
+    line = encode_state(state)
+    assert "\n" not in line
+    assert decode_state(line) == state
+
+
+def test_one_leader_for_all_partitions() -> None:
+    state = controller(Topic(name="t", partitions=3, leaders=(2,))).state
+    assert [p.leader for p in state.topics[0].partitions] == [2, 2, 2]
+
+
+def test_moving_a_leader_makes_the_next_epoch_and_pushes_it() -> None:
+    one = controller(Topic(name="t", partitions=2, replication=3, leaders=(1, 2)), Topic(name="u"))
+    seen: list[ClusterState] = []
+    one.attach(seen.append)
+    one.move_leader("t", 1, 3)
+    assert [s.epoch for s in seen] == [1, 2]
+    moved = seen[1].topics[0].partitions
+    assert [(p.leader, p.leader_epoch) for p in moved] == [(1, 0), (3, 1)]
+    assert seen[1].topics[1] == seen[0].topics[1]
+    one.detach(seen.append)
+    one.move_leader("t", 1, 1)
+    assert len(seen) == 2
+
+
+@pytest.mark.parametrize(
+    ("topic", "text"),
+    [
+        (
+            Topic(name="../etc"),
+            r"topic name '\.\./etc' is not legal: 1 to 249 of a-z A-Z 0-9 \. _ - and not \. or \.\.",
+        ),
+        (Topic(name=".."), "is not legal"),
+        (Topic(name="a/b"), "is not legal"),
+        (Topic(name="line\n"), "is not legal"),
+        (Topic(name="x" * 250), "is not legal"),
+        (Topic(name="t", leaders=(9,)), "topic t is led by broker 9, which does not exist"),
+        (Topic(name="t", replication=4), "topic t has replication 4 on 3 brokers"),
+        (Topic(name="t", partitions=3, leaders=(1, 2)), "topic t has 3 partitions and 2 leaders"),
+    ],
+)
+def test_impossible_topics(topic: Topic, text: str) -> None:
+    with pytest.raises(StateError, match=text):
+        controller(topic)
+
+
+def test_impossible_moves() -> None:
+    one = controller(Topic(name="t", replication=2))
+    with pytest.raises(StateError, match="there is no partition t-4"):
+        one.move_leader("t", 4, 1)
+    with pytest.raises(StateError, match=r"broker 3 is no replica of t-0: \(1, 2\)"):
+        one.move_leader("t", 0, 3)
+
+
+@pytest.mark.parametrize("line", ["", "{", "[]", "{}", '{"epoch":"x"}', "null"])
+def test_garbage_is_no_state(line: str) -> None:
+    with pytest.raises(StateError, match="no cluster state"):
+        decode_state(line)
+
+
+def test_a_state_with_a_dangerous_topic_is_refused_on_arrival_too() -> None:
+    raw = json.loads(encode_state(controller(Topic(name="t")).state))
+    raw["topics"][0]["name"] = "../../t"
+    with pytest.raises(StateError, match="not legal"):
+        decode_state(json.dumps(raw))
