@@ -96,7 +96,8 @@ class Steps:
             self._telling.say(f"healing {fault.step.alias}")
             await self._kept(fault.heal())
         if self._subject is not None:
-            self._failure = self._failure or self._subject.failure
+            if isinstance(self._subject.failure, SubjectError):
+                self._failure = self._failure or self._subject.failure
             await self._kept(self._client.aclose())
             self._tell(Told.CLIENT_ENDED)
         return self._failure

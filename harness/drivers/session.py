@@ -51,7 +51,7 @@ class Subject:
         self._second: tuple[int, int] = (0, 0)
         self._lines = 0
         self.ready_ns = 0
-        self.failure: SubjectError | None = None
+        self.failure: Exception | None = None
 
     @classmethod
     @asynccontextmanager
@@ -172,12 +172,15 @@ class Subject:
             async for line in self._process.lines():
                 self._count(line)
                 self._take(parse(line.text), line.received_ns)
+            await self._take_end_of_output()
         except SubjectError as error:
             self._fail(self._wrong(error.code, error.text))
         except ValueError:
             self._fail(self._wrong(Fault.GARBAGE_LINE, "said a line that is longer than 1 MiB"))
-        else:
-            await self._take_end_of_output()
+        except Exception as bug:
+            # Whoever waits for an answer would wait in vain.
+            self._fail(bug)
+            raise
 
     async def _take_end_of_output(self) -> None:
         self._output_ended = True
@@ -273,7 +276,7 @@ class Subject:
         if self.failure is not None:
             raise self.failure
 
-    def _fail(self, error: SubjectError) -> None:
+    def _fail(self, error: Exception) -> None:
         self.failure = self.failure or error
         self._ready.set()
         for call in self._calls.values():

@@ -208,3 +208,15 @@ def test_a_program_that_is_not_there_is_named(talk: Make) -> None:
     with pytest.raises(SubjectError, match="could not be started: /nonexistent/mine") as raised:
         asyncio.run(speak())
     assert raised.value.code == "subject-not-started"
+
+
+def test_a_bug_while_reading_is_raised_instead_of_waited_for(talk: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = talk('ready(); c = command(); say(ev="started", id=c["id"]); command()')
+
+    async def speak() -> None:
+        async with made.subject() as subject:
+            monkeypatch.setattr(subject, "_take", lambda event, received_ns: 1 / 0)
+            await subject.call("send", {"op": "send", "id": "p"})
+
+    with pytest.raises(ZeroDivisionError):
+        asyncio.run(speak())
