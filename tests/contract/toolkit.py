@@ -16,6 +16,9 @@ Check = Callable[["Toolkit"], Awaitable[None]]
 ADDRESS = ("127.0.2.1", 9092)
 """The one link of a check: whoever serves, serves here, and packet rules sit on it."""
 
+UPSTREAM = ("127.0.1.1", 9092)
+"""Whoever serves behind a proxy serves here; the proxy is at ADDRESS."""
+
 NOBODY = ("127.0.2.2", 9092)
 """Nobody ever listens there."""
 
@@ -34,6 +37,22 @@ class Toolkit(Protocol):
     def listening(self, *, backlog: int) -> AbstractAsyncContextManager[None]:
         """Somebody listens at ADDRESS and never accepts."""
         ...
+
+    def proxy(self) -> AbstractAsyncContextManager["Proxied"]:
+        """A Toxiproxy proxy from ADDRESS to UPSTREAM."""
+        ...
+
+
+class Proxied(Protocol):
+    async def enable(self) -> None: ...
+
+    async def disable(self) -> None: ...
+
+    async def add_latency(self, flow: Flow, **milliseconds: int) -> object:
+        """Adds a latency toxic; the result is what `remove` takes."""
+        ...
+
+    async def remove(self, toxic: object) -> None: ...
 
 
 class Counter(Protocol):
@@ -69,14 +88,14 @@ class Served:
 Peer = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
-async def serve(*, backlog: int = 100, limit: int = 2**16) -> Served:
-    """Listen at ADDRESS."""
+async def serve(address: tuple[str, int] = ADDRESS, *, backlog: int = 100, limit: int = 2**16) -> Served:
+    """Listen there."""
     peers: asyncio.Queue[Peer] = asyncio.Queue()
 
     async def keep(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         peers.put_nowait((reader, writer))
 
-    server = await asyncio.start_server(keep, *ADDRESS, backlog=backlog, limit=limit)
+    server = await asyncio.start_server(keep, *address, backlog=backlog, limit=limit)
     return Served(server, peers)
 
 

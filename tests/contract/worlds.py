@@ -1,18 +1,26 @@
 """The two worlds that a contract check runs in: a simulated network, and a fresh cell with real sockets."""
 
+import asyncio
 import socket
+import subprocess
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from random import Random
 
-from toolkit import ADDRESS, Check
+import pytest
+from toolkit import ADDRESS, UPSTREAM, Check
 
+from harness.environments.local.addresses import TOXIPROXY
 from harness.environments.local.cell import call_in_cell
 from harness.environments.sim.loop import SimLoop
+from harness.environments.sim.proxy import Proxy
 from harness.environments.sim.rules import Rule
 from harness.environments.sim.simulation import simulate
 from harness.levers import Flow, Packets, Verdict
 from harness.packets import TREAT, PacketTable, RuleGroup, rules_of
+from harness.toxiproxy.client import ToxiproxyClient
+from harness.toxiproxy.obtain import ToxiproxyMissing, find
+from harness.toxiproxy.server import await_ready, command
 
 LIMIT_S = 90.0
 
@@ -37,6 +45,29 @@ class SimKit:
         listener = self._loop.network.listen(ADDRESS, backlog)
         yield
         listener.close()
+
+    @asynccontextmanager
+    async def proxy(self) -> AsyncIterator["SimProxied"]:
+        proxy = Proxy(self._loop.new_host("proxies"), self._loop, ADDRESS, UPSTREAM, Random(5))
+        proxy.enable()
+        yield SimProxied(proxy)
+
+
+class SimProxied:
+    def __init__(self, proxy: Proxy) -> None:
+        self._proxy = proxy
+
+    async def enable(self) -> None:
+        self._proxy.enable()
+
+    async def disable(self) -> None:
+        await self._proxy.disable()
+
+    async def add_latency(self, flow: Flow, **milliseconds: int) -> object:
+        return self._proxy.add("latency", flow, milliseconds), flow
+
+    async def remove(self, toxic: object) -> None:
+        self._proxy.remove(*toxic)  # type: ignore[misc]
 
 
 class SimCounter:
@@ -70,6 +101,52 @@ class CellKit:
     async def listening(self, *, backlog: int) -> AsyncIterator[None]:
         with socket.create_server(ADDRESS, backlog=backlog):
             yield
+
+    @asynccontextmanager
+    async def proxy(self) -> AsyncIterator["CellProxied"]:
+        try:
+            program = find()
+        except ToxiproxyMissing as missing:
+            pytest.skip(missing.reason)
+        server = await asyncio.create_subprocess_exec(
+            *command(program, *TOXIPROXY), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+        client = ToxiproxyClient(*TOXIPROXY)
+        try:
+            await await_ready(client, lambda: server.returncode is None)
+            await client.call(lambda it: it.create("p", listen=_text(ADDRESS), upstream=_text(UPSTREAM)))
+            yield CellProxied(client)
+        finally:
+            client.close()
+            server.kill()
+            await server.wait()
+
+
+class CellProxied:
+    def __init__(self, client: ToxiproxyClient) -> None:
+        self._client = client
+        self._toxics = 0
+
+    async def enable(self) -> None:
+        await self._client.call(lambda it: it.enable("p"))
+
+    async def disable(self) -> None:
+        await self._client.call(lambda it: it.disable("p"))
+
+    async def add_latency(self, flow: Flow, **milliseconds: int) -> object:
+        self._toxics += 1
+        name, stream = f"t{self._toxics}", "upstream" if flow == "to_broker" else "downstream"
+        await self._client.call(
+            lambda it: it.add_toxic("p", name, kind="latency", stream=stream, attributes=milliseconds)
+        )
+        return name
+
+    async def remove(self, toxic: object) -> None:
+        await self._client.call(lambda it: it.remove_toxic("p", toxic))
+
+
+def _text(address: tuple[str, int]) -> str:
+    return f"{address[0]}:{address[1]}"
 
 
 class CellCounter:

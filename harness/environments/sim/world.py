@@ -93,7 +93,7 @@ class SimWorld:
         try:
             controller = Controller(self.cluster, self.address_of)
         except StateError as wrong:
-            raise WorldError("cluster-refused", f"such a cluster cannot be: {wrong}") from wrong
+            raise WorldError("plan-unusable", str(wrong)) from wrong
         for broker_id in self.cluster.broker_ids:
             host = self._loop.new_host(f"broker-{broker_id}")
             if self._logs is not None:
