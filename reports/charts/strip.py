@@ -1,6 +1,6 @@
 """A strip: one row's runs around its prediction. All strips share one scale: the row's own tolerance.
 
-The prediction stands in the middle, the tolerance reaches from 33 to 67 per cent of the width, so that a column of
+The prediction stands in the middle, the tolerance reaches from 35 to 65 per cent of the width, so that a column of
 strips can be read at a glance. What lies further out is an arrow at the edge, with the distance in words.
 """
 
@@ -11,7 +11,7 @@ from typing import Any
 from reports.figures import difference
 
 MIDDLE = 50.0
-REACH = 17.0
+REACH = 15.0
 """Per cent of the width that one tolerance takes."""
 EDGE = 4.0
 """Dots end here; what is further out is an arrow."""
@@ -44,7 +44,8 @@ def strip_of(row: Mapping[str, Any]) -> Strip | None:
     if predicted is None or not pairs:
         return None
     kind = row.get("kind") or "equals"
-    tolerance = max(abs((row["high"] or predicted) - predicted), abs(predicted - (row["low"] or predicted)))
+    low, high = (predicted if row[side] is None else row[side] for side in ("low", "high"))
+    tolerance = max(high - predicted, predicted - low)
     scale = tolerance or LEAST_TOLERANCE[row["unit"]]
     places = [(MIDDLE + REACH * (pair["time"] - predicted) / scale, pair["unended"]) for pair in pairs]
     seen = [Dot(round(at, 2), unended) for at, unended in places if EDGE <= at <= 100 - EDGE]
@@ -61,7 +62,7 @@ def strip_of(row: Mapping[str, Any]) -> Strip | None:
         if right
         else "",
         unended_beyond=any(pair["unended"] for pair in right),
-        words=in_words(pairs, predicted, scale, exact=tolerance == 0),
+        words=in_words(pairs, row["low"], row["high"]),
     )
 
 
@@ -72,9 +73,9 @@ def band_of(kind: str, *, exact: bool) -> tuple[float, float]:
     )
 
 
-def in_words(pairs: Sequence[Mapping[str, Any]], predicted: float, scale: float, *, exact: bool) -> str:
+def in_words(pairs: Sequence[Mapping[str, Any]], low: float | None, high: float | None) -> str:
     """The picture for somebody who does not see it."""
-    inside = sum(abs(pair["time"] - predicted) <= (1e-9 if exact else scale) for pair in pairs)
+    inside = sum((low is None or pair["time"] >= low) and (high is None or pair["time"] <= high) for pair in pairs)
     unended = sum(pair["unended"] for pair in pairs)
     ended = f", {unended} did not end" if unended else ""
-    return f"{inside} of {len(pairs)} runs within the tolerance around the prediction{ended}"
+    return f"{inside} of {len(pairs)} runs within the tolerance{ended}"

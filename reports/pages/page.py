@@ -23,8 +23,14 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    made.filters["breakable"] = breakable
     made.globals.update(figures=figures, words=WORDS, signs=SIGNS)
     return made
+
+
+def breakable(text: str) -> Markup:
+    """Lets a long dotted name break after a dot. The text itself is escaped."""
+    return Markup(".<wbr>").join(text.split("."))
 
 
 def source(name: str) -> Markup:

@@ -5,16 +5,22 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from pyspark.sql import SparkSession
 
 from harness.records.event import EventRecord
 from harness.records.run import Judged, LabErrorRecord, Measure, RunRecord
+from reports.jvm.archive import archive_for
 from reports.jvm.rehearsal import Blackhole, Trace, write_lines, write_suite
+from reports.jvm.runtime import find_java
+from reports.report import make_report
+from reports.result import ReportResult
+from reports.session import spark_session
 
 HOSTILE = "<script>alert('x')</script> & \"quoted\" | `ticks` *stars* <img src=x onerror=alert(1)>"
 CASES = [Blackhole(brokers=n, bootstrap=k, retries=m) for n, k in ((1, 1), (3, 1), (3, 3)) for m in (0, 1, 3)]
 REPEATS = 5
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 
 def changed(run: RunRecord, number: int, **fields: object) -> RunRecord:
@@ -129,3 +135,35 @@ def write_hard_suite() -> Callable[[Path], list[RunRecord]]:
         return runs
 
     return write
+
+
+@pytest.fixture(scope="session")
+def hard_folder(tmp_path_factory: pytest.TempPathFactory, write_hard_suite: Callable[[Path], list[RunRecord]]) -> Path:
+    """The seeded suite in a folder whose name is a pattern, with three lines that are no records."""
+    folder = tmp_path_factory.mktemp("results") / "suite [2] {a,b} *"
+    write_hard_suite(folder)
+    with (folder / "runs.jsonl").open("a", encoding="utf-8") as runs:
+        runs.write('garbage <b>bold</b>\n{"format": 2, "run_id": "x"}\n{"run_id": "cut sho')
+    return folder
+
+
+@pytest.fixture(scope="session")
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+    """One Spark for all tests of a process."""
+    with spark_session(archive_for(find_java()), tmp_path_factory.mktemp("spark")) as session:
+        yield session
+
+
+@pytest.fixture(scope="session")
+def built(spark: SparkSession, hard_folder: Path) -> ReportResult:
+    """The seeded suite's report."""
+    return make_report(spark, [hard_folder], out=hard_folder, progress=lambda line: None)
+
+
+@pytest.fixture(scope="session")
+def chromium() -> str:
+    """Skips, saying why, where there is no browser."""
+    found = next((path for name in BROWSERS if (path := shutil.which(name))), None)
+    if found is None:
+        pytest.skip(f"no Chromium on PATH (looked for {', '.join(BROWSERS)})")
+    return found

@@ -1,0 +1,115 @@
+"""Protects the records' way into tables: nothing unreadable passes, nothing is dropped in silence, last tries count."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from harness.records.run import RunRecord
+from reports.ingest.records import read_folders
+from reports.jvm.rehearsal import Blackhole, write_lines, write_suite
+
+pytestmark = pytest.mark.spark
+
+
+def without(name: str) -> Callable[[dict[str, object]], object]:
+    return lambda record: record.pop(name)
+
+
+def setting(name: str, value: object) -> Callable[[dict[str, object]], object]:
+    return lambda record: record.__setitem__(name, value)
+
+
+def inside(name: str, key: str, value: object) -> Callable[[dict[str, object]], object]:
+    def change(record: dict[str, object]) -> None:
+        entries = record[name]
+        assert isinstance(entries, list)
+        entries[0][key] = value
+
+    return change
+
+
+BROKEN = {
+    "no run_id": (without("run_id"), "`run_id` is missing or has the wrong type"),
+    "a text for a number": (setting("attempt", "first"), "`attempt` is missing or has the wrong type"),
+    "a number with a fraction for a count": (setting("seed", 1.5), "`seed` is missing or has the wrong type"),
+    "a list for a record": (setting("noise", []), "`noise` is missing or has the wrong type"),
+    "an optional field of the wrong type": (setting("ready_s", "soon"), "a field has the wrong type"),
+    "an unknown verdict": (setting("verdict", "splendid"), "`verdict` is splendid, not one of pass"),
+    "a newer format": (setting("format", 2), "format 2 is newer than 1"),
+    "a measure without a name": (inside("measures", "name", None), "`measures`: `name` is missing"),
+    "an unknown outcome inside": (inside("expectations", "outcome", "maybe"), "`expectations`: `outcome` is maybe"),
+    "a null entry": (setting("faults", [None]), "`faults`: an entry is null"),
+}
+LINES = {
+    "cut last line": ('{"run_id": "0000', "cut short"),
+    "garbage": ("\x00\x7f not json", "no JSON object"),
+    "a list": ("[1, 2]", "no JSON object"),
+    "a bare word": ("null", "no JSON object"),
+    "broken inside": ('{"run_id": 1,, }', "broken JSON"),
+}
+
+
+def test_what_does_not_fit_is_quarantined_with_file_and_reason(spark: SparkSession, tmp_path: Path) -> None:
+    good, _ = Blackhole().run(1)
+    lines, expected = [good.model_dump_json()], []
+    for change, reason in BROKEN.values():
+        record = json.loads(good.model_dump_json())
+        change(record)
+        lines.append(json.dumps(record))
+        expected.append(reason)
+    lines += [line for line, _ in LINES.values()]
+    expected += [reason for _, reason in LINES.values()]
+    (tmp_path / "runs.jsonl").write_text("\n".join([*lines[:3], "", "  ", *lines[3:]]), encoding="utf-8")
+    (tmp_path / "events.jsonl").write_text('{"run_id": "x", "attempt": 1, "at_ns": "soon"}\n', encoding="utf-8")
+    records = read_folders(spark, [tmp_path])
+    found = [(row.file, row.reason) for row in records.quarantined.collect()]
+    assert [run.run_id for run in records.runs.collect()] == [good.run_id]
+    assert found.pop() == ("events.jsonl", "`at_ns` is missing or has the wrong type")
+    assert len(found) == len(expected)
+    for (file, reason), wanted in zip(found, expected, strict=True):
+        assert file == "runs.jsonl"
+        assert reason.startswith(wanted)
+
+
+def test_of_several_tries_the_last_counts_and_so_do_its_events(spark: SparkSession, tmp_path: Path) -> None:
+    run, events = Blackhole().run(1)
+    tries = [run.model_copy(update={"attempt": number, "repeat": number}) for number in (1, 3, 2)]
+    write_lines(tmp_path / "runs.jsonl", tries)
+    told = [event.model_copy(update={"attempt": number}) for number in (1, 3, 4) for event in events]
+    write_lines(tmp_path / "events.jsonl", told)
+    records = read_folders(spark, [tmp_path])
+    assert [(row.attempt, row.repeat) for row in records.runs.collect()] == [(3, 3)]
+    assert {row.attempt for row in records.events.select("attempt").collect()} == {3}
+    assert records.events.count() == len(events)
+
+
+def test_a_line_of_an_older_faultlab_gets_the_defaults(spark: SparkSession, tmp_path: Path) -> None:
+    record = json.loads(Blackhole().run(1)[0].model_dump_json())
+    for name in ("noisy", "tags", "about", "error", "ready_s"):
+        del record[name]
+    (tmp_path / "runs.jsonl").write_text(json.dumps(record) + "\n", encoding="utf-8")
+    [row] = read_folders(spark, [tmp_path]).runs.collect()
+    back = RunRecord.model_validate(
+        {name: value for name, value in row.asDict(recursive=True).items() if name != "suite"}
+    )
+    assert (back.noisy, back.tags, back.about, back.error, back.ready_s) == (False, (), "", None, None)
+
+
+def test_folders_are_taken_by_name_and_kept_apart(spark: SparkSession, tmp_path: Path) -> None:
+    for name in ("a [1] {x,y} *?", "b %20 ü"):
+        (tmp_path / name).mkdir()
+        write_suite(tmp_path / name, [Blackhole()], repeats=2)
+    (tmp_path / "b %20 ü" / "events.jsonl").unlink()
+    records = read_folders(spark, [tmp_path / "a [1] {x,y} *?", tmp_path / "b %20 ü"])
+    assert sorted((row.suite, row.repeat) for row in records.runs.collect()) == [(0, 1), (0, 2), (1, 1), (1, 2)]
+    assert {row.suite for row in records.events.select("suite").collect()} == {0}
+    assert records.quarantined.count() == 0
+
+
+def test_field_names_that_sql_knows_keep_their_values(spark: SparkSession, tmp_path: Path) -> None:
+    write_suite(tmp_path, [Blackhole()], repeats=1)
+    events = read_folders(spark, [tmp_path]).events
+    assert [row["bytes"] for row in events.where("kind = 'request_sent'").collect()] == [131]
