@@ -3,3 +3,8 @@
 `broker.EmbeddedBroker` serves connections and knows no fault; `controller.Controller` owns the cluster's state;
 `process.run_broker` and `link.BrokerLink` are the two ends where a broker is a process. One file an API in `apis/`.
 """
+
+import logging
+
+# Brokers tell what they refuse; who runs them decides where that goes. Unasked, it must not reach a terminal.
+logging.getLogger(__name__).addHandler(logging.NullHandler())
