@@ -284,8 +284,7 @@ def test_settings_that_this_machine_does_not_have_are_told_apart(
 ) -> None:
     """Kernels of other distributions: only the reading of /proc/sys is replaced, the decision is the real one."""
     monkeypatch.setattr(namespaces, "_setting", settings.get)
-    monkeypatch.setattr(os, "geteuid", lambda: user)
-    told = namespaces.explain(OSError(number, os.strerror(number)))
+    told = namespaces.explain(OSError(number, os.strerror(number)), user=user)
     assert reason in told.reason
     assert remedy in told.remedy
     assert "--env sim" in told.remedy

@@ -3,6 +3,10 @@ closed, and a story for every run whose cell broke."""
 
 import asyncio
 import os
+import shutil
+import subprocess
+import sys
+import tempfile
 import threading
 import time
 from pathlib import Path
@@ -18,6 +22,7 @@ from harness.environments.probe import round_trip_s
 from harness.environments.world import EnvironmentUnavailable, Executable, Progress, RunInterrupted, World, WorldError
 from harness.plan import RunPlan
 from harness.story import Story
+from harness.toxiproxy.obtain import find
 
 pytestmark = pytest.mark.cell
 
@@ -194,3 +199,46 @@ def test_the_environment_is_opened_from_the_main_thread_only() -> None:
 @pytest.mark.parametrize(("free_mib", "lanes"), [(16, 1), (1024, 6), (65_536, 16)])
 def test_little_memory_means_fewer_cells(free_mib: int, lanes: int) -> None:
     assert lanes_for(free_mib << 20) == lanes
+
+
+_AS_NOBODY = """
+import os, sys
+sys.path.insert(0, {here!r})
+from local_runs import opened, plan, story, told
+from harness.environments.local.preload import preload
+from harness.environments.probe import round_trip_s
+from harness.environments.world import Executable
+from harness.levers import Packets, Unlisten, Verdict
+
+async def conduct(plan, world, progress, logs):
+    async with world.pull(Packets(broker=1, flow="to_broker", verdict=Verdict.DROP)), world.pull(Unlisten(broker=2)):
+        pass
+    process = await world.start(Executable(argv=("sh", "-c", "echo up"), launch={{}}), None)
+    line = await anext(process.lines())
+    await process.end(grace_s=5)
+    await round_trip_s(world.address_of(1), limit_s=20)
+    return story(plan, world, line.text.decode())
+
+preload()
+os.setgroups([])
+os.setresgid(65534, 65534, 65534)
+os.setresuid(65534, 65534, 65534)
+with opened(conduct) as local:
+    print(told(local.run(plan(brokers=3), lambda _: None, None)), os.getuid())
+"""
+
+
+@pytest.mark.skipif(
+    os.geteuid() != 0, reason="only root can become somebody else; this user is an ordinary one already"
+)
+def test_nobody_can_run_a_plan() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        # Somewhere that nobody may look into, unlike root's cache.
+        Path(folder).chmod(0o755)
+        program = shutil.copy(find(), folder)
+        done = subprocess.run(
+            [sys.executable, "-c", _AS_NOBODY.format(here=str(Path(__file__).parent))],
+            env={**os.environ, "TOXIPROXY_SERVER": program},
+            capture_output=True, text=True, timeout=60, check=False,
+        )  # fmt: skip
+    assert (done.returncode, done.stdout) == (0, "up 65534\n"), done.stderr

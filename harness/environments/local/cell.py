@@ -65,6 +65,7 @@ def leave(work: Callable[[], int]) -> NoReturn:
 
 
 def _launcher(body: Body, channel: socket.socket, hold: int, parent: int) -> int:
+    user = os.geteuid()
     os.setsid()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGCHLD, signal.SIGALRM):
         signal.signal(number, signal.SIG_DFL)
@@ -75,28 +76,28 @@ def _launcher(body: Body, channel: socket.socket, hold: int, parent: int) -> int
     try:
         namespaces.enter()
     except OSError as refused:
-        return _refused(channel, refused)
+        return _refused(channel, refused, user)
     die_with_parent(parent)
     pid = os.fork()
     if pid == 0:
-        leave(lambda: _init(body, channel, hold))
+        leave(lambda: _init(body, channel, hold, user))
     os.close(hold)
     _, status = os.waitpid(pid, 0)
     return os.waitstatus_to_exitcode(status) & 0xFF
 
 
-def _refused(channel: socket.socket, refused: OSError) -> int:
-    why = namespaces.explain(refused)
+def _refused(channel: socket.socket, refused: OSError, user: int) -> int:
+    why = namespaces.explain(refused, user=user)
     Channel(channel).send(("unavailable", why.reason, why.remedy))
     return _ENDED
 
 
-def _init(body: Body, channel: socket.socket, hold: int) -> int:
+def _init(body: Body, channel: socket.socket, hold: int, user: int) -> int:
     die_with_parent(0)
     try:
         namespaces.furnish()
     except OSError as refused:
-        return _refused(channel, refused)
+        return _refused(channel, refused, user)
     sysctls.pin()
     wake, woken = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
     signal.signal(signal.SIGCHLD, lambda *_: None)

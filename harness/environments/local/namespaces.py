@@ -75,12 +75,15 @@ def _in_chroot() -> bool:
     return not any(line.split(" ", 5)[4] == "/" for line in Path("/proc/self/mountinfo").read_text().splitlines())
 
 
-def explain(refused: OSError) -> EnvironmentUnavailable:
-    """Why this machine refused a cell, and what to do about it, from the error and the machine's own settings."""
-    return EnvironmentUnavailable(*_reason_and_remedy(refused))
+def explain(refused: OSError, *, user: int) -> EnvironmentUnavailable:
+    """Why this machine refused a cell, and what to do about it, from the error and the machine's own settings.
+
+    `user` is who asked, as known outside: within new namespaces everybody is 0.
+    """
+    return EnvironmentUnavailable(*_reason_and_remedy(refused, user))
 
 
-def _reason_and_remedy(refused: OSError) -> tuple[str, str]:
+def _reason_and_remedy(refused: OSError, user: int) -> tuple[str, str]:
     zero = next((name for name in _LIMITS if _setting(f"user/{name}") == "0"), None)
     if zero is not None:
         return (
@@ -93,12 +96,12 @@ def _reason_and_remedy(refused: OSError) -> tuple[str, str]:
             f"raise these limits with `sudo sysctl -w`, end other sandboxes, {_OTHERWISE}",
         )
     if refused.errno in (errno.EPERM, errno.EACCES):
-        if _setting("kernel/unprivileged_userns_clone") == "0" and os.geteuid() != 0:
+        if _setting("kernel/unprivileged_userns_clone") == "0" and user != 0:
             return (
                 "ordinary users may not make user namespaces: kernel.unprivileged_userns_clone is 0",
                 f"allow it with `sudo sysctl -w kernel.unprivileged_userns_clone=1`, {_OTHERWISE}",
             )
-        if _setting("kernel/apparmor_restrict_unprivileged_userns") == "1" and os.geteuid() != 0:
+        if _setting("kernel/apparmor_restrict_unprivileged_userns") == "1" and user != 0:
             return (
                 "AppArmor refuses user namespaces to ordinary programs (Ubuntu 23.10 and later): "
                 "kernel.apparmor_restrict_unprivileged_userns is 1",

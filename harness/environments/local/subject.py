@@ -51,8 +51,9 @@ class SubjectProcess:
             raise BrokenPipeError("the subject reads no more") from exc
 
     async def end(self, *, grace_s: float) -> int | None:
-        # abort: what it did not read by now is of no use to it.
-        self._stdin.transport.abort()
+        if not self._stdin.transport.is_closing():
+            # What it has not read by now is of no use to it.
+            self._stdin.transport.abort()
         try:
             async with asyncio.timeout_at(asyncio.get_running_loop().time() + grace_s):
                 return await asyncio.shield(self._child.ended)

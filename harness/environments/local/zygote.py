@@ -75,6 +75,8 @@ class Zygote:
     def close(self) -> None:
         """End the zygote, and with it every cell, and wait until it has gone."""
         self._control.close()
+        # It would end by itself, but not while it is still building what cells are forked from.
+        os.kill(self._pid, signal.SIGKILL)
         os.waitpid(self._pid, 0)
 
 
