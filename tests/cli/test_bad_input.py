@@ -1,0 +1,128 @@
+"""Protects whoever makes a mistake: one clear message with its place, what to do, exit code 4, and no traceback."""
+
+import json
+from pathlib import Path
+
+import pytest
+from command_line import faultlab, write_scenario
+
+MISTAKES = [
+    ("misspelt key", "repeat: 1", "repaet: 1", "19:1: error[unknown-key]", "did you mean repeat?"),
+    ("duplicate key", "tags: [sarama]", "tags: [sarama]\ntags: [x]", "5:1: error[duplicate-key]", "tags"),
+    ("sexagesimal", "Net.ReadTimeout: 2s", "Net.ReadTimeout: 1:30", "7:20: error[", "1:30"),
+    ("on", "Net.ReadTimeout: 2s", "Net.ReadTimeout: on", "7:20: error[", "on"),
+    ("no unit", "Net.ReadTimeout: 2s", "Net.ReadTimeout: 2", "7:20: error[", "unit"),
+    (
+        "unknown setting",
+        "Net.ReadTimeout: 2s",
+        "Net.ReadTimeoot: 2s",
+        "7:3: error[unknown-setting]",
+        "Net.ReadTimeout?",
+    ),
+    ("unknown version", "version: 1.27.2", "version: 1.27.3", "5:36: error[unknown-version]", "1.27.2"),
+    ("unknown fault", "inject: blackhole", "inject: blackhol", "13:14: error[", "did you mean blackhole?"),
+    ("unit error", "equals: Net.ReadTimeout", "equals: Net.ReadTimeout + 1", "16:44: error[unit]", "^^^   ^"),
+    (
+        "unknown name",
+        "equals: Net.ReadTimeout",
+        "equals: Net.ReadTimout",
+        "16:44: error[unknown-name]",
+        "did you mean Net.ReadTimeout?",
+    ),
+    ("no YAML", "cluster: {brokers: 1", "cluster: {brokers: 1]", "9:", "error["),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "place", "said"), [m[1:] for m in MISTAKES], ids=[m[0] for m in MISTAKES])
+def test_a_mistake_is_shown_at_its_place(tmp_path: Path, old: str, new: str, place: str, said: str) -> None:
+    path = write_scenario(tmp_path)
+    text = path.read_text()
+    assert text.count(old) == 1
+    path.write_text(text.replace(old, new))
+    for command in ("run", "validate"):
+        done = faultlab(command, path.name, cwd=tmp_path)
+        assert done.code == 4
+        assert done.out == ""
+        assert done.err.startswith(f"{path.name}:{place}"), done.err
+        assert said in done.err
+        assert done.err.endswith("1 problem in 1 file; nothing was started\n")
+    assert [entry.name for entry in tmp_path.iterdir()] == [path.name], "nothing was started"
+
+
+def test_all_mistakes_of_all_files_at_once_for_people_ci_and_programs(tmp_path: Path) -> None:
+    write_scenario(tmp_path, "one", formula="Net.Readtimeot + 1s")
+    two = write_scenario(tmp_path, "two", claim="3")
+    two.write_text(two.read_text().replace("repeat:", "repat:"))
+    people = faultlab("validate", ".", cwd=tmp_path)
+    assert people.code == 4
+    assert "4 problems in 2 files" in people.err or "3 problems in 2 files" in people.err
+    assert people.err.count("^") >= 3
+    ci = faultlab("validate", "--ci", ".", cwd=tmp_path)
+    assert ci.code == 4
+    annotations = [line for line in ci.err.splitlines() if line.startswith("::error file=")]
+    assert len(annotations) == ci.err.count("error[") >= 3
+    programs = faultlab("validate", "--json", ".", cwd=tmp_path)
+    told = json.loads(programs.out)["problems"]
+    assert {(problem["path"], problem["code"]) for problem in told} >= {("two.scenario.yaml", "unknown-key")}
+    assert len(told) == len(annotations)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("run", "nofile.scenario.yaml"), "nofile.scenario.yaml:1:1: error[missing-file]: there is no such file"),
+        (("run", "saramma"), "there is no file, folder or bundled scenario called saramma\n  did you mean sarama?"),
+        (("run", "--env", "simm"), "'simm' is not one of 'auto', 'sim', 'local'"),
+        (("run", "--seed", "x"), "'x' is not a valid integer"),
+        (("run", "--repeat", "0"), "0 is not in the range"),
+        (("run", "--bogus"), "No such option"),
+        (("runn",), "No such command 'runn'"),
+        (("report",), "Missing argument 'DIR...'"),
+        (("report", "nowhere"), "nowhere is no results folder: it has no manifest.json"),
+        (("replay", "7f3a"), "there are no results in results/"),
+        (("replay", "7f3a", "--in", "nowhere"), "nowhere is no results folder"),
+        (("run", "--resume", "."), ". is no results folder: it has no manifest.json"),
+        (("schema", "runs"), "'runs' is not one of"),
+        ((), "Usage: faultlab"),
+    ],
+)
+def test_wrong_usage_is_four_and_says_what_is_right(tmp_path: Path, arguments: tuple[str, ...], said: str) -> None:
+    done = faultlab(*arguments, cwd=tmp_path)
+    assert done.code == 4
+    assert said in done.err
+    assert done.out == ""
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_that_is_no_text_and_a_folder_without_scenarios(tmp_path: Path) -> None:
+    (tmp_path / "x.scenario.yaml").write_bytes(b"format: 1\nscenario: \xff\n")
+    done = faultlab("run", "x.scenario.yaml", cwd=tmp_path)
+    assert done.code == 4
+    assert done.err.startswith("x.scenario.yaml:2:11: error[not-utf-8]")
+    (tmp_path / "empty").mkdir()
+    done = faultlab("run", "empty", cwd=tmp_path)
+    assert done.code == 4
+    assert "there is no scenario in empty" in done.err
+
+
+def test_corrupt_and_cut_records_are_named_and_the_rest_is_used(tmp_path: Path) -> None:
+    path = write_scenario(tmp_path, repeat=4)
+    assert faultlab("run", path.name, "--env", "sim", "--out", "r", cwd=tmp_path).code == 0
+    runs = tmp_path / "r" / "runs.jsonl"
+    lines = runs.read_bytes().splitlines(keepends=True)
+    runs.write_bytes(lines[0] + b'{"run_id": 7}\n' + lines[2] + lines[3][:-9])
+    done = faultlab("run", "--resume", "r", cwd=tmp_path)
+    assert done.code == 0
+    assert "2 of 4 runs were measured before" in done.out
+    assert "set aside: r/runs.jsonl:2: " in done.out
+    assert "PASSED  4 ok of 4 runs" in done.out
+    manifest = tmp_path / "r" / "manifest.json"
+    manifest.write_text(manifest.read_text().replace('"format": 1', '"format": 2'))
+    for arguments in (("run", "--resume", "r"), ("report", "r"), ("replay", "0", "--in", "r")):
+        newer = faultlab(*arguments, cwd=tmp_path)
+        assert newer.code == 4
+        assert "r/manifest.json was written by a newer faultlab: run format 2, this one reads up to 1" in newer.err
+    manifest.write_text("{}")
+    broken = faultlab("report", "r", cwd=tmp_path)
+    assert broken.code == 4
+    assert "r/manifest.json is corrupt" in broken.err

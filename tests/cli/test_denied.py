@@ -1,0 +1,131 @@
+"""Protects users on machines that refuse something: what was refused, what to do, the right exit code, nothing lost."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from command_line import COMMAND, Done, environment, faultlab, write_scenario
+
+from harness.records.reader import read
+
+DENY = 'echo 0 > /proc/sys/user/max_user_namespaces && exec "$@"'
+UNSHARE = shutil.which("unshare")
+
+
+def ordinarily(*arguments: str, cwd: Path) -> Done:
+    """As an ordinary user, who owns his files and is held by their modes.
+
+    Root becomes one in a user namespace without a mapping: no capability of his reaches a file.
+    """
+    if os.geteuid() != 0:
+        return faultlab(*arguments, cwd=cwd)
+    if UNSHARE is None:
+        pytest.skip("root cannot become an ordinary user: unshare is not installed")
+    return faultlab(*arguments, cwd=cwd, before=(UNSHARE, "--user"))
+
+
+@pytest.mark.cell
+def test_an_unreadable_folder_and_file_are_named(tmp_path: Path) -> None:
+    path = write_scenario(tmp_path / "closed")
+    (tmp_path / "closed").chmod(0)
+    try:
+        for command in ("run", "validate", "list"):
+            done = ordinarily(command, "closed", cwd=tmp_path)
+            assert done.code == 4
+            assert done.err.startswith("closed:1:1: error[unreadable]: this folder cannot be read"), done.err
+    finally:
+        (tmp_path / "closed").chmod(0o755)
+    path.chmod(0)
+    done = ordinarily("run", "closed", cwd=tmp_path)
+    assert done.code == 4
+    assert done.err.startswith("closed/dark.scenario.yaml:1:1: error[unreadable]: this file cannot be read")
+
+
+@pytest.mark.cell
+def test_results_that_cannot_be_written_or_read_are_named(tmp_path: Path) -> None:
+    write_scenario(tmp_path)
+    (tmp_path / "shut").mkdir(mode=0o555)
+    done = ordinarily("run", ".", "--env", "sim", "--out", "shut/r", cwd=tmp_path)
+    assert done.code == 3
+    assert done.err.startswith("error: cannot write to shut/r: Permission denied; nothing was run\n  name a folder")
+    assert faultlab("run", ".", "--env", "sim", "--out", "r", cwd=tmp_path).code == 0
+    (tmp_path / "r" / "runs.jsonl").chmod(0)
+    done = ordinarily("run", "--resume", "r", cwd=tmp_path)
+    assert done.code == 4
+    assert "cannot read r/runs.jsonl: Permission denied" in done.err
+
+
+@pytest.mark.cell
+@pytest.mark.skipif(UNSHARE is None, reason="unshare is not installed")
+def test_without_namespaces_auto_takes_sim_and_says_so_and_local_says_why(tmp_path: Path) -> None:
+    write_scenario(tmp_path)
+    denied = ["unshare", "--user", "--map-root-user", "sh", "-c", DENY, "sh", *COMMAND]
+
+    def run(*arguments: str) -> "subprocess.CompletedProcess[str]":
+        return subprocess.run(
+            [*denied, *arguments],
+            cwd=tmp_path, env=environment(), capture_output=True, text=True, timeout=100, check=False,
+        )  # fmt: skip
+
+    auto = run("run", ".")
+    assert auto.returncode == 0, auto.stdout + auto.stderr
+    assert auto.stdout.startswith("sim instead of local: ")
+    assert "1 scenario, 1 run, sim, 1 cell, seed 7" in auto.stdout
+    local = run("run", ".", "--env", "local", "--out", "r")
+    assert local.returncode == 3
+    assert local.stderr.startswith("error: ")
+    assert "namespace" in local.stderr
+    assert "Traceback" not in local.stderr
+    assert not (tmp_path / "r").exists()
+    doctor = run("doctor")
+    assert doctor.returncode == 3
+    assert "missing  namespaces" in doctor.stdout
+    assert "remedy: " in doctor.stdout
+    assert "local cannot run here: --env auto takes sim" in doctor.stdout
+
+
+FULL = """
+import ctypes, os, sys
+libc = ctypes.CDLL(None, use_errno=True)
+def checked(result):
+    if result != 0:
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+uid, gid = os.getuid(), os.getgid()
+checked(libc.unshare(0x10000000 | 0x00020000))  # a user and a mount namespace of its own
+open("/proc/self/setgroups", "w").write("deny")
+open("/proc/self/uid_map", "w").write(f"0 {uid} 1")
+open("/proc/self/gid_map", "w").write(f"0 {gid} 1")
+checked(libc.mount(b"small", sys.argv[1].encode(), b"tmpfs", 0, f"size={sys.argv[2]}".encode()))
+os.execv(sys.executable, [sys.executable, "-c", KEEP, *sys.argv[1:]])
+"""
+KEEP = """
+import shutil, subprocess, sys
+small, size, kept, *command = sys.argv[1:]
+done = subprocess.run([sys.executable, *command])
+shutil.copytree(small, kept)  # the mount ends with this process
+sys.exit(done.returncode)
+"""
+
+
+@pytest.mark.cell
+def test_a_full_disk_keeps_what_fitted_and_says_so(tmp_path: Path) -> None:
+    write_scenario(tmp_path, repeat=60)
+    small = tmp_path / "small"
+    small.mkdir()
+    program = FULL.replace("KEEP", repr(KEEP))
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(small), "400k", str(tmp_path / "kept"), *COMMAND[1:],
+         "run", "dark.scenario.yaml", "--env", "sim", "--out", "small/r"],
+        cwd=tmp_path, env=environment(), capture_output=True, text=True, timeout=100, check=False,
+    )  # fmt: skip
+    assert done.returncode == 3, done.stdout + done.stderr
+    assert "Traceback" not in done.stderr
+    assert "error: cannot write to small/r: No space left on device; " in done.stderr
+    results = read(tmp_path / "kept" / "r")
+    assert 0 < len(results.runs) < 60
+    assert f"{len(results.runs)} finished runs are kept there and readable" in done.stderr
+    assert "faultlab run --resume small/r" in done.stderr
+    assert results.quarantined == ()
