@@ -196,7 +196,7 @@ def test_the_environment_is_opened_from_the_main_thread_only() -> None:
     assert "main thread" in str(result)
 
 
-@pytest.mark.parametrize(("free_mib", "lanes"), [(16, 1), (1024, 6), (65_536, 16)])
+@pytest.mark.parametrize(("free_mib", "lanes"), [(16, 1), (960, 10), (65_536, 16)])
 def test_little_memory_means_fewer_cells(free_mib: int, lanes: int) -> None:
     assert lanes_for(free_mib << 20) == lanes
 
