@@ -30,7 +30,8 @@ def badges(settings: Iterable[str]) -> Mapping[str, Badge]:
 
 
 def last_part(name: str) -> str:
-    return name.rpartition(".")[2]
+    """What a setting is about, without the unit that Java's names end in."""
+    return name.removesuffix(".ms").rpartition(".")[2]
 
 
 def letters_of(name: str, *, own_ending: bool) -> list[str]:

@@ -1,0 +1,208 @@
+"""Protects the page in a real browser: silent, self-contained, readable on a telephone, usable from the keyboard."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from reports.result import ReportResult
+
+pytestmark = [pytest.mark.spark, pytest.mark.browser]
+FLAGS = [
+    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync",
+]  # fmt: skip
+WIDTHS = (360, 768, 1440)
+CONTRAST = 4.5
+"""WCAG 2.2 AA for text of ordinary size."""
+
+LOW_CONTRAST = """
+(least) => {
+  const channel = (c) => { c /= 255; return c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4; };
+  const light = ([r, g, b]) => 0.2126 * channel(r) + 0.7152 * channel(g) + 0.0722 * channel(b);
+  const parse = (text) => text.match(/[\\d.]+/g).map(Number);
+  const behind = (one) => {
+    for (let at = one; at; at = at.parentElement) {
+      const found = parse(getComputedStyle(at).backgroundColor);
+      if (found.length < 4 || found[3] === 1) return found;
+    }
+    return [255, 255, 255];
+  };
+  const low = [];
+  for (const one of document.querySelectorAll("body *")) {
+    const own = [...one.childNodes].some((node) => node.nodeType === 3 && node.textContent.trim());
+    if (!own || one.closest("svg, script, style") || !one.getClientRects().length) continue;
+    const [a, b] = [light(parse(getComputedStyle(one).color)), light(behind(one))].sort((x, y) => y - x);
+    const ratio = (a + 0.05) / (b + 0.05);
+    const where = `${one.tagName}.${one.className}: ${one.textContent.trim().slice(0, 40)}`;
+    if (ratio < least) low.push(`${ratio.toFixed(2)} ${where}`);
+  }
+  return [...new Set(low)];
+}
+"""
+
+
+HAS_OUTLINE = """
+() => document.activeElement === document.body || getComputedStyle(document.activeElement).outlineStyle !== "none"
+"""
+
+
+@pytest.fixture(scope="module")
+def browser(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        found = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
+        yield found
+        found.close()
+
+
+@pytest.fixture
+def heard() -> list[str]:
+    """What a page must not do: errors on the console, requests, dialogs."""
+    return []
+
+
+def opened(
+    browser: Browser,
+    built: ReportResult,
+    heard: list[str],
+    *,
+    width: int = 1440,
+    scheme: str = "light",
+    **other: object,
+) -> Page:
+    context = browser.new_context(
+        viewport={"width": width, "height": 800},
+        color_scheme=scheme,
+        permissions=["clipboard-read", "clipboard-write"],
+        **other,
+    )
+    page = context.new_page()
+    page.set_default_timeout(20_000)
+    page.on("console", lambda message: heard.append(f"console: {message.text}"))
+    page.on("pageerror", lambda error: heard.append(f"error: {error}"))
+    page.on("dialog", lambda dialog: heard.append(f"dialog: {dialog.message}"))
+    page.on(
+        "request",
+        lambda request: heard.append(f"request: {request.url}") if request.is_navigation_request() is False else None,
+    )
+    page.goto(address_of(built.page))
+    return page
+
+
+def address_of(file: Path) -> str:
+    return "file://" + quote(str(file))
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", WIDTHS)
+def test_it_is_silent_fits_and_can_be_read(
+    browser: Browser, built: ReportResult, heard: list[str], width: int, scheme: str
+) -> None:
+    page = opened(browser, built, heard, width=width, scheme=scheme)
+    page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.evaluate(LOW_CONTRAST, CONTRAST) == []
+    assert [line for line in heard if not line.startswith("request: data:")] == []
+
+
+def test_text_from_records_is_text(browser: Browser, built: ReportResult, heard: list[str]) -> None:
+    page = opened(browser, built, heard)
+    assert page.locator("h3", has_text="<script>alert('x')</script>").count() >= 1
+    assert page.locator("img").count() == 0
+    assert page.locator("script").count() == 1
+    assert [line for line in heard if not line.startswith("request: data:")] == []
+
+
+def test_what_matters_comes_first(browser: Browser, built: ReportResult, heard: list[str]) -> None:
+    page = opened(browser, built, heard)
+    assert page.locator("h1").inner_text() == "1 of 13 cases failed; 1 met an error of the lab; 1 tested nothing."
+    assert page.locator("h2").all_inner_texts()[:4] == [
+        "What needs attention",
+        "Predicted and measured",
+        "Claims",
+        "Where the time goes",
+    ]
+    assert page.locator(".attention h3").first.inner_text() == "sarama-upgrade-bound"
+    assert {"REFUTED", "INCONCLUSIVE"} == set(page.locator(".stamp").all_inner_texts())
+    assert (
+        "\u2265 60.000 s" in page.locator(".times").all_inner_texts()[-1] or page.get_by_text("\u2265 60.000 s").count()
+    )
+
+
+def test_the_time_line_names_what_the_formula_lacks(browser: Browser, built: ReportResult, heard: list[str]) -> None:
+    page = opened(browser, built, heard)
+    assert page.locator(".timeline").count() == 2
+    outside = page.locator(".timeline").first.locator(".lane .block.outside")
+    assert "Admin.Timeout" in (outside.first.get_attribute("title") or "")
+    table = page.locator("#line ~ .card table").first.inner_text()
+    assert "8 waits" in table
+    assert "not in it" in table
+
+
+def test_counts_filter_from_the_keyboard(browser: Browser, built: ReportResult, heard: list[str]) -> None:
+    page = opened(browser, built, heard)
+    reached = []
+    for _ in range(12):
+        page.keyboard.press("Tab")
+        reached.append(page.evaluate("document.activeElement.textContent.trim().replace(/\\s+/g, ' ')"))
+        if "failed" in reached[-1]:
+            break
+    assert reached[0] == "Skip to the results"
+    assert reached[-1].endswith("failed")
+    page.keyboard.press("Enter")
+    page.wait_for_function("document.querySelector('tr[data-verdict=pass]').hidden")
+    assert page.locator("tr[data-verdict=fail]:visible").count() >= 1
+    assert page.locator("tr[data-verdict=pass]:visible").count() == 0
+    assert page.locator("article.attention:visible").count() == 1
+    assert "failed" in page.locator("#shown").inner_text()
+    page.get_by_role("link", name="all", exact=True).click()
+    page.wait_for_function("!document.querySelector('tr[data-verdict=pass]').hidden")
+
+
+def test_everything_that_acts_can_be_reached_and_seen_in_focus(
+    browser: Browser, built: ReportResult, heard: list[str]
+) -> None:
+    page = opened(browser, built, heard)
+    wanted = page.locator("a:visible, button:visible, summary:visible, [tabindex='0']:visible").count()
+    seen = set()
+    for _ in range(wanted + 5):
+        page.keyboard.press("Tab")
+        seen.add(page.evaluate("[...document.querySelectorAll('*')].indexOf(document.activeElement)"))
+        assert page.evaluate(HAS_OUTLINE)
+    assert len(seen) >= wanted
+
+
+def test_the_replay_command_is_copied(browser: Browser, built: ReportResult, heard: list[str]) -> None:
+    page = opened(browser, built, heard)
+    button = page.locator("article.attention button").first
+    button.focus()
+    page.keyboard.press("Enter")
+    page.wait_for_function("document.querySelector('article.attention button').textContent === 'copied'")
+    assert (
+        page.evaluate("navigator.clipboard.readText()")
+        == page.locator("article.attention .copy code").first.inner_text()
+    )
+
+
+def test_it_says_all_without_scripts(browser: Browser, built: ReportResult, heard: list[str]) -> None:
+    page = opened(browser, built, heard, java_script_enabled=False)
+    assert page.locator("tr[data-verdict]:visible").count() > 20
+    assert page.locator("button:visible").count() == 0
+
+
+def test_each_picture_is_a_table_too(browser: Browser, built: ReportResult, heard: list[str]) -> None:
+    page = opened(browser, built, heard)
+    assert page.locator("svg[role=img]:not([aria-label])").count() == 0
+    for index in range(page.locator(".timeline").count()):
+        card = page.locator(".card", has=page.locator(".timeline")).nth(index)
+        assert card.locator("table").count() == 2
+
+
+def test_it_prints(browser: Browser, built: ReportResult, heard: list[str]) -> None:
+    page = opened(browser, built, heard, scheme="dark")
+    page.emulate_media(media="print", color_scheme="dark")
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    assert page.evaluate("getComputedStyle(document.body).color") == "rgb(27, 34, 48)"
+    assert len(page.pdf(format="A4")) > 20_000

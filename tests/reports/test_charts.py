@@ -1,0 +1,136 @@
+"""Protects what pictures say: places on the axis, letters, strips, and waits that add up to the call."""
+
+import random
+
+import pytest
+
+from reports.charts.axis import Axis
+from reports.charts.letters import badges
+from reports.charts.spans import covered_s, spans_of
+from reports.charts.strip import EDGE, MIDDLE, REACH, strip_of
+from reports.charts.timeline import BETWEEN, CLIENT_ITSELF, Timeline, timeline_of
+from reports.jvm.rehearsal import Blackhole, Trace
+
+
+def row(
+    times: list[float], *, kind: str = "equals", unended: tuple[float, ...] = (), **other: object
+) -> dict[str, object]:
+    pairs = [{"time": time, "unended": time in unended} for time in times]
+    return {"predicted": 8.85, "low": 8.75, "high": 8.95, "unit": "s", "kind": kind, "pairs": pairs, **other}
+
+
+def drawn(cell: Blackhole, repeat: int = 1) -> Timeline:
+    run, events = cell.run(repeat)
+    record = run.model_dump()
+    return timeline_of(record, record["expectations"][0], [event.model_dump() for event in events])
+
+
+@pytest.mark.parametrize("last_s", [0.004, 0.75, 2.0, 8.85, 126.85, 3600.0])
+def test_ticks_are_round_few_and_inside(last_s: float) -> None:
+    ticks = Axis.around(-0.004, last_s).ticks
+    assert 3 <= len(ticks) <= 7
+    assert ticks[0][1].strip("0.") == ""
+    assert all(0 <= at <= 100 for at, _ in ticks)
+    assert len({label for _, label in ticks}) == len(ticks)
+
+
+def test_letters_are_unique_and_tell_settings_apart() -> None:
+    names = [
+        "Net.ReadTimeout",
+        "Net.DialTimeout",
+        "Producer.Retry.Backoff",
+        "Metadata.Retry.Backoff",
+        "request.timeout.ms",
+    ]
+    assert [badge.letter for badge in badges(names).values()] == ["R", "D", "P", "M", "T"]
+    many = badges(f"a.setting{number}" for number in range(20))
+    assert len({badge.letter for badge in many.values()}) == 20
+
+
+def test_a_strip_puts_the_prediction_in_the_middle_and_the_tolerance_around_it() -> None:
+    strip = strip_of(row([8.85, 8.95, 8.75]))
+    assert strip is not None
+    assert strip.tick == MIDDLE
+    assert strip.band == (MIDDLE - REACH, MIDDLE + REACH)
+    assert [dot.at for dot in strip.dots] == pytest.approx([MIDDLE, MIDDLE + REACH, MIDDLE - REACH])
+    assert strip.words == "3 of 3 runs within the tolerance"
+
+
+def test_far_runs_become_arrows_and_unended_ones_are_hollow() -> None:
+    strip = strip_of(row([8.85, 13.61, 60.0, 1.0], unended=(60.0,)))
+    assert strip is not None
+    assert len(strip.dots) == 1
+    assert (strip.beyond_right, strip.unended_beyond) == ("+51.150 s", True)
+    assert strip.beyond_left == "\u22127.850 s"
+    assert strip.words == "1 of 4 runs within the tolerance, 1 did not end"
+    near = strip_of(row([8.9], unended=(8.9,)))
+    assert near is not None
+    assert near.dots[0].unended
+
+
+def test_bounds_have_an_open_side_and_exact_predictions_no_width() -> None:
+    at_most, exact = (
+        strip_of(row([1.0], kind="at_most")),
+        strip_of(row([4.0], predicted=4, low=4, high=4, unit="count")),
+    )
+    assert at_most is not None
+    assert exact is not None
+    assert (at_most.band[0], at_most.tick) == (0.0, None)
+    assert exact.band == (MIDDLE, MIDDLE)
+    assert EDGE < exact.dots[0].at == MIDDLE
+
+
+def test_nothing_measured_or_predicted_draws_nothing() -> None:
+    assert strip_of(row([])) is None
+    assert strip_of(row([1.0], predicted=None)) is None
+
+
+def test_waits_fill_the_call() -> None:
+    line = drawn(Blackhole(brokers=3, bootstrap=3))
+    assert covered_s(line.spans) == pytest.approx(line.lasted_s, abs=0.01)
+    assert {row.name: row.measured_count for row in line.rows if row.measured_count is not None} == {
+        "Net.ReadTimeout": 2,
+        "Net.DialTimeout": 14,
+        "Producer.Retry.Backoff": 1,
+        "Metadata.Retry.Backoff": 3,
+    }
+    for term in line.rows:
+        assert term.measured_s == pytest.approx(term.formula_s or 0, abs=0.03)
+
+
+def test_a_lane_for_each_connection_and_one_for_the_client() -> None:
+    line = drawn(Blackhole())
+    assert line.lanes[0].name == CLIENT_ITSELF
+    assert [lane.name for lane in line.lanes[1:]] == [f"connection {number}" for number in (2, 1, 3, 4, 5, 6)]
+    assert all(0 <= block.left <= block.left + block.width <= 100.01 for lane in line.lanes for block in lane.blocks)
+    last = line.formula[-1]
+    assert last.left + last.width == pytest.approx(line.axis.at(line.predicted_s or 0), abs=0.01)
+
+
+def test_a_wait_without_a_term_is_outside_the_formula() -> None:
+    run, events = Blackhole().run(1)
+    record = run.model_dump()
+    record["expectations"][0]["terms"] = record["expectations"][0]["terms"][:1]
+    line = timeline_of(record, record["expectations"][0], [event.model_dump() for event in events])
+    outside = {block.badge.setting for lane in line.lanes for block in lane.blocks if block.outside and block.badge}
+    assert outside == {"Net.DialTimeout", "Producer.Retry.Backoff", "Metadata.Retry.Backoff"}
+
+
+def test_a_client_that_traces_dials_alone_still_has_lanes() -> None:
+    trace = Trace("x", random.Random(1))
+    trace.tell("dial_started", connection=1, broker=1, address="127.0.2.1:9092")
+    trace.now_ns = 10**9
+    trace.tell("dial_ended", connection=1, broker=1, address="127.0.2.1:9092", outcome="timeout")
+    trace.tell("dial_started", connection=2, broker=1, address="127.0.2.1:9092")
+    [first, second] = spans_of([event.model_dump() for event in trace.events], 0, 3 * 10**9)
+    assert (first.setting, first.lasted_s, first.outcome) == (None, 1.0, "timeout")
+    assert (second.lasted_s, second.outcome) == (2.0, None)
+
+
+def test_a_client_that_traces_nothing_has_time_between_waits_only() -> None:
+    run, _ = Blackhole().run(1)
+    record = run.model_dump()
+    line = timeline_of(record, record["expectations"][0], [])
+    assert line.lanes == ()
+    assert line.rows[-1].name == BETWEEN
+    assert line.rows[-1].measured_s == pytest.approx(line.lasted_s)

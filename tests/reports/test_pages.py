@@ -1,0 +1,123 @@
+"""Protects the page's words: the sentence at the top, figures, the rule that chooses a time line, Markdown."""
+
+from pathlib import Path
+
+import pytest
+
+from reports import figures
+from reports.jvm.rehearsal import Blackhole
+from reports.pages.cases import Case
+from reports.pages.choice import ANY, FAILED, REPRESENTATIVE, choose
+from reports.pages.markdown import text
+from reports.pages.view import headline, parameters_of
+from reports.result import ReportResult
+
+
+def case(cell: Blackhole, *, verdict: str = "pass", repeats: int = 3, **changes: object) -> Case:
+    rows = []
+    for repeat in range(1, repeats + 1):
+        record = cell.run(repeat)[0].model_dump()
+        record.update(case=str(cell), suite=0, verdict=verdict, **changes)
+        if verdict == "fail":
+            record["expectations"][0]["outcome"] = "failed"
+        rows.append(record)
+    return Case(tuple(rows))
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "sentence"),
+    [
+        (["pass"], "The one case held."),
+        (["pass"] * 3, "All 3 cases held."),
+        (["pass", "fail", "inconclusive"], "1 of 3 cases failed; 1 tested nothing."),
+        (["pass", "inconclusive"], "1 of 2 cases held; 1 tested nothing."),
+        (["inconclusive"] * 2, "0 of 2 cases held; 2 tested nothing."),
+        (["lab_error", "fail"], "1 of 2 cases failed; 1 met an error of the lab."),
+    ],
+)
+def test_the_sentence_at_the_top(verdicts: list[str], sentence: str) -> None:
+    assert headline([case(Blackhole(), verdict=verdict, repeats=1) for verdict in verdicts]) == sentence
+
+
+def test_the_gravest_run_speaks_for_its_case() -> None:
+    mixed = Case((*case(Blackhole(), repeats=2).runs, *case(Blackhole(), verdict="inconclusive", repeats=1).runs))
+    assert (mixed.verdict, mixed.tally) == ("inconclusive", "1 of 3")
+
+
+def test_reasons_that_differ_in_figures_are_told_once() -> None:
+    runs = case(Blackhole(), verdict="fail").runs
+    for number, run in enumerate(runs):
+        run["reasons"] = (f"was {number}.5 s, not 8.850 s", "also slow")
+    assert Case(runs).reasons == ("was 0.5 s, not 8.850 s", "also slow")
+
+
+def test_the_time_line_is_that_of_the_median_run_of_the_shortest_telling_case() -> None:
+    cases = [case(Blackhole(brokers=3)), case(Blackhole(retries=0)), case(Blackhole(), repeats=5)]
+    [choice] = choose(cases)
+    assert choice.why == REPRESENTATIVE
+    assert choice.run["brokers"] == 1
+    times = sorted(run["expectations"][0]["measured"] for run in cases[2].runs)
+    assert choice.judged["measured"] == times[2]
+
+
+def test_a_failed_case_is_shown_first() -> None:
+    failed = case(Blackhole(brokers=3), verdict="fail")
+    assert [choice.why for choice in choose([case(Blackhole()), failed])] == [FAILED, REPRESENTATIVE]
+
+
+def test_without_a_blackhole_the_rule_says_so() -> None:
+    other = case(Blackhole())
+    for run in other.runs:
+        run["faults"][0]["fault"] = "refuse"
+    assert [choice.why for choice in choose([other])] == [ANY]
+    assert choose([case(Blackhole(), verdict="inconclusive")]) == ()
+
+
+def test_figures() -> None:
+    row = {
+        "predicted": 8.85,
+        "low": 8.71,
+        "high": 8.99,
+        "unit": "s",
+        "kind": "equals",
+        "median": 8.8564,
+        "median_is_bound": True,
+    }
+    assert figures.predicted(row) == "8.850 s"
+    assert figures.tolerance(row) == "\u00b1 0.140"
+    assert figures.measured(row) == "\u2265 8.856 s"
+    assert figures.predicted({**row, "kind": "at_most"}) == "\u2264 8.850 s"
+    assert figures.difference(-0.0061, "s") == "\u22120.006 s"
+    assert figures.difference(0, "count") == "0"
+    assert figures.many(1, "run") == "1 run"
+    assert figures.day("2026-03-02T14:02:00+00:00") == "2 March 2026, 14:02 UTC"
+    assert figures.day("yesterday") == "yesterday"
+
+
+def test_a_spread_says_where_a_run_did_not_end() -> None:
+    pairs = [{"time": 8.0, "unended": False}, {"time": 60.0, "unended": True}]
+    assert (
+        figures.spread({"min": 8.0, "max": 60.0, "unit": "s", "censored": 1, "pairs": pairs})
+        == "8.000 to \u2265 60.000"
+    )
+
+
+def test_a_comma_inside_a_parameter_is_no_end() -> None:
+    found = parameters_of("Producer.Retry.Max=1, bootstrap=[1, 2, 3], retry.backoff.ms=100 ms")
+    assert found == (("Producer.Retry.Max", "1"), ("bootstrap", "[1, 2, 3]"), ("retry.backoff.ms", "100 ms"))
+
+
+def test_markdown_text_stays_text() -> None:
+    assert text("a|b <i>c</i> *d*\n[e](f)") == r"a\|b &lt;i&gt;c&lt;/i&gt; \*d\* \[e\](f)"
+
+
+@pytest.mark.spark
+def test_the_markdown_table_has_every_row_and_no_html(built: ReportResult, hard_folder: Path) -> None:
+    lines = built.markdown.read_text(encoding="utf-8").splitlines()
+    assert lines[0] == "# 1 of 13 cases failed; 1 met an error of the lab; 1 tested nothing."
+    rows = [line for line in lines if line.startswith("| ") and "time to error" in line]
+    assert len(rows) == 13
+    assert any("| \u2265 60.000 s |" in row for row in rows)
+    assert not [line for line in lines if "<script" in line.replace("`<script", "")]
+    widths = {line.replace("\\|", "").count("|") for line in rows}
+    assert widths == {8}
