@@ -160,7 +160,7 @@ def _live_row(run: UnderWay) -> Text:
     plan = run.plan
     who = f"{plan.client.version} #{plan.repeat}"
     figures = _elapsed(run)
-    text = Text(f"  {plan.scenario[:25]:<25} {who[:10]:<10} {run.doing[:19]:<19} ", style="default")
+    text = Text(f"  {plan.scenario[:19]:<19} {who[:9]:<9} {run.doing[:24]:<24} ", style="default")
     if plan.expected_s:
         share = run.elapsed_s / plan.expected_s
         if _overdue(run):

@@ -1,0 +1,88 @@
+"""Protects the moving part: on a terminal a bar and a row for each run under way, and nothing of it left behind."""
+
+import os
+import pty
+import re
+import select
+import struct
+import subprocess
+import termios
+import time
+from fcntl import ioctl
+from pathlib import Path
+
+import pytest
+from command_line import COMMAND, environment, write_scenario
+from rich.console import Console
+
+from cli.show.live import heartbeat
+from harness.language import load, plans
+from harness.suite.progress import Progress
+
+
+def on_terminal(*arguments: str, cwd: Path, columns: int, limit_s: float = 90.0) -> tuple[int, str]:
+    """Run the command on a terminal of its own: exit code, and everything that was written to it."""
+    ours, theirs = pty.openpty()
+    ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
+    process = subprocess.Popen(
+        [*COMMAND, *arguments],
+        cwd=cwd,
+        env=environment(TERM="xterm-256color"),
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+    )
+    os.close(theirs)
+    seen, end = b"", time.monotonic() + limit_s
+    try:
+        while time.monotonic() < end:
+            if select.select([ours], [], [], 0.2)[0]:
+                try:
+                    part = os.read(ours, 65536)
+                except OSError:  # Linux says so when the other side is closed
+                    break
+                seen += part
+        return process.wait(10), seen.decode()
+    finally:
+        process.kill()
+        process.wait()
+        os.close(ours)
+
+
+@pytest.mark.cell
+def test_live_rows_name_what_each_run_does_and_vanish(tmp_path: Path) -> None:
+    write_scenario(tmp_path, repeat=3)
+    code, text = on_terminal("run", ".", "--env", "local", cwd=tmp_path, columns=100)
+    assert code == 0, text
+    assert "\x1b[?25h" in text, "the cursor is shown again"
+    text = re.sub(r"\x1b\[[?\d;]*[A-Za-z]", "", text)
+    assert re.search(r"━+  \d/3   at most \d+\.\d s left", text)
+    assert re.search(r"  dark +1\.27\.2 #[123] +waiting: Net\.ReadTimeout +━+ +\d\.\d of 2\.0 s", text)
+    last = text.rstrip().splitlines()[-1]
+    assert last.endswith("exit 0")
+
+
+def test_a_dumb_terminal_has_no_moving_parts(tmp_path: Path) -> None:
+    write_scenario(tmp_path)
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [*COMMAND, "run", ".", "--env", "sim"], cwd=tmp_path, env=environment(TERM="dumb"), stdout=theirs, stderr=theirs
+    )
+    os.close(theirs)
+    assert process.wait(60) == 0
+    text = os.read(ours, 65536).decode()
+    os.close(ours)
+    assert "\x1b" not in text
+    assert "PASSED" in text
+
+
+def test_the_heartbeat_names_the_oldest_run_and_what_is_left(tmp_path: Path) -> None:
+    made = plans(load(write_scenario(tmp_path, repeat=3)), environment="local", seed=7)
+    progress = Progress(made, lanes=2)
+    progress.started(made[0])
+    progress.doing(made[0], "dialling broker 2")
+    console = Console(width=80, record=True, file=open(os.devnull, "w"))  # noqa: SIM115, PTH123
+    console.print(heartbeat(progress.snapshot()))
+    first, second = console.export_text().splitlines()
+    assert re.fullmatch(r"\.\.\.   0/3 runs   at most \d\.\d s left", first)
+    assert re.fullmatch(r"      dark #1: dialling broker 2, \d\.\d of 2\.0 s", second)
