@@ -9,6 +9,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
+from cli.errors import Stop, say_error
 from cli.exits import Exit
 from cli.making import make_report
 from cli.show.cases import Case, Finding, cases_of, counts
@@ -41,8 +42,8 @@ class Closed:
     page: Path | None = None
 
 
-def show(screen: Console, closed: Closed, *, everything: bool, report: bool) -> None:
-    """Print it all; the verdict comes last."""
+def show(screen: Console, closed: Closed, *, everything: bool, report: bool) -> Exit:
+    """Print it all; the verdict comes last. The exit code: a report that cannot be made is the lab's failure."""
     cases = cases_of(closed.results.runs)
     for quarantined in closed.results.quarantined:
         screen.print(folded(f"set aside: {quarantined}", lead="", style="yellow"))
@@ -57,19 +58,25 @@ def show(screen: Console, closed: Closed, *, everything: bool, report: bool) -> 
         screen.print()
         for line in (*table(cases, everything=everything), *claims(cases)):
             screen.print(line)
+    code = closed.exit
     if report:
         screen.print()
-        closed = replace(closed, page=make_report(screen, closed.results.folder.path).page)
+        try:
+            closed = replace(closed, page=make_report(screen, closed.results.folder.path).page)
+        except Stop as stop:
+            say_error(stop.format_message())
+            code = code if code is Exit.FAILED else Exit.LAB
     screen.print()
     screen.print(
         verdict(closed.results.runs, cases, planned=len(closed.plans), elapsed_s=closed.elapsed_s, code=closed.exit)
     )
-    for line in pointers(list(_pointers(cases, closed)), closed.exit):
+    for line in pointers(list(_pointers(cases, closed)), code):
         screen.print(line)
+    return code
 
 
-def document(closed: Closed) -> str:
-    """The suite as one JSON document."""
+def document(closed: Closed, code: Exit) -> str:
+    """The suite as one JSON document; `code` is what the process exits with."""
     results = closed.results
     counted = counts(results.runs)
     return (
@@ -77,7 +84,7 @@ def document(closed: Closed) -> str:
             {
                 "format": FORMAT,
                 "verdict": HEADS[closed.exit][0].lower(),
-                "exit_code": int(closed.exit),
+                "exit_code": int(code),
                 "results": str(results.folder.path),
                 "environment": results.manifest.environment,
                 "seed": results.manifest.seed,

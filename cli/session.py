@@ -184,9 +184,9 @@ def _carry_out(
     closed = Closed(
         results=results, plans={plan.run_id: plan for plan in plans}, elapsed_s=time.monotonic() - started, exit=code
     )
-    show(screen, closed, everything=manner.everything, report=manner.report and not interrupted)
+    code = show(screen, closed, everything=manner.everything, report=manner.report and not interrupted)
     if manner.json:
-        sys.stdout.write(document(closed))
+        sys.stdout.write(document(closed, code))
     return code
 
 

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from rich.cells import cell_len
 from rich.text import Text
 
 from cli.exits import GRAVEST_FIRST, Exit
@@ -108,8 +109,10 @@ def _claim(finding: Finding) -> Iterator[Text]:
     line = Text(lead, style="red" if judged.fails_run else "cyan")
     yield line.append(beside(formula, figures, lead=len(lead)), style="default")
     declared = "" if judged.declared_holds is None else f"declared `holds: {str(judged.declared_holds).lower()}`"
-    if about := "; ".join(part for part in (judged.source, declared) if part):
-        yield folded(about, lead=" " * len(lead), style="dim")
+    about = [part for part in (judged.source, declared) if part]
+    together = "; ".join(about)
+    for part in [together] if len(lead) + cell_len(together) <= WIDTH else about:
+        yield folded(part, lead=" " * len(lead), style="dim")
 
 
 def _claims_told(cases: Sequence[Case]) -> Iterator[str]:

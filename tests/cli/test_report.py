@@ -1,0 +1,59 @@
+"""Protects the way from records to the page: made on demand or with the run, and a clear word where it cannot be."""
+
+import json
+from pathlib import Path
+
+import pytest
+from command_line import faultlab, write_scenario
+
+
+@pytest.fixture
+def results(tmp_path: Path) -> Path:
+    write_scenario(tmp_path, repeat=2)
+    assert faultlab("run", ".", "--env", "sim", "--out", "r", cwd=tmp_path).code == 0
+    return tmp_path / "r"
+
+
+@pytest.mark.spark
+def test_a_report_names_its_page_and_what_was_set_aside(results: Path) -> None:
+    with (results / "runs.jsonl").open("a") as handle:
+        handle.write("no record\n")
+    done = faultlab("report", "r", "--json", cwd=results.parent)
+    assert done.code == 0, done.err
+    told = json.loads(done.out)
+    assert (told["runs"], told["quarantined"]) == (2, 1)
+    assert (results.parent / told["page"]).stat().st_size > 10_000
+    assert "1 line set aside" in done.err
+
+
+@pytest.mark.spark
+def test_a_run_makes_its_report_when_asked(tmp_path: Path) -> None:
+    write_scenario(tmp_path, formula="Net.DialTimeout")
+    done = faultlab("run", ".", "--env", "sim", "--out", "r", "--report", cwd=tmp_path)
+    assert done.code == 1
+    assert done.lines[-1].startswith("report  r/report.html ")
+    assert (tmp_path / "r" / "report.html").exists()
+
+
+def test_without_the_extra_the_suite_keeps_its_verdict_and_the_report_says_how_to_get_it(results: Path) -> None:
+    """A sitecustomize hides pyspark, as on a machine where the extra was not installed."""
+    hiding = results.parent / "hiding"
+    hiding.mkdir()
+    (hiding / "sitecustomize.py").write_text(
+        "import importlib.util as u\n"
+        "found = u.find_spec\n"
+        "u.find_spec = lambda name, package=None: None if name == 'pyspark' else found(name, package)\n"
+    )
+    env = {"PYTHONPATH": f"{hiding}:{Path(__file__).parents[2]}"}
+    done = faultlab("report", "r", cwd=results.parent, env=env)
+    assert done.code == 3
+    assert done.err == (
+        "error: reports need pyspark, which is not installed\n  install the extra: pip install './[report]'\n"
+    )
+    run = faultlab("run", ".", "--env", "sim", "--out", "s", "--report", cwd=results.parent, env=env)
+    assert run.code == 3
+    assert "error: reports need pyspark" in run.err
+    assert run.lines[-3].startswith("PASSED  2 ok of 2 runs")
+    assert run.lines[-1].endswith("exit 3")
+    doctor = faultlab("doctor", cwd=results.parent, env=env)
+    assert "note     report        reports cannot be made: pyspark not installed" in doctor.out
