@@ -1,0 +1,3 @@
+module faultlab/subject
+
+go 1.25.0
