@@ -69,9 +69,10 @@ class Display:
         self.progress.doing(plan, words)
 
     def ended(self, plan: RunPlan, record: RunRecord) -> None:
-        self.progress.ended(plan, record)
         if record.noisy and plan.attempt < TRIES:
-            return  # it is tried again: only the last try is shown
+            self.progress.postponed(plan)  # only the last try is shown
+            return
+        self.progress.ended(plan, record)
         key = _key(plan)
         runs = self._cases.setdefault(key, [])
         runs.append(record)

@@ -44,7 +44,7 @@ class Snapshot:
 
 
 class Progress:
-    """Follows a suite. `again` counts nothing: a try after noise replaces the one before."""
+    """Follows a suite."""
 
     def __init__(self, plans: Sequence[RunPlan], *, lanes: int, already: Iterable[RunRecord] = ()) -> None:
         self._lock = Lock()
@@ -71,6 +71,12 @@ class Progress:
             self._under_way.pop(plan.run_id, None)
             self._verdicts[plan.run_id] = record.verdict
 
+    def postponed(self, plan: RunPlan) -> None:
+        """This try counts for nothing: the run is made again later."""
+        with self._lock:
+            self._under_way.pop(plan.run_id, None)
+            self._waiting[plan.run_id] = plan
+
     def snapshot(self) -> Snapshot:
         with self._lock:
             lengths: list[float | None] = [plan.expected_s for plan in self._waiting.values()]
@@ -79,7 +85,7 @@ class Progress:
                 lengths.append(None if whole is None else max(0.0, whole - run.elapsed_s))
             return Snapshot(
                 total=self._total,
-                ended=sum(run_id not in self._under_way and run_id not in self._waiting for run_id in self._verdicts),
+                ended=len(self._verdicts),
                 verdicts=Counter(self._verdicts.values()),
                 under_way=tuple(self._under_way.values()),
                 left_s=at_most(lengths, lanes=self._lanes),

@@ -129,3 +129,21 @@ def test_a_full_disk_keeps_what_fitted_and_says_so(tmp_path: Path) -> None:
     assert f"{len(results.runs)} finished runs are kept there and readable" in done.stderr
     assert "faultlab run --resume small/r" in done.stderr
     assert results.quarantined == ()
+
+
+@pytest.mark.cell
+def test_without_toxiproxy_auto_takes_sim_and_local_says_how_to_get_it(tmp_path: Path) -> None:
+    write_scenario(tmp_path)
+    env = {"HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path / "cache"), "PATH": "/usr/bin:/bin"}
+    if shutil.which("toxiproxy-server", path=env["PATH"]):
+        pytest.skip("this machine has Toxiproxy where every program is")
+    auto = faultlab("run", ".", cwd=tmp_path, env=env)
+    assert auto.code == 0, auto.err
+    assert auto.out.startswith("sim instead of local: ")
+    local = faultlab("run", ".", "--env", "local", cwd=tmp_path, env=env)
+    assert local.code == 3
+    assert "oxiproxy" in local.err
+    assert len(local.err.splitlines()) >= 2, "it says what to do"
+    broken = faultlab("run", ".", "--env", "local", cwd=tmp_path, env={**env, "TOXIPROXY_SERVER": "/nowhere/toxiproxy"})
+    assert broken.code == 3
+    assert "/nowhere/toxiproxy" in broken.err

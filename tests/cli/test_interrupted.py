@@ -142,3 +142,24 @@ def test_an_interrupted_suite_says_how_to_go_on(how: signal.Signals, tmp_path: P
     assert told[-2] == f"kept    {len(results.runs)} of 11 runs in r"
     assert re.fullmatch(r"resume  faultlab run --resume r +exit 130", told[-1])
     assert len(results.missing) >= 4
+
+
+def test_toxiproxy_killed_in_the_middle_is_the_lab_s_failure(tmp_path: Path) -> None:
+    quick_scenario(tmp_path, runs=1, timeout="20s")
+    with begun("run", ".", "--env", "local", "--out", "r", cwd=tmp_path) as (process, mark):
+
+        def proxies() -> list[int]:
+            return [pid for pid in marked(mark) if b"toxiproxy" in Path(f"/proc/{pid}/cmdline").read_bytes()]
+
+        until(lambda: bool(proxies()), within_s=30, what="Toxiproxy's start")
+        time.sleep(1.0)  # somewhere in the run's 20 s: the exact moment does not matter
+        os.kill(proxies()[0], signal.SIGKILL)
+        out, err = process.communicate(timeout=30)
+        assert process.returncode == 3, out + err
+    assert "LAB ERROR  dark  sarama 1.27.2  dark.scenario.yaml" in out
+    assert "oxiproxy" in out
+    assert re.search(r"^  replay     faultlab replay \w+ --in r$", out, flags=re.MULTILINE)
+    assert out.splitlines()[-1].endswith("exit 3")
+    (run,) = read(tmp_path / "r").runs
+    assert run.verdict == "lab_error"
+    assert run.error is not None
