@@ -10,19 +10,27 @@ import pytest
 SCENARIO = Path(__file__).parents[2] / "scenarios" / "sarama" / "blackhole-established.scenario.yaml"
 
 
-@pytest.mark.parametrize("environment", ["sim", pytest.param("local", marks=pytest.mark.cell)])
+@pytest.mark.parametrize("environment", ["sim", pytest.param("local", marks=[pytest.mark.cell])])
+@pytest.mark.timeout(280)
 def test_established_blackhole_is_measured_and_judged(environment: str, tmp_path: Path) -> None:
+    """On a machine that other tests keep busy, runs may be inconclusive for noise: then they have to say so."""
     out = tmp_path / "out"
     done = subprocess.run(
-        [sys.executable, "-m", "cli", "run", str(SCENARIO), "--env", environment, "--out", str(out)],
-        capture_output=True, text=True, timeout=110, check=False,
+        [sys.executable, "-m", "cli", "run", str(SCENARIO), "--env", environment, "--repeat", "1", "--out", str(out)],
+        capture_output=True, text=True, timeout=270, check=False,
     )  # fmt: skip
-    assert done.returncode == 0, done.stdout + done.stderr
-    records = [json.loads(line) for line in (out / "runs.jsonl").read_text().splitlines()]
-    assert records
-    for record in records:
-        assert record["verdict"] == "pass"
-        settings = {s["name"]: s for s in record["settings"]}
-        if settings["Producer.Retry.Max"]["number"] == 0:
-            measures = {m["name"]: m for m in record["measures"]}
-            assert measures["probe.time_to_error"]["value"] == pytest.approx(2.0, abs=0.07)
+    tries = [json.loads(line) for line in (out / "runs.jsonl").read_text().splitlines()]
+    records = {record["run_id"]: record for record in tries}.values()
+    noisy = [record for record in records if record["noisy"]]
+    assert done.returncode == (2 if noisy else 0), done.stdout + done.stderr
+    quiet = [record for record in records if not record["noisy"]]
+    assert quiet, "every run was too noisy: nothing was tested"
+    for record in quiet:
+        assert record["verdict"] == "pass", record["reasons"]
+        measures = {measure["name"]: measure["value"] for measure in record["measures"]}
+        settings = {setting["name"]: setting for setting in record["settings"]}
+        if settings["Producer.Retry.Max"]["number"] == 0 and record["client_version"] == "1.27.2":
+            assert measures["probe.time_to_error"] == pytest.approx(2.0, abs=0.07)
+        for judged in record["expectations"]:
+            if judged["kind"] == "claim" and judged["outcome"] != "skipped":
+                assert (judged["outcome"] == "held") == judged["declared_holds"]
