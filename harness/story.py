@@ -102,6 +102,23 @@ class FaultStory:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Settled:
+    """How the waiting for a world to settle ended: after `seconds`; `complete` where nothing was under way any more."""
+
+    seconds: float
+    complete: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Logged:
+    """One record of a partition's log, as its brokers keep it."""
+
+    offset: int
+    key: bytes | None
+    value: bytes | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Noise:
     """How late the world's own clock ticks came: the lab's error is at least this."""
 

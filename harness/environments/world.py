@@ -13,8 +13,8 @@ from random import Random
 from typing import Literal, Protocol
 
 from harness.levers import Lever
-from harness.plan import ClusterShape, RunPlan
-from harness.story import Kernel, Story
+from harness.plan import ClusterShape, DriverName, RunPlan
+from harness.story import Kernel, Logged, Settled, Story
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +123,19 @@ class World(Protocol):
         """Start sampling how late the loop's timers come; ended by `Watch.end`."""
         ...
 
+    async def settle(self, limit_s: float) -> Settled:
+        """Wait until no connection is left, also none that its process has closed or left behind, through which
+        something could still reach a log; up to `limit_s`. After healing that can take 110 s: a closed connection's
+        last retransmission comes 53 s after its close, and the kernel forgets it after 107 s. Raises WorldError."""
+        ...
+
+    async def read_log(self, topic: str, partition: int) -> tuple[Logged, ...]:
+        """Every record of a partition, in the order of the offsets; only after `settle` is that the last word.
+
+        Raises WorldError for a partition that the cluster does not have, and for a log that cannot be read.
+        """
+        ...
+
     def failure(self) -> "asyncio.Future[str]":
         """Done when a part of the world (Toxiproxy, a broker) died by itself; the result says which and how."""
         ...
@@ -151,7 +164,7 @@ class Environment(Protocol):
         """Pure: `validate` and the documentation ask it too."""
         ...
 
-    def runs(self, driver: Literal["bundled", "exec"]) -> Made | Refused: ...
+    def runs(self, driver: DriverName) -> Made | Refused: ...
 
     def open(self) -> None:
         """Prepare whatever all runs share. Called once, from the main thread. Raises EnvironmentUnavailable."""

@@ -1,10 +1,12 @@
-"""Runs every coroutine test that takes a `kit` twice: on simulated sockets, and on real ones in a cell.
+"""Runs every coroutine test that takes a `kit` (sockets and packet rules) or a `world` (a whole cluster, and levers)
+twice: in the simulation, and for real in a cell.
 
 Checks in cells mostly wait, so all that were selected run side by side, started when the first of them is asked for.
 """
 
 import inspect
 import sys
+from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -13,40 +15,48 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from worlds import run_in_cell, run_in_sim
+from worlds import RUNS
 
 LANES = 8
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    if "kit" in metafunc.fixturenames and inspect.iscoroutinefunction(metafunc.function):
-        metafunc.parametrize("kit", ["sim", pytest.param("cell", marks=pytest.mark.cell)])
+    taken = _taken(metafunc.fixturenames)
+    if taken is not None and inspect.iscoroutinefunction(metafunc.function):
+        metafunc.parametrize(taken, ["sim", pytest.param("cell", marks=pytest.mark.cell)])
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
-    if not _is_check(pyfuncitem):
+    where = _where(pyfuncitem)
+    if where is None:
         return None
-    if pyfuncitem.callspec.params["kit"] == "sim":
-        run_in_sim(_check(pyfuncitem))
+    if where == "sim":
+        _check(pyfuncitem)()
     else:
         _cells(pyfuncitem.session)[pyfuncitem.nodeid].result()
     return True
 
 
-def _is_check(item: pytest.Item) -> bool:
-    return (
-        isinstance(item, pytest.Function)
-        and inspect.iscoroutinefunction(item.function)
-        and "kit" in getattr(item, "callspec", inspect).__dict__.get("params", {})
-    )
+def _taken(names: Iterable[str]) -> str | None:
+    """Which of the two a test asks for."""
+    return next((name for name in names if name in RUNS), None)
 
 
-def _check(item: pytest.Function) -> partial:
-    arguments = {name: value for name, value in item.callspec.params.items() if name != "kit"}
-    check = partial(item.function, **arguments)
-    check.__name__ = item.name  # type: ignore[attr-defined]
-    return check
+def _where(item: pytest.Item) -> str | None:
+    """`sim` or `cell` for a check, None for what is no check."""
+    if not isinstance(item, pytest.Function) or not inspect.iscoroutinefunction(item.function):
+        return None
+    taken = _taken(item.fixturenames)
+    return None if taken is None else item.callspec.params[taken]
+
+
+def _check(item: pytest.Function) -> Callable[[], None]:
+    """Runs the check where its parameter says."""
+    taken = _taken(item.fixturenames)
+    assert taken is not None
+    check = partial(item.function, **{name: value for name, value in item.callspec.params.items() if name != taken})
+    return partial(RUNS[taken][item.callspec.params[taken]], check)
 
 
 _RUNNING = pytest.StashKey[dict[str, Future[None]]]()
@@ -56,9 +66,7 @@ def _cells(session: pytest.Session) -> dict[str, Future[None]]:
     if _RUNNING not in session.stash:
         pool = ThreadPoolExecutor(LANES, thread_name_prefix="cell")
         session.stash[_RUNNING] = {
-            item.nodeid: pool.submit(run_in_cell, _check(item))
-            for item in session.items
-            if _is_check(item) and item.callspec.params["kit"] == "cell"
+            item.nodeid: pool.submit(_check(item)) for item in session.items if _where(item) == "cell"
         }
         pool.shutdown(wait=False)
     return session.stash[_RUNNING]

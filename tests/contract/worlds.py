@@ -1,28 +1,54 @@
-"""The two worlds that a contract check runs in: a simulated network, and a fresh cell with real sockets."""
+"""The two worlds that a contract check runs in: simulated, and real in a fresh cell; as sockets alone, or whole."""
 
 import asyncio
 import socket
 import subprocess
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from pathlib import Path
 from random import Random
+from typing import Any
 
 import pytest
+from talk import TOPIC
 from toolkit import ADDRESS, UPSTREAM, Check
 
 from harness.environments.local.addresses import TOXIPROXY
 from harness.environments.local.cell import call_in_cell
+from harness.environments.local.world import LocalWorld
 from harness.environments.sim.loop import SimLoop
 from harness.environments.sim.proxy import Proxy
 from harness.environments.sim.rules import Rule
 from harness.environments.sim.simulation import simulate
+from harness.environments.sim.world import SimWorld
+from harness.environments.world import World
 from harness.levers import Flow, Packets, Verdict
 from harness.packets import TREAT, PacketTable, RuleGroup, rules_of
+from harness.plan import ClientPlan, ClusterShape, RunPlan, Topic
 from harness.toxiproxy.client import ToxiproxyClient
 from harness.toxiproxy.obtain import ToxiproxyMissing, find
 from harness.toxiproxy.server import await_ready, command
 
 LIMIT_S = 90.0
+
+PLAN = RunPlan(
+    run_id="contract",
+    scenario="contract",
+    path=Path("contract.scenario.yaml"),
+    about="",
+    tags=(),
+    environment="",
+    client=ClientPlan(name="own", version="1", argv=("subject",)),
+    settings=(),
+    given_settings=(),
+    parameters=(),
+    cluster=ClusterShape(brokers=2, topics=(Topic(name=TOPIC, partitions=2, leaders=(1, 2)),)),
+    steps=(),
+    expectations=(),
+    seed=7,
+    repeat=1,
+)
+"""Two brokers; broker 1 leads partition 0, broker 2 partition 1."""
 
 
 class SimKit:
@@ -174,3 +200,37 @@ def run_in_cell(check: Check) -> None:
             table.close()
 
     call_in_cell(body, timeout_s=LIMIT_S)
+
+
+WorldCheck = Callable[[World], Awaitable[None]]
+
+
+def run_in_simulated_world(check: WorldCheck) -> None:
+    async def main(loop: SimLoop) -> None:
+        async with SimWorld.opened(loop, PLAN, None) as world:
+            await check(world)
+            assert world.failed is None, world.failed
+
+    simulate(main, Random(11))
+
+
+def run_in_cells_world(check: WorldCheck) -> None:
+    """With a real Toxiproxy and a process for each broker."""
+    try:
+        program = find()
+    except ToxiproxyMissing as missing:
+        pytest.skip(missing.reason)
+
+    async def body() -> None:
+        async with LocalWorld.opened(PLAN, None, program, lambda: None) as world:
+            await check(world)
+            assert not world.failure().done(), world.failure().result()
+
+    call_in_cell(body, timeout_s=LIMIT_S)
+
+
+RUNS: dict[str, dict[str, Callable[[Any], None]]] = {
+    "kit": {"sim": run_in_sim, "cell": run_in_cell},
+    "world": {"sim": run_in_simulated_world, "cell": run_in_cells_world},
+}
+"""By what a check takes, and by where it runs."""

@@ -29,7 +29,7 @@ class Brokers:
     def start(cls, cluster: ClusterShape, logs: Logs) -> "Brokers":
         """Fork them. Raises StateError for a cluster that cannot be."""
         controller = Controller(cluster, addresses.advertised)
-        folder = logs.temporary("partitions")
+        folder = partitions(logs)
         processes, channels = {}, {}
         for broker in cluster.broker_ids:
             ours, theirs = socket.socketpair()
@@ -49,6 +49,11 @@ class Brokers:
                 await link.ready()
             except BrokerFailed as exc:
                 raise BrokerFailed(f"{exc}; {self._logs.last_words(log_name(broker))}") from exc
+
+
+def partitions(logs: Logs) -> Path:
+    """The folder in which all brokers of the cell keep the partitions' logs."""
+    return logs.temporary("partitions")
 
 
 def log_name(broker: int) -> str:

@@ -9,17 +9,22 @@ from pathlib import Path
 from random import Random
 
 from harness.brokers.embedded.cluster import StateError
+from harness.brokers.embedded.file_log import read_back
 from harness.brokers.embedded.link import BrokerFailed
+from harness.brokers.embedded.log import StorageError
 from harness.environments.local import addresses, subject, sysctls
-from harness.environments.local.brokers import Brokers, log_name
+from harness.environments.local.brokers import Brokers, log_name, partitions
 from harness.environments.local.children import Child, Files, execute
 from harness.environments.local.lag import LagWatch
 from harness.environments.local.logs import Logs
 from harness.environments.local.pulling import Puller
+from harness.environments.local.sockets import SocketTable
+from harness.environments.settling import known, logged, settle
 from harness.environments.world import Process, Program, Pulled, WorldError
 from harness.levers import Lever
 from harness.packets import PacketsRefused, PacketTable
 from harness.plan import ClusterShape, RunPlan
+from harness.story import Logged, Settled
 from harness.toxiproxy import server as toxiproxy_server
 from harness.toxiproxy.client import BlockingToxiproxy, ToxiproxyClient
 from harness.toxiproxy.wire import ToxiproxyFailed
@@ -88,6 +93,17 @@ class LocalWorld:
 
     def watch(self) -> LagWatch:
         return LagWatch()
+
+    async def settle(self, limit_s: float) -> Settled:
+        async with SocketTable() as sockets:
+            return await settle(sockets.may_deliver, limit_s=limit_s)
+
+    async def read_log(self, topic: str, partition: int) -> tuple[Logged, ...]:
+        known(self.cluster, topic, partition)
+        try:
+            return logged(read_back(partitions(self._logs), topic, partition))
+        except StorageError as exc:
+            raise WorldError("log-unreadable", f"the log of {topic}-{partition} cannot be read: {exc}") from exc
 
     def failure(self) -> "asyncio.Future[str]":
         return self._failure

@@ -70,9 +70,16 @@ class Network:
         """Put a segment on the wire."""
         self.loop.kernel_at(self.loop.time() + DELAY_S, self._arrive, segment)
 
-    def unsettled(self) -> tuple[TcpSocket, ...]:
-        """Sockets whose process has closed them and whose bytes or FIN are not acknowledged yet."""
-        return tuple(socket for socket in self.sockets.values() if socket.orphan and not socket.sender.fin_acked)
+    def may_deliver(self) -> bool:
+        """Whether a socket, closed by its process or open, has something that may still arrive, or a server's something
+        to be read."""
+        return any(
+            socket.sender.queued
+            or (socket.orphan and not socket.sender.fin_acked)
+            or (socket.receiver.unread and socket.local[1] < FIRST_PORT)
+            for socket in self.sockets.values()
+            if not socket.connecting
+        )
 
     def _arrive(self, segment: Segment) -> None:
         for rule in self._rules:

@@ -89,6 +89,11 @@ class Sender:
         return self._next_seq
 
     @property
+    def queued(self) -> int:
+        """Bytes that the peer has not acknowledged, sent or not."""
+        return self._queued
+
+    @property
     def room(self) -> int:
         """Bytes that the send buffer still takes."""
         return SEND_BUFFER - self._queued

@@ -1,6 +1,7 @@
 """One simulated run: hosts for brokers, proxies, subject and conductor on one network, and what may be done to it."""
 
 import asyncio
+import sys
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
@@ -11,6 +12,7 @@ from harness.brokers.embedded.broker import EmbeddedBroker
 from harness.brokers.embedded.cluster import StateError
 from harness.brokers.embedded.controller import Controller
 from harness.brokers.embedded.log import MemoryLogs
+from harness.environments.settling import known, logged, settle
 from harness.environments.sim.hosts import HOST, Host
 from harness.environments.sim.loop import SimLoop
 from harness.environments.sim.process import SimProcess
@@ -21,7 +23,7 @@ from harness.environments.sim.timers import HZ
 from harness.environments.world import Bundled, Process, Program, Pulled, WorldError
 from harness.levers import Lever
 from harness.plan import ClusterShape, RunPlan
-from harness.story import Kernel
+from harness.story import Kernel, Logged, Settled
 
 PORT = 9092
 SUBJECT = "subject"
@@ -71,6 +73,7 @@ class SimWorld:
             for broker in plan.cluster.broker_ids
         }
         self._puller = Puller(loop.network, self._proxies)
+        self._partitions = MemoryLogs()
         self._failure: asyncio.Future[str] = loop.create_future()
 
     @classmethod
@@ -89,7 +92,6 @@ class SimWorld:
         yield world
 
     async def _start_brokers(self) -> None:
-        logs = MemoryLogs()
         try:
             controller = Controller(self.cluster, self.address_of)
         except StateError as wrong:
@@ -98,7 +100,7 @@ class SimWorld:
             host = self._loop.new_host(f"broker-{broker_id}")
             if self._logs is not None:
                 host.stderr = appending_to(self._logs / f"{host.name}.log")
-            broker = EmbeddedBroker(broker_id, controller.state, logs)
+            broker = EmbeddedBroker(broker_id, controller.state, self._partitions)
             await host.spawn(broker.start(*_inner(broker_id)), name="listen")
             controller.attach(broker.apply)
 
@@ -121,6 +123,17 @@ class SimWorld:
 
     def watch(self) -> SimWatch:
         return SimWatch(self._loop)
+
+    async def settle(self, limit_s: float) -> Settled:
+        return await settle(self._busy, limit_s=limit_s)
+
+    async def _busy(self) -> bool:
+        return self._loop.network.may_deliver()
+
+    async def read_log(self, topic: str, partition: int) -> tuple[Logged, ...]:
+        known(self.cluster, topic, partition)
+        log = self._partitions.of(topic, partition)
+        return logged(log.read(0, max_bytes=sys.maxsize, first_whole=True))
 
     def failure(self) -> "asyncio.Future[str]":
         return self._failure
