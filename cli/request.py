@@ -9,7 +9,7 @@ import click
 
 from harness.records.manifest import Manifest
 from harness.suite.choosing import CHOICES, Choice
-from harness.suite.planning import Selection
+from harness.suite.planning import CLIENTS, Client, Selection
 
 SEED = 7
 MOST_REPEATS = 1000
@@ -27,6 +27,11 @@ PARAMETERS: tuple[click.Parameter, ...] = (
     click.Option(
         ["--repeat"], type=click.IntRange(1, MOST_REPEATS), help="Runs of each case; else as each scenario says."
     ),
+    click.Option(
+        ["--client"],
+        type=click.Choice(CLIENTS),
+        help="Run profiles, or real libraries; else as each scenario says.",
+    ),
     click.Option(["--only"], multiple=True, metavar="NAME", help="Only scenarios of this name (a pattern: sarama-*)."),
     click.Option(["--tag", "tags"], multiple=True, help="Only scenarios with this tag, or with one of several."),
 )
@@ -40,6 +45,7 @@ class Request:
     environment: Choice
     seed: int
     repeat: int | None
+    client: Client | None
     selection: Selection
     folder: Path
 
@@ -51,6 +57,7 @@ class Request:
             environment=cast(Choice, parameters["environment"]),
             seed=parameters["seed"],
             repeat=parameters["repeat"],
+            client=cast(Client | None, parameters["client"]),
             selection=Selection(only=tuple(parameters["only"]), tags=tuple(parameters["tags"])),
             folder=folder,
         )
@@ -67,6 +74,8 @@ class Request:
         said = ["--env", self.environment, "--seed", str(self.seed)]
         if self.repeat is not None:
             said += ["--repeat", str(self.repeat)]
+        if self.client is not None:
+            said += ["--client", self.client]
         for name in self.selection.only:
             said += ["--only", name]
         for tag in self.selection.tags:

@@ -31,7 +31,7 @@ from harness.records.writer import Writer
 from harness.suite.choosing import choose
 from harness.suite.collection import collect
 from harness.suite.machine import machine, stamp, wall_clock
-from harness.suite.planning import Planned, load_all, plan_all
+from harness.suite.planning import Planned, load_all, plan_all, require_real_clients
 from harness.suite.progress import at_most
 from harness.suite.resuming import by_prefix, planned, remaining
 from harness.suite.runner import Runner
@@ -116,7 +116,10 @@ def _prepare(request: Request, manner: Manner) -> Prepared | Exit:
         loaded = load_all(collect(request.paths, folder=request.folder))
         environment, instead = choose(request.environment, cells=manner.cells)
         try:
-            suite = plan_all(loaded, request.selection, environment, seed=request.seed, repeat=request.repeat)
+            suite = plan_all(
+                loaded, request.selection, environment, seed=request.seed, repeat=request.repeat, client=request.client
+            )
+            require_real_clients(suite.plans)
         except BaseException:
             environment.close()
             raise

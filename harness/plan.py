@@ -12,6 +12,7 @@ from typing import Literal
 from harness.faults.base import FaultModel
 
 Unit = Literal["s", "count", "bool", "text"]
+DriverName = Literal["bundled", "real", "exec"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,18 +54,22 @@ class ClusterShape:
 class ClientPlan:
     """Who is under test: a bundled profile (`profile`, `version`) or a program of the user's (`argv`).
 
-    `bootstrap` holds broker ids, which the world turns into their advertised addresses.
+    `real`: the library itself takes the place of the profile, whose settings and formulas hold for it. `bootstrap`
+    holds broker ids, which the world turns into their advertised addresses.
     """
 
     name: str
     version: str
     profile: str | None = None
+    real: bool = False
     argv: tuple[str, ...] = ()
     bootstrap: tuple[int, ...] = (1,)
 
     @property
-    def driver(self) -> Literal["bundled", "exec"]:
-        return "bundled" if self.profile is not None else "exec"
+    def driver(self) -> DriverName:
+        if self.profile is None:
+            return "exec"
+        return "real" if self.real else "bundled"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

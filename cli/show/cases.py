@@ -48,7 +48,8 @@ class Case:
 
     @property
     def client(self) -> str:
-        return f"{self.first.client} {self.first.client_version}"
+        real = "real " if self.first.driver == "real" else ""
+        return f"{real}{self.first.client} {self.first.client_version}"
 
     @property
     def parameters(self) -> str:

@@ -18,7 +18,7 @@ from harness.story import FaultStory, OperationStory, Outcome, Told, Value
 SUBJECT_LOG = "subject.log"
 _Failure = SubjectError | WorldError
 _REFUSALS = ("CommandError", "SettingError")
-"""Classes of a bundled client's errors that come from the lab's command, not from the real client's behaviour."""
+"""Classes of our own clients' errors that come from the lab's command, not from the real client's behaviour."""
 
 
 class _Moment:
@@ -160,8 +160,9 @@ class Steps:
 
     async def _ending(self, step: Do, subject: Subject, call: Call) -> None:
         answer = await subject.answer(call, give_up_after_s=step.give_up_after_s)
-        if self._plan.client.driver == "bundled" and answer.error_class in _REFUSALS:
-            raise WorldError("plan-unusable", f"the bundled client refused `{step.alias}`: {answer.error}")
+        driver = self._plan.client.driver
+        if driver != "exec" and answer.error_class in _REFUSALS:
+            raise WorldError("plan-unusable", f"the {driver} client refused `{step.alias}`: {answer.error}")
         if answer.outcome is Outcome.CENSORED:
             self._tell(Told.GAVE_UP, operation=step.alias, limit_s=step.give_up_after_s)
         self._end(step, answer)

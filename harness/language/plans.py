@@ -36,6 +36,7 @@ def plans(scenario: Scenario, *, environment: str, seed: int, repeat: int | None
 def identity(plan: RunPlan) -> str:
     """First 12 hex digits of a SHA-256 over everything that makes the run what it is."""
     known = {key: value for key, value in _plain(plan).items() if key not in UNIDENTIFIED}
+    known["client"] = {key: value for key, value in known["client"].items() if key != "real" or value}
     return sha256(_canonical(known)).hexdigest()[:12]
 
 
@@ -44,8 +45,9 @@ def _identified(plan: RunPlan) -> RunPlan:
 
 
 def _seed(cell: RunPlan, seed: int, number: int) -> int:
-    """The environment is left out: sim and local see the same chance."""
-    known = [seed, cell.scenario, asdict(cell.client), [asdict(parameter) for parameter in cell.parameters], number]
+    """Environment and driver are left out: sim and local, profile and library see the same chance."""
+    client = {key: value for key, value in asdict(cell.client).items() if key != "real"}
+    known = [seed, cell.scenario, client, [asdict(parameter) for parameter in cell.parameters], number]
     return int.from_bytes(sha256(_canonical(known)).digest()[: SEED_BITS // 8], "big")
 
 

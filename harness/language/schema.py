@@ -45,6 +45,9 @@ class Client(Part):
 
     profile: str | None = Field(default=None, description="A bundled client, such as sarama")
     version: Line | None = Field(default=None, description="Its release; releases are never rounded")
+    real: bool = Field(
+        default=False, description="The library itself in the profile's place; --client real does so for all scenarios"
+    )
     driver: Driver | None = Field(default=None, description="Instead of `profile`: a program of your own")
     name: Name | None = Field(default=None, description="What reports call a program of your own")
     bootstrap: Annotated[list[BrokerId], Field(min_length=1)] = Field(

@@ -47,13 +47,19 @@ def _bundled(client: Client, tree: Tree, notes: Notes) -> tuple[ClientPlan, Prof
         notes.add(at(tree, ("version",)), "unknown-version", message, f"one of {releases}")
         return None
     plan = ClientPlan(
-        name=profile.name, version=client.version, profile=profile.name, bootstrap=tuple(client.bootstrap)
+        name=profile.name,
+        version=client.version,
+        profile=profile.name,
+        real=client.real,
+        bootstrap=tuple(client.bootstrap),
     )
     return plan, profile
 
 
 def _program(client: Client, tree: Tree, notes: Notes) -> tuple[ClientPlan, None]:
     assert client.driver is not None
+    if client.real:
+        notes.add(at(tree, ("real",), key=True), "client", "a program of your own is no profile's library", "remove it")
     program = client.driver.exec[0]
     if not _found(program, notes.path.parent):
         where = at(tree, ("driver", "exec", 0))

@@ -131,7 +131,7 @@ class RunRecord(Record):
     tags: tuple[str, ...] = ()
     client: str
     client_version: str
-    driver: Literal["bundled", "exec"]
+    driver: Literal["bundled", "real", "exec"]
     environment: Literal["sim", "local"]
     broker: Literal["embedded"] = "embedded"
     brokers: int

@@ -3,17 +3,24 @@
 import fnmatch
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Literal
 
 from harness.environments.world import Environment, Refused
 from harness.language import Problem, Problems, Scenario, load, plans
 from harness.plan import Inject, RunPlan
+from harness.realclients import RealClientMissing, real_client
 from harness.suite.collection import Found
 from harness.suite.gathering import Gathered
 
 SLOW = "slow"
 """The tag of scenarios that local leaves out unless somebody asks for them: on virtual time they cost nothing."""
+
+
+Client = Literal["profile", "real"]
+CLIENTS: tuple[Client, ...] = ("profile", "real")
+"""Who is run where a scenario names a profile: the bundled client in its manner, or the library itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,10 +81,15 @@ def select(loaded: Sequence[Loaded], selection: Selection, *, environment: str) 
 
 
 def plan_all(
-    loaded: Sequence[Loaded], selection: Selection, environment: Environment, *, seed: int, repeat: int | None
-) -> Planned:
-    """Every run of the selected scenarios. Raises Problems, also for levers that the environment refuses."""
+    loaded: Sequence[Loaded], selection: Selection, environment: Environment, *, seed: int, repeat: int | None,
+    client: Client | None = None,
+) -> Planned:  # fmt: skip
+    """Every run of the selected scenarios. Raises Problems, also for levers that the environment refuses.
+
+    `client` says whether profiles or the libraries themselves are run, None: as each scenario says.
+    """
     scenarios, left_out = select(loaded, selection, environment=environment.name)
+    scenarios = [run_with(scenario, client) for scenario in scenarios]
     planned: list[RunPlan] = []
     wrong = Gathered()
     for scenario in scenarios:
@@ -90,6 +102,28 @@ def plan_all(
         planned += of_scenario
     wrong.raise_any()
     return Planned(plans=tuple(planned), scenarios=tuple(scenarios), left_out=tuple(left_out))
+
+
+def run_with(scenario: Scenario, client: Client | None) -> Scenario:
+    """The scenario with its profile, or with the library in the profile's place; a program of the user's stays."""
+    if client is None:
+        return scenario
+    cells = tuple(
+        cell if cell.client.profile is None else replace(cell, client=replace(cell.client, real=client == "real"))
+        for cell in scenario.cells
+    )
+    return replace(scenario, cells=cells)
+
+
+def require_real_clients(plans: Iterable[RunPlan]) -> None:
+    """Raises RealClientMissing where a plan needs one that is not built, with the command that builds all of them."""
+    wanted = dict.fromkeys((plan.client.name, plan.client.version) for plan in plans if plan.client.driver == "real")
+    missing = [str(real) for real in (real_client(name, version) for name, version in wanted) if not real.built]
+    if missing:
+        verb = "is" if len(missing) == 1 else "are"
+        raise RealClientMissing(
+            f"the real {', '.join(missing)} {verb} not built", f"faultlab clients build {' '.join(missing)}"
+        )
 
 
 def refusals(of_scenario: Sequence[RunPlan], environment: Environment) -> Iterator[Problem]:
@@ -106,6 +140,11 @@ def _refused(plan: RunPlan, environment: Environment) -> Iterator[tuple[int, str
     runs = environment.runs(plan.client.driver)
     if isinstance(runs, Refused):
         yield 0, runs.reason
+    elif plan.client.driver == "real":
+        try:
+            real_client(plan.client.name, plan.client.version)
+        except RealClientMissing as missing:
+            yield 0, f"run it: {missing}"
     for step in plan.steps:
         if isinstance(step, Inject):
             for stage in step.fault.stages(plan.cluster.broker_ids):

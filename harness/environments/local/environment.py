@@ -14,7 +14,7 @@ from harness.environments.local.resources import lanes_for
 from harness.environments.local.zygote import OpenCell, Zygote, ZygoteGone
 from harness.environments.world import Conduct, EnvironmentUnavailable, Made, Progress, Refused, RunInterrupted
 from harness.levers import Lever, Packets, Toxic, Unlisten
-from harness.plan import RunPlan
+from harness.plan import DriverName, RunPlan
 from harness.story import Kernel, LabError, Noise, Story
 from harness.toxiproxy.obtain import ToxiproxyMissing, find
 from harness.toxiproxy.toxics import refusal
@@ -51,7 +51,7 @@ class Local:
                 refused = refusal(kind, (name for name, _ in attributes))
                 return Made() if refused is None else Refused(refused)
 
-    def runs(self, driver: Literal["bundled", "exec"]) -> Made | Refused:
+    def runs(self, driver: DriverName) -> Made | Refused:
         return Made()
 
     def open(self) -> None:

@@ -15,7 +15,7 @@ from harness.environments.sim.toxics import TOXICS
 from harness.environments.sim.world import KERNEL, SimWorld
 from harness.environments.world import Conduct, Made, Progress, Refused, RunInterrupted
 from harness.levers import Lever, Packets, Toxic, Unlisten
-from harness.plan import RunPlan
+from harness.plan import DriverName, RunPlan
 from harness.story import LabError, Noise, Story
 
 
@@ -41,7 +41,7 @@ class Sim:
             case Toxic():
                 return _makes_toxic(lever)
 
-    def runs(self, driver: Literal["bundled", "exec"]) -> Made | Refused:
+    def runs(self, driver: DriverName) -> Made | Refused:
         if driver == "bundled":
             return Made()
         return Refused("start a program: it runs on virtual time, which no process shares")
