@@ -5,15 +5,13 @@ from collections.abc import Iterator
 from rich.text import Text
 
 from cli.show.cases import Case, Finding
-from cli.show.figures import COLOURS, WIDTH, WORDS, amount, measured, predicted, tolerance
+from cli.show.figures import COLOURS, WIDTH, WORDS, measured, predicted, tolerance
 from cli.show.rows import folded
-from harness.expectations import Breakdown, Row, Segment
+from cli.show.strip import strip
+from harness.expectations import Breakdown, Row
 
-STRIP = 76
-"""Columns of the strip that shows the waits one after another."""
 NAME = 24
 """Columns of the terms' names."""
-BACKING_OFF = "\N{MIDDLE DOT}"
 
 
 def failure(case: Case, finding: Finding, breakdown: Breakdown | None, *, replay: str) -> Iterator[Text]:
@@ -65,7 +63,7 @@ def where_it_went(breakdown: Breakdown) -> Iterator[Text]:
     rest_s = breakdown.no_term_s
     yield Text(_line("no term", width, "", f"{rest_s:.3f}", f"{rest_s:+8.3f}"))
     yield Text()
-    yield from _strip(breakdown)
+    yield from strip(breakdown)
     if breakdown.never_waited_on:
         yield folded(", ".join(breakdown.never_waited_on), lead="  never waited on  ")
 
@@ -97,41 +95,3 @@ def _measured(row: Row) -> str:
 
 def _difference(row: Row) -> str:
     return "" if row.setting is None else f"{row.difference_s:+8.3f}  {row.note}"
-
-
-def _strip(breakdown: Breakdown) -> Iterator[Text]:
-    """The waits laid end to end: `rrrrrrddd·ddd`, and where the formula ends."""
-    end = max(breakdown.measured_s, breakdown.predicted_s)
-    if not breakdown.segments or end <= 0:
-        return
-    letters = _letters(breakdown.segments)
-    line = ""
-    for segment in breakdown.segments:
-        until = round(segment.ended_s / end * STRIP)
-        line += letters[segment.setting] * (until - len(line))
-    yield Text(f"  {line}")
-    yield Text(f"  {_scale(breakdown, end)}")
-    key = ", ".join(f"{letter} {setting or 'no term'}" for setting, letter in letters.items())
-    yield folded(key, lead="  ", style="dim")
-
-
-def _scale(breakdown: Breakdown, end_s: float) -> str:
-    """Below the strip: its beginning, where the formula ends, and its own end."""
-    mark = min(STRIP - 1, round(breakdown.predicted_s / end_s * STRIP))
-    told = f"{breakdown.predicted_s:.3f} formula ends"
-    last = amount(breakdown.measured_s, "s")
-    if mark + len(told) + len(last) + 3 <= STRIP:
-        return f"{'0'.ljust(mark)}^ {told}{last.rjust(STRIP - mark - 2 - len(told))}"
-    left = f"0{told.rjust(mark - 2)} ^"
-    return f"{left} {last}" if len(left) + 1 + len(last) <= STRIP else left
-
-
-def _letters(segments: tuple[Segment, ...]) -> dict[str | None, str]:
-    """One letter a setting, from its own name; back-offs are dots, and what waits on nothing is a space's stand-in."""
-    letters: dict[str | None, str] = {}
-    for setting in dict.fromkeys(segment.setting for segment in segments):
-        name = "" if setting is None else setting.rpartition(".")[2].lower()
-        wanted = "_" if setting is None else BACKING_OFF if "backoff" in name else ""
-        candidates = [wanted, *name, *"abcdefghijklmnopqrstuvwxyz"]
-        letters[setting] = next(c for c in candidates if c and (c == BACKING_OFF or c not in letters.values()))
-    return letters

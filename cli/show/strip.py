@@ -1,0 +1,56 @@
+"""The strip: an operation's waits one after another, a letter for each setting, each as wide as it lasted."""
+
+from collections.abc import Iterator
+
+from rich.text import Text
+
+from cli.show.figures import amount
+from cli.show.rows import folded
+from harness.expectations import Breakdown, Segment
+
+COLUMNS = 76
+BACKING_OFF = "\N{MIDDLE DOT}"
+
+
+def strip(breakdown: Breakdown) -> Iterator[Text]:
+    """The waits laid end to end: `rrrrrrddd·ddd`, and where the formula ends."""
+    end = max(breakdown.measured_s, breakdown.predicted_s)
+    if not breakdown.segments or end <= 0:
+        return
+    letters = letters_of(breakdown.segments)
+    yield Text(f"  {_line(breakdown.segments, end, letters)}")
+    yield Text(f"  {_scale(breakdown, end)}")
+    key = ", ".join(f"{letter} {setting or 'no term'}" for setting, letter in letters.items())
+    yield folded(key, lead="  ", style="dim")
+
+
+def _line(segments: tuple[Segment, ...], end_s: float, letters: dict[str | None, str]) -> str:
+    line = ""
+    for segment in segments:
+        until = round(segment.ended_s / end_s * COLUMNS)
+        line += letters[segment.setting] * (until - len(line))
+    return line
+
+
+def _scale(breakdown: Breakdown, end_s: float) -> str:
+    """Below the strip: its beginning, where the formula ends if that is elsewhere, and its own end."""
+    mark = min(COLUMNS - 1, round(breakdown.predicted_s / end_s * COLUMNS))
+    told = f"{breakdown.predicted_s:.3f} formula ends"
+    last = amount(breakdown.measured_s, "s")
+    if abs(breakdown.predicted_s - breakdown.measured_s) * COLUMNS < end_s:  # less than a column
+        return f"0{last.rjust(COLUMNS - 1)}"
+    if mark + len(told) + len(last) + 3 <= COLUMNS:
+        return f"{'0'.ljust(mark)}^ {told}{last.rjust(COLUMNS - mark - 2 - len(told))}"
+    left = f"0{told.rjust(mark - 2)} ^"
+    return f"{left} {last}" if len(left) + 1 + len(last) <= COLUMNS else left
+
+
+def letters_of(segments: tuple[Segment, ...]) -> dict[str | None, str]:
+    """One letter a setting, from its own name; back-offs are dots, and what waits on nothing is a space's stand-in."""
+    letters: dict[str | None, str] = {}
+    for setting in dict.fromkeys(segment.setting for segment in segments):
+        name = "" if setting is None else setting.rpartition(".")[2].lower()
+        wanted = "_" if setting is None else BACKING_OFF if "backoff" in name else ""
+        candidates = [wanted, *name, *"abcdefghijklmnopqrstuvwxyz"]
+        letters[setting] = next(c for c in candidates if c and (c == BACKING_OFF or c not in letters.values()))
+    return letters
