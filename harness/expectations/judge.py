@@ -4,6 +4,8 @@ from dataclasses import dataclass
 
 from harness.expectations.bounds import absolute_tolerance, amount, hold
 from harness.expectations.measuring import all_measures
+from harness.measures import Missing, parse
+from harness.measures.look import operation_of, waits_during
 from harness.plan import Expectation, RunPlan
 from harness.records.run import Judged, Measure, Verdict
 from harness.story import Story
@@ -31,7 +33,7 @@ def judge(plan: RunPlan, story: Story) -> Judgement:
     """
     held = [(expectation, hold(plan, story, expectation)) for expectation in plan.expectations]
     applicable = [(expectation, judged) for expectation, judged in held if judged.outcome != "skipped"]
-    noise = _noise(story, applicable)
+    noise = _noise(story, applicable) or _added_up(story, applicable)
     spoilt = [*_lab(story), *_unmet(story), *_unproven(story)]
     why = [*spoilt, *([noise] if noise is not None else [])]
     judged = tuple(_settle(raw, why=spoilt, noise=noise) for _, raw in held)
@@ -88,6 +90,24 @@ def _noise(story: Story, applicable: list[tuple[Expectation, Judged]]) -> str | 
         f"the machine was too noisy: timers came {lag_ms:.1f} ms late (p99), more than {limit_ms:.1f} ms, half of the"
         " smallest tolerance"
     )
+
+
+def _added_up(story: Story, applicable: list[tuple[Expectation, Judged]]) -> str | None:
+    """Why a failure may be nothing but lateness, None where it is more: each wait that ran out came late once."""
+    lag_s = story.noise.loop_lag_p99_s
+    for _, judged in applicable:
+        if not judged.fails_run or judged.unit != "s" or judged.measured is None or judged.high is None:
+            continue
+        operation = operation_of(story, parse(judged.measure).alias)
+        if isinstance(operation, Missing):
+            continue
+        waits = sum(wait.outcome == "elapsed" for wait in waits_during(story, operation))
+        if 0 < judged.measured - judged.high <= (waits + 1) * lag_s:
+            return (
+                f"the machine was too noisy: {waits} waits, each up to {lag_s * 1e3:.1f} ms late (p99), can make up the"
+                f" {(judged.measured - judged.high) * 1e3:.1f} ms by which {judged.measure} is above its bound"
+            )
+    return None
 
 
 def _settle(raw: Judged, *, why: list[str], noise: str | None) -> Judged:

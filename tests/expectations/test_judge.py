@@ -153,6 +153,16 @@ def test_noise_takes_back_a_failure_too(blackholed: Make) -> None:
     assert (judgement.verdict, judgement.judged[0].outcome, judgement.noisy) == ("inconclusive", "inconclusive", True)
 
 
+def test_lateness_of_many_waits_adds_up(blackholed: Make) -> None:
+    """Nine waits that are each 9 ms late miss a tolerance that one of them would not; more than that is a failure."""
+    for formula, expected in [("8.651s", "inconclusive"), ("8.551s", "fail")]:
+        tale = blackholed()
+        tale.noise = Noise(loop_lag_p99_s=0.009, loop_lag_max_s=0.01, samples=100)
+        tale.expect(TIME, "equals", formula, within_absolute=0.05)
+        judgement = judge(tale.plan(), tale.story())
+        assert (judgement.verdict, judgement.noisy) == (expected, expected == "inconclusive"), judgement.reasons
+
+
 def test_counts_are_not_late(blackholed: Make) -> None:
     tale = blackholed()
     tale.noise = Noise(loop_lag_p99_s=0.2, loop_lag_max_s=1.0, samples=100)
