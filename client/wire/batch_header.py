@@ -5,10 +5,10 @@ Source: https://kafka.apache.org/documentation/#recordbatch, apache/kafka Defaul
 
 import struct
 from dataclasses import dataclass
-from enum import IntEnum
 
 from crc32c import crc32c
 
+from client.wire.compression import Compression
 from client.wire.malformed import WireError
 
 _FORM = struct.Struct(">qiibIhiqqqhii")
@@ -37,16 +37,6 @@ class RecordsError(WireError):
         super().__init__(f"record batch at byte {offset}: {text}")
         self.reason = reason
         self.offset = offset
-
-
-class Compression(IntEnum):
-    """Codecs by the number that a batch's attributes carry."""
-
-    NONE = 0
-    GZIP = 1
-    SNAPPY = 2
-    LZ4 = 3
-    ZSTD = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,7 +3,6 @@
     data = encode_batch([Record(value=b"hello")], base_timestamp_ms=1_700_000_000_000)
     for batch in decode_batches(data): ...
 
-Compressed batches are recognised and refused by their codec's name.
 Source: https://kafka.apache.org/documentation/#messageformat, apache/kafka DefaultRecord.java.
 """
 
@@ -16,13 +15,13 @@ from client.wire.batch_header import (
     LOG_APPEND_TIME,
     TRANSACTIONAL,
     BatchHeader,
-    Compression,
     RecordsError,
     check_crc,
     read_header,
     stamp,
     write_header,
 )
+from client.wire.compression import Compression, CompressionError, Compressor, decompress, plain
 from client.wire.malformed import Malformed
 from client.wire.varints import read_varint, write_varint
 
@@ -74,6 +73,9 @@ class RecordBatch:
         return self.header.base_timestamp_ms + record.timestamp_delta_ms
 
 
+_PLAIN = plain()
+
+
 def encode_batch(
     records: Sequence[Record],
     *,
@@ -85,16 +87,17 @@ def encode_batch(
     producer_id: int = -1,
     producer_epoch: int = -1,
     base_sequence: int = -1,
+    compressor: Compressor = _PLAIN,
 ) -> bytes:
-    """An uncompressed batch. Records are written as they stand, so their offset deltas must count up from 0.
-    `max_timestamp_ms` None: reckoned from them (Sarama leaves it at -1).
+    """A batch. Records are written as they stand, so their offset deltas must count up from 0.
+    `max_timestamp_ms` None: reckoned from them. `attributes` are those beside the codec, which the compressor gives.
 
     Raises ValueError for no records, offset deltas out of order, or a number that does not fit.
     """
     if [r.offset_delta for r in records] != list(range(len(records))) or not records:
         raise ValueError("a batch has records whose offset deltas are 0, 1, 2, ...")
     if attributes & 0x07:
-        raise ValueError(f"compressing is not supported: {Compression(attributes & 0x07).name.lower()}")
+        raise ValueError("the codec in the attributes is the compressor's to give")
     body = bytearray()
     for record in records:
         _write_record(body, record)
@@ -106,7 +109,7 @@ def encode_batch(
         partition_leader_epoch=partition_leader_epoch,
         magic=2,
         crc=0,
-        attributes=attributes,
+        attributes=attributes | compressor.codec,
         last_offset_delta=len(records) - 1,
         base_timestamp_ms=base_timestamp_ms,
         max_timestamp_ms=max_timestamp_ms,
@@ -115,7 +118,9 @@ def encode_batch(
         base_sequence=base_sequence,
         record_count=len(records),
     )
-    return write_header(header, body)
+    if compressor.codec == Compression.NONE:
+        return write_header(header, body)
+    return write_header(header, compressor.compress(bytes(body)))
 
 
 def batch_headers(data: bytes, *, cut_allowed: bool = False) -> Iterator[tuple[int, BatchHeader]]:
@@ -143,10 +148,17 @@ def decode_batches(data: bytes, *, cut_allowed: bool = False) -> tuple[RecordBat
 
 def decode_batch(data: bytes, header: BatchHeader, offset: int = 0) -> RecordBatch:
     """The records of the batch at `offset`, whose header was read. Raises RecordsError."""
-    if header.codec != Compression.NONE:
-        raise RecordsError("compression", offset, f"compressed with {header.codec_name}, which is not supported")
-    end = offset + header.size_bytes
-    position = offset + HEADER_BYTES
+    if header.codec == Compression.NONE:
+        return _decode_records(data, header, offset, offset + HEADER_BYTES, offset + header.size_bytes)
+    try:
+        opened = decompress(header.codec, data[offset + HEADER_BYTES : offset + header.size_bytes])
+    except CompressionError as wrong:
+        raise RecordsError("compression", offset, str(wrong)) from wrong
+    return _decode_records(opened, header, offset, 0, len(opened))
+
+
+def _decode_records(data: bytes, header: BatchHeader, offset: int, position: int, end: int) -> RecordBatch:
+    """The records that stand in `data` from `position` to `end`; errors name the batch at `offset`."""
     # A record takes seven bytes at least: a count beyond that is a lie, found out before memory is set aside.
     if header.record_count * 7 > end - position:
         raise RecordsError("malformed", offset, f"{header.record_count} records in {end - position} bytes")

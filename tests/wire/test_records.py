@@ -133,13 +133,13 @@ def test_damage_is_named(data: bytes, reason: str, text: str) -> None:
 
 
 @pytest.mark.parametrize(("codec", "name"), [(1, "gzip"), (2, "snappy"), (3, "lz4"), (4, "zstd"), (7, "codec 7")])
-def test_compressed_batches_are_recognised_and_refused_by_name(codec: int, name: str) -> None:
+def test_batches_that_no_codec_wrote_are_refused_by_its_name(codec: int, name: str) -> None:
     data = bytearray(encode_batch([Record(value=b"hello")], base_timestamp_ms=0))
     data[22] = codec
     _recrc(data)
     ((_, header),) = batch_headers(bytes(data))
     assert header.codec_name == name
-    with pytest.raises(RecordsError, match=f"compressed with {name}, which is not supported") as wrong:
+    with pytest.raises(RecordsError, match=f"not what {name} writes|{name} is not known") as wrong:
         decode_batches(bytes(data))
     assert wrong.value.reason == "compression"
 
@@ -195,7 +195,7 @@ def test_log_append_time_is_that_of_the_batch() -> None:
     [
         ([], 0, "offset deltas are 0, 1, 2"),
         ([Record(offset_delta=1, value=b"")], 0, "offset deltas are 0, 1, 2"),
-        ([Record(value=b"")], 3, "compressing is not supported: lz4"),
+        ([Record(value=b"")], 3, "the codec in the attributes is the compressor's to give"),
         ([Record(value=b"", attributes=200)], 0, "record attributes of 200"),
         ([Record(value=b"", timestamp_delta_ms=2**63)], 0, "does not fit into 64 bits"),
     ],
