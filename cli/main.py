@@ -85,7 +85,7 @@ def _run(arguments: Sequence[str] | None) -> int:
 def _known(error: Exception) -> tuple[str, str, Exit] | None:
     """Problem, remedy and code of the errors that rooms raise for bad input or a machine that cannot do it."""
     from harness.environments.world import EnvironmentUnavailable
-    from harness.realclients import RealClientMissing
+    from harness.realclients import RealClientMissing, UnknownRealClient
     from harness.records.folder import RecordsError, ResultsUnwritable
     from harness.suite.collection import NotFound
     from harness.suite.resuming import CannotResume
@@ -95,6 +95,8 @@ def _known(error: Exception) -> tuple[str, str, Exit] | None:
             return error.problem, error.remedy, Exit.LAB
         case RecordsError() | NotFound() | CannotResume():
             return error.problem, error.remedy, Exit.USAGE
+        case UnknownRealClient():
+            return error.reason, error.remedy, Exit.USAGE
         case EnvironmentUnavailable() | RealClientMissing():
             return error.reason, error.remedy, Exit.LAB
         case _:

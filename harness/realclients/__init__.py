@@ -5,6 +5,13 @@ release that can be built.
 """
 
 from harness.realclients.build import build
-from harness.realclients.catalogue import RealClient, RealClientMissing, chosen, real_client, real_clients
+from harness.realclients.catalogue import (
+    RealClient,
+    RealClientMissing,
+    UnknownRealClient,
+    chosen,
+    real_client,
+    real_clients,
+)
 
-__all__ = ["RealClient", "RealClientMissing", "build", "chosen", "real_client", "real_clients"]
+__all__ = ["RealClient", "RealClientMissing", "UnknownRealClient", "build", "chosen", "real_client", "real_clients"]

@@ -24,6 +24,10 @@ class RealClientMissing(Exception):
         self.remedy = remedy
 
 
+class UnknownRealClient(RealClientMissing):
+    """There are no sources for it: nothing that this machine could do makes it one."""
+
+
 @dataclass(frozen=True, slots=True)
 class RealClient:
     """One release of one library."""
@@ -78,16 +82,16 @@ def real_clients() -> tuple[RealClient, ...]:
 
 
 def real_client(name: str, version: str) -> RealClient:
-    """Raises RealClientMissing for one that there are no sources for."""
+    """Raises UnknownRealClient."""
     wanted = RealClient(name, version)
     known = real_clients()
     if wanted in known:
         return wanted
-    raise RealClientMissing(f"there is no real {name} {version}", f"there are {', '.join(map(str, known))}")
+    raise UnknownRealClient(f"there is no real {name} {version}", f"there are {', '.join(map(str, known))}")
 
 
 def chosen(words: Sequence[str]) -> tuple[RealClient, ...]:
-    """The clients meant by `sarama` or `sarama@1.27.2`, each once; no words: all. Raises RealClientMissing."""
+    """The clients meant by `sarama` or `sarama@1.27.2`, each once; no words: all. Raises UnknownRealClient."""
     known = real_clients()
     if not words:
         return known
@@ -95,8 +99,8 @@ def chosen(words: Sequence[str]) -> tuple[RealClient, ...]:
     for word in words:
         these = [client for client in known if word in (client.name, str(client))]
         if not these:
-            near = get_close_matches(word, [str(client) for client in known], n=1)
+            near = get_close_matches(word, [name for client in known for name in (client.name, str(client))], n=1)
             hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(map(str, known))}"
-            raise RealClientMissing(f"there is no real client {word}", hint)
+            raise UnknownRealClient(f"there is no real client {word}", hint)
         meant.update(dict.fromkeys(these))
     return tuple(meant)
