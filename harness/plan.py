@@ -12,6 +12,9 @@ from typing import Literal
 from harness.faults.base import FaultModel
 
 Unit = Literal["s", "count", "bool", "text"]
+
+DARK, REFUSED = 100, 200
+"""Where the numbers of addresses begin that belong to no broker: 101, 102, ... are dark, 201, 202, ... refuse."""
 DriverName = Literal["bundled", "real", "exec"]
 
 
@@ -55,7 +58,8 @@ class ClientPlan:
     """Who is under test: a bundled profile (`profile`, `version`) or a program of the user's (`argv`).
 
     `real`: the library itself takes the place of the profile, whose settings and formulas hold for it. `bootstrap`
-    holds broker ids, which the world turns into their advertised addresses.
+    holds broker ids, which the world turns into their advertised addresses. Ids above `DARK` are addresses of no member
+    that answer nothing, ids above `REFUSED` such at which nobody listens.
     """
 
     name: str
@@ -82,8 +86,19 @@ class When:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Again:
+    """Call an operation anew until it ends as `until` says: `every_s` after the call before, or when that has ended."""
+
+    every_s: float
+    until: Literal["acknowledged", "ok", "failed"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Do:
-    """An operation. `give_up_after_s` is the lab's patience: past it the operation is censored."""
+    """An operation. `give_up_after_s` is the lab's patience: past it the operation is censored.
+
+    With `again` the patience is for all calls together. The first is called `alias`, the next ones `alias#2`, ...
+    """
 
     operation: str
     alias: str
@@ -91,6 +106,7 @@ class Do:
     expect: Literal["acknowledged", "ok", "failed"] | None = None
     give_up_after_s: float = 300.0
     background: bool = False
+    again: Again | None = None
     when: When = When()
     line: int = 0
 
@@ -140,13 +156,38 @@ class Expectation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Statistic:
+    """A bound on what the repeats of one case have in common, with its source.
+
+    `of` is a condition on a single run (`share`: the part of the runs in which it holds), or a measure's name (`mean`,
+    `quantile`: `q` says which, above 0 and below 1). `unit` is that of the measure; of a share it is `share`. Bounds
+    and tolerances are those of an Expectation.
+    """
+
+    statistic: Literal["share", "mean", "quantile"]
+    of: str
+    unit: Literal["s", "count", "share"]
+    kind: Literal["equals", "at_most", "at_least", "claim"]
+    formula: str
+    q: float | None = None
+    within_relative: float = 0.0
+    within_absolute: float = 0.0
+    when: str | None = None
+    holds: bool | None = None
+    source: str = ""
+    name: str = ""
+    line: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunPlan:
     """scenario x client x environment x parameters x seed x repeat, with its identity.
 
     `run_id` is the first 12 hex digits of a SHA-256 over everything in the plan but `attempt`, `path` and every `line`.
     `attempt` counts the tries made after noise, from 1; only the last one counts. `settings` are the client's own, all
     of them, defaults filled in. `parameters` are the matrix cell's. `expected_s` is the longest time that a formula of
-    this plan predicts for the whole run, `limit_s` the time after which the lab ends it.
+    this plan predicts for the whole run, `limit_s` the time after which the lab ends it. `statistics` are judged over all
+    repeats together. `integrity`: once all is healed, the run waits until the world has settled, and reads the log.
     """
 
     run_id: str
@@ -167,3 +208,5 @@ class RunPlan:
     attempt: int = 1
     expected_s: float | None = None
     limit_s: float = 600.0
+    statistics: tuple[Statistic, ...] = ()
+    integrity: bool = False

@@ -43,8 +43,19 @@ class Told(StrEnum):
     HEALING_BEGAN = "healing_began"
     FAULT_HEALED = "fault_healed"
     """alias, text (what proves it)."""
+    DIAL_SEEN = "dial_seen"
+    """address, connection (the port that it comes from). Source `wire`: seen there, whatever the client tells."""
     STEP_UNMET = "step_unmet"
     """operation, text."""
+
+
+class Written(StrEnum):
+    """Whether a message stands in the log, once nothing can be written any more. Failed and written: a zombie."""
+
+    WRITTEN = "written"
+    NOT_WRITTEN = "not_written"
+    UNKNOWN = "unknown"
+    """Nobody asked for the log, or the world had not settled when it was read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,6 +89,8 @@ class OperationStory:
     stamped: Literal["subject", "harness"] = "subject"
     partition: int | None = None
     offset: int | None = None
+    written: Written | None = None
+    """Whether its message stands in the log; None for what is no send."""
     unmet: str | None = None
     """Why the step's own `expect:` was not met; None where it was, or where there is none."""
 
@@ -116,6 +129,28 @@ class Logged:
     offset: int
     key: bytes | None
     value: bytes | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Copy:
+    """One record of the log, with the operation whose message it is: a second copy is a duplicate."""
+
+    operation: str
+    topic: str
+    partition: int
+    offset: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Integrity:
+    """The log as it stood once the world had settled, in the order of its offsets.
+
+    `strangers` counts records that no operation of the run sent.
+    """
+
+    settled: Settled
+    copies: tuple[Copy, ...]
+    strangers: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,3 +199,5 @@ class Story:
     noise: Noise
     kernel: Kernel
     error: LabError | None = None
+    integrity: Integrity | None = None
+    """None where nobody asked for the log."""
