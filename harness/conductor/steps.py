@@ -100,6 +100,7 @@ class Steps:
                 self._failure = self._failure or self._subject.failure
             await self._kept(self._client.aclose())
             self._tell(Told.CLIENT_ENDED)
+            await self._kept(self._tell_dials())
         return self._failure
 
     async def _kept(self, work: Coroutine[None, None, None]) -> None:
@@ -212,6 +213,14 @@ class Steps:
     def _told_by_subject(self, at_ns: int, kind: str, fields: Mapping[str, Value]) -> None:
         self._recorder.tell("subject", at_ns, kind, fields)
         self._telling.trace(kind, fields)
+
+    async def _tell_dials(self) -> None:
+        """What a program dialled stands on the wire; the bundled client tells all that it does."""
+        if self._plan.client.driver == "bundled":
+            return
+        for dial in self._world.dials():
+            fields: dict[str, Value] = {"address": dial.address, "connection": dial.port}
+            self._recorder.tell("wire", dial.at_ns, Told.DIAL_SEEN, fields)
 
     def _tell(self, kind: Told, **fields: Value) -> None:
         self._recorder.tell("conductor", self._world.now_ns(), kind, fields)

@@ -22,15 +22,20 @@ class ProbeFailed(Exception):
         self.reason = reason
 
 
-async def round_trip_s(address: tuple[str, int], *, limit_s: float) -> float:
+async def round_trip_s(address: tuple[str, int], *, limit_s: float, source: str | None = None) -> float:
     """Seconds from an ApiVersions request to its whole answer, on a new connection; connecting does not count.
 
+    `source`: the address to dial from; None leaves it to the world.
     Raises ProbeFailed where the answer does not come within `limit_s`, or is none.
     """
     loop = asyncio.get_running_loop()
     try:
         async with asyncio.timeout_at(loop.time() + limit_s):
-            reader, writer = await asyncio.open_connection(*address)
+            reader, writer = await (
+                asyncio.open_connection(*address)
+                if source is None
+                else asyncio.open_connection(*address, local_addr=(source, 0))
+            )
             try:
                 began_s = loop.time()
                 await _ask(address, reader, writer)
@@ -67,8 +72,9 @@ class DelayProbe:
     that it delays no step. Where the first probe fails nothing can be compared, and `delay_s` is None.
     """
 
-    def __init__(self, address: tuple[str, int], *, limit_s: float) -> None:
+    def __init__(self, address: tuple[str, int], *, limit_s: float, source: str | None = None) -> None:
         self._address = address
+        self._source = source
         self._limit_s = limit_s
         self._before_s: float | None = None
         self._after: asyncio.Task[float | None] | None = None
@@ -96,6 +102,6 @@ class DelayProbe:
 
     async def _measured(self) -> float | None:
         try:
-            return await round_trip_s(self._address, limit_s=self._limit_s)
+            return await round_trip_s(self._address, limit_s=self._limit_s, source=self._source)
         except ProbeFailed:
             return None

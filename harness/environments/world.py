@@ -85,6 +85,16 @@ class Line:
     received_ns: int
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dial:
+    """A dial to an advertised address, as the wire shows it: absolute clock value, `127.0.2.1:9092`, and the port that
+    it comes from."""
+
+    at_ns: int
+    address: str
+    port: int
+
+
 class Process(Protocol):
     """A started subject: lines in, lines out. stderr goes to the log file that was named at the start."""
 
@@ -134,6 +144,11 @@ class World(Protocol):
 
         Raises WorldError for a partition that the cluster does not have, and for a log that cannot be read.
         """
+        ...
+
+    def dials(self) -> tuple[Dial, ...]:
+        """The dials that came from anybody but the lab itself, so far, a retransmitted SYN being none; empty where the
+        world does not look. Raises WorldError."""
         ...
 
     def failure(self) -> "asyncio.Future[str]":

@@ -31,9 +31,9 @@ def as_record(name: MeasureName, result: Measured) -> Measure:
     unit = MEASURES[name.measure].unit
     match result:
         case Value(value):
-            return Measure(name=str(name), unit=unit, value=value)
+            return Measure(name=str(name), unit=unit, value=value, wire=result.wire)
         case Censored(at_least):
-            return Measure(name=str(name), unit=unit, censored_at=at_least)
+            return Measure(name=str(name), unit=unit, censored_at=at_least, wire=result.wire)
         case Missing(reason):
             return Measure(name=str(name), unit=unit, missing=reason)
 

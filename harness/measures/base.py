@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from harness.plan import RunPlan
@@ -13,9 +13,10 @@ Unit = Literal["s", "count"]
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """It was measured: seconds, or a count."""
+    """It was measured: seconds, or a count. `wire`: it was seen on the wire, the client tells nothing of it."""
 
     value: float
+    wire: bool = field(default=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +24,7 @@ class Censored:
     """It had not ended when the lab stopped looking: it is at least this."""
 
     at_least: float
+    wire: bool = field(default=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,8 @@
-"""How many connections the client tried to open during an operation."""
+"""How many connections the client tried to open during an operation: as it tells, else as the wire shows."""
 
 from client.events import Kind
 from harness.measures.base import Censored, Measured, Missing, Value, measure
-from harness.measures.look import during, operation_of, untraced
+from harness.measures.look import dials_seen, during, operation_of, untraced
 from harness.plan import RunPlan
 from harness.story import Outcome, Story
 
@@ -13,7 +13,12 @@ def dials(plan: RunPlan, story: Story, alias: str, _argument: str | None) -> Mea
     if isinstance(operation, Missing):
         return operation
     missing = untraced(plan, story, Kind.DIAL_STARTED)
-    if missing is not None:
+    seen = dials_seen(story)
+    if missing is not None and not seen:
         return missing
-    count = sum(happening.kind == Kind.DIAL_STARTED for happening in during(story, operation))
-    return Censored(count) if operation.outcome is Outcome.CENSORED else Value(count)
+    if missing is None:
+        count = sum(happening.kind == Kind.DIAL_STARTED for happening in during(story, operation))
+    else:
+        count = sum(operation.started_ns <= at_ns <= operation.ended_ns for at_ns in seen)
+    wire = missing is not None
+    return Censored(count, wire=wire) if operation.outcome is Outcome.CENSORED else Value(count, wire=wire)

@@ -53,6 +53,11 @@ def untraced(plan: RunPlan, story: Story, *kinds: Kind) -> Missing | None:
     return Missing(f"the client's trace has no {' or '.join(kinds)}")
 
 
+def dials_seen(story: Story) -> tuple[int, ...]:
+    """When the wire showed dials, for a client that tells of none."""
+    return tuple(happening.at_ns for happening in story.happenings if happening.kind == Told.DIAL_SEEN)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wait:
     """One wait of the client, cut to the operation's time. `outcome` is None for one that outlasted it."""

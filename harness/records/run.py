@@ -32,6 +32,8 @@ class Measure(Record):
     censored_at: float | None = None
     missing: str | None = None
     """Why there is neither value nor bound."""
+    wire: bool = False
+    """Seen on the wire: the client tells nothing of it."""
 
 
 class Term(Record):

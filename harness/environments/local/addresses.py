@@ -1,8 +1,13 @@
 """Who listens where in a cell. Every cell has a loopback network of its own, so all use the same addresses."""
 
+from ipaddress import ip_network
+
 PORT = 9092
 
 TOXIPROXY = ("127.0.3.1", 8474)
+PROBES = "127.0.4.1"
+"""Where the lab's own dials to advertised addresses come from, so that they are told from a client's."""
+ADVERTISED = ip_network("127.0.2.0/24")
 
 
 def broker(broker_id: int) -> tuple[str, int]:

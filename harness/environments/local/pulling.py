@@ -92,7 +92,8 @@ class Puller:
         self._toxics += 1
         proxy, name = addresses.proxy_name(lever.broker), f"toxic-{self._toxics}"
         declared_s = sum(value for _, value in lever.attributes) / 1000
-        probe = DelayProbe(addresses.advertised(lever.broker), limit_s=_PROBE_LIMIT_S + 2 * declared_s)
+        limit_s = _PROBE_LIMIT_S + 2 * declared_s
+        probe = DelayProbe(addresses.advertised(lever.broker), limit_s=limit_s, source=addresses.PROBES)
         await probe.before()
         began_ns = time.monotonic_ns()
         await self._toxiproxy.call(

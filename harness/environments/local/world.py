@@ -19,8 +19,9 @@ from harness.environments.local.lag import LagWatch
 from harness.environments.local.logs import Logs
 from harness.environments.local.pulling import Puller
 from harness.environments.local.sockets import SocketTable
+from harness.environments.local.wire import Wire, WireUnseen
 from harness.environments.settling import known, logged, settle
-from harness.environments.world import Process, Program, Pulled, WorldError
+from harness.environments.world import Dial, Process, Program, Pulled, WorldError
 from harness.levers import Lever
 from harness.packets import PacketsRefused, PacketTable
 from harness.plan import ClusterShape, RunPlan
@@ -35,12 +36,13 @@ _TOXIPROXY_LOG = "toxiproxy.log"
 class LocalWorld:
     """`harness.environments.world.World`. Opened by `LocalWorld.opened`, in a cell."""
 
-    def __init__(self, plan: RunPlan, logs: Logs, puller: Puller, started: Callable[[], None]) -> None:
+    def __init__(self, plan: RunPlan, logs: Logs, puller: Puller, wire: Wire, started: Callable[[], None]) -> None:
         self.cluster: ClusterShape = plan.cluster
         self.rng = Random(f"{plan.seed}/{plan.repeat}/world")
         self.kernel = sysctls.kernel()
         self._logs = logs
         self._puller = puller
+        self._wire = wire
         self._started = started
         self._failure: asyncio.Future[str] = asyncio.get_running_loop().create_future()
 
@@ -62,12 +64,14 @@ class LocalWorld:
                 table = PacketTable()
                 stack.callback(table.close)
                 await table.open()
+                wire = Wire()
+                stack.callback(wire.close)
                 await brokers.ready()
                 client = ToxiproxyClient(*addresses.TOXIPROXY)
                 stack.callback(client.close)
                 await toxiproxy_server.await_ready(client, proxying.alive)
                 await client.call(lambda server: _create_proxies(server, plan.cluster))
-            world = cls(plan, logs, Puller(table, client), started)
+            world = cls(plan, logs, Puller(table, client), wire, started)
             world._miss(proxying, _TOXIPROXY_LOG)
             for broker, process in brokers.processes.items():
                 world._miss(process, log_name(broker))
@@ -105,6 +109,10 @@ class LocalWorld:
         except StorageError as exc:
             raise WorldError("log-unreadable", f"the log of {topic}-{partition} cannot be read: {exc}") from exc
 
+    def dials(self) -> tuple[Dial, ...]:
+        with _failures_named(self._logs):
+            return self._wire.dials()
+
     def failure(self) -> "asyncio.Future[str]":
         return self._failure
 
@@ -129,6 +137,8 @@ def _failures_named(logs: Logs) -> Iterator[None]:
         raise WorldError("toxiproxy-failed", f"{exc}; {logs.last_words(_TOXIPROXY_LOG)}") from exc
     except BrokerFailed as exc:
         raise WorldError("broker-failed", str(exc)) from exc
+    except WireUnseen as exc:
+        raise WorldError("wire-unseen", str(exc)) from exc
     except StateError as exc:
         raise WorldError("plan-unusable", str(exc)) from exc
 

@@ -20,7 +20,7 @@ from harness.environments.sim.proxy import Proxy
 from harness.environments.sim.pulling import Puller
 from harness.environments.sim.stderr import appending_to
 from harness.environments.sim.timers import HZ
-from harness.environments.world import Bundled, Process, Program, Pulled, WorldError
+from harness.environments.world import Bundled, Dial, Process, Program, Pulled, WorldError
 from harness.levers import Lever
 from harness.plan import ClusterShape, RunPlan
 from harness.story import Kernel, Logged, Settled
@@ -134,6 +134,10 @@ class SimWorld:
         known(self.cluster, topic, partition)
         log = self._partitions.of(topic, partition)
         return logged(log.read(0, max_bytes=sys.maxsize, first_whole=True))
+
+    def dials(self) -> tuple[Dial, ...]:
+        """None is looked for: only the bundled client runs here, and it tells of its own."""
+        return ()
 
     def failure(self) -> "asyncio.Future[str]":
         return self._failure
