@@ -70,6 +70,16 @@ class ClientPlan:
     bootstrap: tuple[int, ...] = (1,)
 
     @property
+    def dark(self) -> tuple[int, ...]:
+        """Addresses of the bootstrap list that answer nothing, in its order."""
+        return tuple(number for number in self.bootstrap if DARK < number <= REFUSED)
+
+    @property
+    def refused(self) -> tuple[int, ...]:
+        """Addresses of the bootstrap list at which nobody listens, in its order."""
+        return tuple(number for number in self.bootstrap if number > REFUSED)
+
+    @property
     def driver(self) -> DriverName:
         if self.profile is None:
             return "exec"

@@ -29,8 +29,8 @@ def hold(plan: RunPlan, story: Story, expectation: Expectation) -> Judged:
     evaluated = evaluate(expectation.formula, plan)
     predicted = evaluated.number
     tolerance = expectation.within_relative * abs(predicted) + expectation.within_absolute
-    low = None if expectation.kind == "at_most" else predicted - tolerance
-    high = None if expectation.kind == "at_least" else predicted + tolerance
+    low = None if expectation.kind == "at_most" else predicted - tolerance - evaluated.early_s
+    high = None if expectation.kind == "at_least" else predicted + tolerance + evaluated.late_s
     found = measured(plan, story, name)
     within, reason = _within(found, low, high, unit)
     outcome = _outcome(within, expectation)

@@ -37,12 +37,14 @@ class Evaluated:
     """`value` is seconds for a duration (`unit == "s"`). `terms` add up to it.
 
     A duration's terms are one for each setting it waits on, with how many of it: `2*R + D + R` has two. A number's are
-    the addends as written.
+    the addends as written. Where timers of the kernel decide, a duration may be up to `early_s` less or `late_s` more.
     """
 
     value: float | bool | str
     unit: Unit
     terms: tuple[Term, ...]
+    early_s: float = 0.0
+    late_s: float = 0.0
 
     @property
     def number(self) -> float:
@@ -79,7 +81,11 @@ class Formula:
             terms = tuple(self._addends(self.parsed.tree, scope, 1))
         else:
             terms = ()
-        return Evaluated(value.value, value.unit, terms)
+        late_s = [part.count * part.late_s for part in value.parts]
+        return Evaluated(
+            value.value, value.unit, terms,
+            early_s=sum(-late for late in late_s if late < 0), late_s=sum(late for late in late_s if late > 0),
+        )  # fmt: skip
 
     def _addends(self, node: ast.expr, scope: Scope, sign: int) -> list[Term]:
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Sub):
@@ -227,7 +233,7 @@ class _Evaluator:
             hint = did_you_mean(name, [*BUILT_IN, *self.scope.functions])
             self.fail(UnitError(f"there is no function {name}", hint), node.func, code="unknown-name")
         try:
-            return self.scope.call(name, arguments)
+            return self.scope.call(name, arguments, self.text.segment(node))
         except FormulaError as error:
             raise FormulaError(error.code, error.message, error.hint, marks=(self.text.mark(node),)) from error
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from client.profiles.contract import Profile
 from client.settings import Settings, SettingValue
 from harness.faults import FaultModel
+from harness.language.kernel import FUNCTIONS, Timer
 from harness.language.problems import did_you_mean
 from harness.language.syntax import FormulaError
 from harness.language.units import WORDS, UnitError, Value, duration, number
@@ -14,21 +15,24 @@ from harness.operations import OPERATIONS
 from harness.plan import Do, Inject, Named, RunPlan, Unit
 from harness.quantities import Measured, shown
 
+LASTS = "lasts"
+"""What formulas call a fault's `for:`, a word that they cannot spell: `outage.lasts`."""
+
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """A function that a profile exports. Its units are said as everywhere in this house: names that end in `_s`.
+    """A function that formulas may call. Its units are said as everywhere in this house: names that end in `_s`.
 
     `takes` are its own parameters; one called `settings` beside them is filled in with the client's settings.
     """
 
-    call: Callable[..., float]
+    call: Callable[..., float | Timer]
     takes: tuple[str, ...]
     gives_s: bool
     wants_settings: bool
 
     @classmethod
-    def of(cls, call: Callable[..., float]) -> "Function":
+    def of(cls, call: Callable[..., float | Timer]) -> "Function":
         names = tuple(inspect.signature(call).parameters)
         own = tuple(name for name in names if name != "settings")
         return cls(call, own, getattr(call, "__name__", "").endswith("_s"), wants_settings=own != names)
@@ -72,8 +76,8 @@ class Scope:
         message = f"the client has no setting {shown(name)}"
         raise FormulaError("unknown-setting", message, did_you_mean(name, self.settings))
 
-    def call(self, name: str, arguments: tuple[Value, ...]) -> Value:
-        """A profile's function. Raises FormulaError, without a place."""
+    def call(self, name: str, arguments: tuple[Value, ...], text: str) -> Value:
+        """What the function comes to; `text` is the call as written. Raises FormulaError, without a place."""
         function = self.functions[name]
         if len(arguments) != len(function.takes):
             raise FormulaError("formula", f"{name} takes {len(function.takes)} arguments, not {len(arguments)}")
@@ -85,7 +89,9 @@ class Scope:
             given[parameter] = argument.number
         try:
             result = function.call(**given)
-            return duration(name, number(result).number) if function.gives_s else number(result)
+            if isinstance(result, Timer):
+                return duration(text, result.at_s, late_s=result.late_s)
+            return duration(text, number(result).number) if function.gives_s else number(result)
         except (ArithmeticError, ValueError, KeyError, UnitError) as error:
             raise FormulaError("formula", f"{name} has no value here: {error}") from error
 
@@ -141,22 +147,31 @@ def raw_value(named: Named) -> SettingValue:
     return int(value) if named.unit == "count" and value.is_integer() else value
 
 
+def _functions(profile: Profile | None) -> dict[str, Function]:
+    known: dict[str, Callable[..., float | Timer]] = {**FUNCTIONS, **(profile.functions if profile else {})}
+    return {name: Function.of(call) for name, call in known.items()}
+
+
 def scope_of(plan: RunPlan, profile: Profile | None) -> Scope:
     """All that a formula of this plan may name."""
     others = {
         "cluster.brokers": Value("count", float(plan.cluster.brokers)),
         "client.bootstrap.count": Value("count", float(len(plan.client.bootstrap))),
+        "client.bootstrap.dark": Value("count", float(len(plan.client.dark))),
+        "client.bootstrap.refused": Value("count", float(len(plan.client.refused))),
         "client.version": Value("text", plan.client.version),
         "client.name": Value("text", plan.client.name),
     }
     for step in plan.steps:
         if isinstance(step, Inject):
             others |= fault_values(step.alias, step.fault)
+            if step.for_s is not None:
+                others[f"{step.alias}.{LASTS}"] = duration(f"{step.alias}.{LASTS}", step.for_s)
         elif isinstance(step, Do):
             others |= argument_values(step)
     return Scope(
         settings={named.name: setting_value(named) for named in plan.settings},
         others=others,
-        functions={name: Function.of(call) for name, call in profile.functions.items()} if profile else {},
+        functions=_functions(profile),
         values={named.name: raw_value(named) for named in plan.settings},
     )

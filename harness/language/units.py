@@ -8,7 +8,7 @@ import math
 import operator
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from harness.plan import Unit
@@ -29,12 +29,16 @@ class UnitError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """So many of one named duration. `setting` is its full name where it is a setting."""
+    """So many of one named duration. `setting` is its full name where it is a setting.
+
+    `late_s`: each may come so much later, because a timer of the kernel decides it.
+    """
 
     text: str
     setting: str | None
     count: float
     each_s: float
+    late_s: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +55,8 @@ class Value:
         return float(self.value)
 
 
-def duration(text: str, each_s: float, setting: str | None = None) -> Value:
-    return Value("s", each_s, (Part(text, setting, 1.0, each_s),))
+def duration(text: str, each_s: float, setting: str | None = None, *, late_s: float = 0.0) -> Value:
+    return Value("s", each_s, (Part(text, setting, 1.0, each_s, late_s),))
 
 
 def number(value: float) -> Value:
@@ -67,14 +71,14 @@ def _total(parts: tuple[Part, ...]) -> Value:
     for part in parts:
         known = merged.get(part.text)
         count = part.count + (known.count if known else 0.0)
-        merged[part.text] = Part(part.text, part.setting, count, part.each_s)
+        merged[part.text] = replace(part, count=count)
     kept = tuple(merged.values())
     return Value("s", number(sum(part.count * part.each_s for part in kept)).number, kept)
 
 
 def scaled(value: Value, by: float) -> Value:
     number(by)
-    return _total(tuple(Part(p.text, p.setting, p.count * by, p.each_s) for p in value.parts))
+    return _total(tuple(replace(part, count=part.count * by) for part in value.parts))
 
 
 def added(left: Value, right: Value, sign: int = 1) -> Value:
