@@ -196,8 +196,8 @@ class RunPlan:
     `run_id` is the first 12 hex digits of a SHA-256 over everything in the plan but `attempt`, `path` and every `line`.
     `attempt` counts the tries made after noise, from 1; only the last one counts. `settings` are the client's own, all
     of them, defaults filled in. `parameters` are the matrix cell's. `expected_s` is the longest time that a formula of
-    this plan predicts for the whole run, `limit_s` the time after which the lab ends it. `statistics` are judged over all
-    repeats together. `integrity`: once all is healed, the run waits until the world has settled, and reads the log.
+    this plan predicts for the whole run, `limit_s` the time after which the lab ends it. `statistics` are judged over
+    all repeats together. `integrity`: once all is healed, the run waits until the world has settled, and reads the log.
     """
 
     run_id: str

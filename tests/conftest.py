@@ -9,7 +9,20 @@ import pytest
 
 from harness.faults import FAULTS
 from harness.plan import ClientPlan, ClusterShape, Do, Expectation, Inject, Named, RunPlan, Topic
-from harness.story import FaultStory, Happening, Kernel, LabError, Noise, OperationStory, Outcome, Story, Told
+from harness.story import (
+    Copy,
+    FaultStory,
+    Happening,
+    Integrity,
+    Kernel,
+    LabError,
+    Noise,
+    OperationStory,
+    Outcome,
+    Settled,
+    Story,
+    Told,
+)
 
 SETTINGS = {"Net.DialTimeout": 1.0, "Net.ReadTimeout": 2.0, "Net.WriteTimeout": 3.0, "Metadata.Retry.Backoff": 0.25}
 
@@ -26,6 +39,7 @@ class Tale:
     noise: Noise = field(default_factory=lambda: Noise(loop_lag_p99_s=0.001, loop_lag_max_s=0.002, samples=100))
     error: LabError | None = None
     driver: str = "exec"
+    integrity: Integrity | None = None
 
     def tell(self, at_s: float, kind: str, **fields: Any) -> None:
         """The subject tells something; order of telling is order of `source_seq`."""
@@ -54,15 +68,27 @@ class Tale:
             )
         )  # fmt: skip
 
-    def inject(self, *, proven: bool, finding: str = "dropped 14 packets") -> None:
+    def inject(
+        self, *, proven: bool, finding: str = "dropped 14 packets", at_s: float = 0.0, healed_s: float | None = 100.0
+    ) -> None:
         blackhole = FAULTS["blackhole"]()
         self.steps.append(Inject(fault=blackhole, alias="outage"))
         self.faults.append(
             FaultStory(
-                alias="outage", fault="blackhole", parameters={}, began_ns=0, confirmed_ns=1, healed_ns=10**11,
+                alias="outage", fault="blackhole", parameters={}, began_ns=round(at_s * 1e9),
+                confirmed_ns=round(at_s * 1e9), healed_ns=None if healed_s is None else round(healed_s * 1e9),
                 proof="packets_dropped", count=14.0 if proven else 0.0, proven=proven, finding=finding,
             )
         )  # fmt: skip
+
+    def log(self, *operations: str, complete: bool = True, partition: int = 0) -> None:
+        """The log of a settled world: whose message each record is, in the order of offsets."""
+        copies = tuple(
+            Copy(operation=operation, topic="orders", partition=partition, offset=offset)
+            for offset, operation in enumerate(operations)
+        )
+        before = self.integrity.copies if self.integrity is not None else ()
+        self.integrity = Integrity(settled=Settled(seconds=1.5, complete=complete), copies=(*before, *copies))
 
     def expect(self, measure: str, kind: str, formula: str, **more: Any) -> Expectation:
         expectation = Expectation(measure=measure, kind=kind, formula=formula, **more)  # type: ignore[arg-type]
@@ -84,7 +110,7 @@ class Tale:
         return Story(
             run_id="0123456789ab", attempt=1, origin_ns=0, ready_s=0.1, ended_ns=10**12,
             operations=tuple(self.operations), faults=tuple(self.faults), happenings=tuple(self.happenings),
-            noise=self.noise, kernel=Kernel(release="by hand", hz=250), error=self.error,
+            noise=self.noise, kernel=Kernel(release="by hand", hz=250), error=self.error, integrity=self.integrity,
         )  # fmt: skip
 
 

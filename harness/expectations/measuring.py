@@ -1,10 +1,13 @@
 """Measures of a run as records: those that it gave, and those that were expected of it, given or not."""
 
+from collections.abc import Iterator
+
 from harness.measures import MEASURES, Censored, Measured, MeasureName, Missing, Value, parse
+from harness.measures.base import RUN
 from harness.measures.look import settings_waited_on, waits_during
 from harness.plan import RunPlan
 from harness.records.run import Measure
-from harness.story import OperationStory, Story
+from harness.story import Story
 
 
 def measured(plan: RunPlan, story: Story, name: MeasureName) -> Measured:
@@ -13,15 +16,15 @@ def measured(plan: RunPlan, story: Story, name: MeasureName) -> Measured:
 
 
 def all_measures(plan: RunPlan, story: Story) -> tuple[Measure, ...]:
-    """Every measure that the run gave, operation by operation; after them the expected ones that it did not give."""
+    """Every measure that the run gave, by operation and fault; after them the expected ones that it did not give."""
     found: dict[str, Measure] = {}
-    for operation in story.operations:
-        for name in _names(story, operation):
-            result = measured(plan, story, name)
-            if not isinstance(result, Missing):
-                found[str(name)] = as_record(name, result)
-    for expectation in plan.expectations:
-        name = parse(expectation.measure)
+    for name in (*_of_operations(story), *_of_faults(story), *_of_run()):
+        result = measured(plan, story, name)
+        if not isinstance(result, Missing):
+            found[str(name)] = as_record(name, result)
+    expected = [expectation.measure for expectation in plan.expectations]
+    expected += [statistic.of for statistic in plan.statistics if statistic.statistic != "share"]
+    for name in map(parse, expected):
         if str(name) not in found:
             found[str(name)] = as_record(name, measured(plan, story, name))
     return tuple(found.values())
@@ -38,11 +41,19 @@ def as_record(name: MeasureName, result: Measured) -> Measure:
             return Measure(name=str(name), unit=unit, missing=reason)
 
 
-def _names(story: Story, operation: OperationStory) -> list[MeasureName]:
-    settings = settings_waited_on(waits_during(story, operation))
-    return [
-        MeasureName(operation.alias, definition.name, argument)
-        for definition in MEASURES.values()
-        if operation.operation in definition.operations
-        for argument in (settings if definition.argument == "setting" else (None,))
-    ]
+def _of_operations(story: Story) -> Iterator[MeasureName]:
+    for operation in story.operations:
+        settings = settings_waited_on(waits_during(story, operation))
+        for definition in MEASURES.values():
+            if operation.operation in definition.operations:
+                for argument in settings if definition.argument == "setting" else (None,):
+                    yield MeasureName(operation.alias, definition.name, argument)
+
+
+def _of_faults(story: Story) -> Iterator[MeasureName]:
+    for fault in story.faults:
+        yield from (MeasureName(fault.alias, measure.name) for measure in MEASURES.values() if measure.faults)
+
+
+def _of_run() -> Iterator[MeasureName]:
+    yield from (MeasureName(RUN, measure.name) for measure in MEASURES.values() if measure.run)

@@ -20,7 +20,7 @@ SYN_JIFFIES = tuple(250 * seconds for seconds in (1, 1, 1, 1, 1, 2, 4, 8, 16, 32
 RETRANSMISSIONS = 17
 """One probe of the tail, and 15 retries with a last wait (tcp_retries2)."""
 MARGIN_S = 0.02
-"""The lab's own steps take up to so long: nearer to a retransmission it is open on which side of it a link is healed."""
+"""What the lab's own steps take at most: nearer to a retransmission it is open on which side of it a link is healed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +76,9 @@ def _next(moments: Sequence[Timer], dark_s: float, what: str) -> Timer:
         if dark_s < moment.at_s - MARGIN_S:
             return moment
         if dark_s <= moment.at_s + moment.late_s + MARGIN_S:
+            latest_s = moment.at_s + moment.late_s
             raise ValueError(
-                f"a {what} comes {moment.at_s:.3f} s to {moment.at_s + moment.late_s:.3f} s after the first one: whether"
-                f" that is before or after {dark_s:.3f} s is open"
+                f"a {what} comes {moment.at_s:.3f} s to {latest_s:.3f} s after the first one, too near to"
+                f" {dark_s:.3f} s to say which comes first"
             )
     raise ValueError(f"the kernel has given up before {dark_s:.0f} s")

@@ -36,12 +36,18 @@ class Missing:
 
 Measured = Value | Censored | Missing
 Measurer = Callable[[RunPlan, Story, str, str | None], Measured]
-"""Takes plan, story, the operation's alias, and the argument in brackets."""
+"""Takes plan, story, the alias of the operation or fault (`run` for the whole run), and the argument in brackets."""
+
+RUN = "run"
+"""What stands before the dot where a measure is that of the whole run: `run.zombies`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeasureDefinition:
-    """`operations` names those that it makes sense for; `argument` says what stands in brackets, None: nothing."""
+    """`operations` names those that it makes sense for; `argument` says what stands in brackets, None: nothing.
+
+    `faults`: it is measured of a fault; `run`: of the whole run too. `integrity`: it takes the log of a settled world.
+    """
 
     name: str
     unit: Unit
@@ -49,6 +55,14 @@ class MeasureDefinition:
     operations: tuple[str, ...]
     measure: Measurer
     argument: Literal["setting"] | None = None
+    faults: bool = False
+    run: bool = False
+    integrity: bool = False
+
+    @property
+    def of(self) -> str:
+        """What it is measured of, for people: `connect, send`, `faults`."""
+        return ", ".join((*self.operations, *(["a fault"] if self.faults else []), *(["run"] if self.run else [])))
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +101,9 @@ def measure(
     about: str,
     operations: tuple[str, ...] = EVERY_CALL,
     argument: Literal["setting"] | None = None,
+    faults: bool = False,
+    run: bool = False,
+    integrity: bool = False,
 ) -> Callable[[Measurer], Measurer]:
     """Register a function as the measure of its own name. Raises ValueError where the name is taken."""
 
@@ -95,8 +112,9 @@ def measure(
         if name in MEASURES:
             raise ValueError(f"two measures are called {name}")
         MEASURES[name] = MeasureDefinition(
-            name=name, unit=unit, about=about, operations=operations, argument=argument, measure=function
-        )
+            name=name, unit=unit, about=about, operations=operations, argument=argument, faults=faults, run=run,
+            integrity=integrity, measure=function,
+        )  # fmt: skip
         return function
 
     return register

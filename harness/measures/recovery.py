@@ -1,0 +1,19 @@
+"""How long a client needs after the network is well again: `outage.recovery`."""
+
+from harness.measures.base import Measured, Missing, measure
+from harness.measures.steady import fault_of, until_steady
+from harness.plan import RunPlan
+from harness.story import Story
+
+
+@measure(
+    unit="s",
+    about="From the confirmed healing of the fault until the first acknowledgement behind which no send fails.",
+    operations=(),
+    faults=True,
+)
+def recovery(_plan: RunPlan, story: Story, alias: str, _argument: str | None) -> Measured:
+    fault = fault_of(story, alias)
+    if isinstance(fault, Missing) or fault.healed_ns is None:
+        return fault if isinstance(fault, Missing) else Missing(f"`{alias}` was not healed")
+    return until_steady(story, fault, since_ns=fault.healed_ns)

@@ -1,0 +1,71 @@
+"""Protects recovery and outage: what was acknowledged and stayed so counts, what never was is a lower bound."""
+
+from typing import Any
+
+import pytest
+
+from harness.measures import MEASURES, Censored, Measured, Missing, Value, parse
+
+Send = tuple[float, float, str]
+
+
+def take(tale: Any, text: str) -> Measured:
+    name = parse(text)
+    return MEASURES[name.measure].measure(tale.plan(), tale.story(), name.alias, name.argument)
+
+
+def told(tale: Any, *sends: Send, at_s: float = 10.0, healed_s: float | None = 14.0) -> Any:
+    """A fault from `at_s` to `healed_s` and sends called at, ended at, ended how; the last alias is the latest call."""
+    tale.begin(0.0, "warm_up")
+    tale.end(0.0, 0.1, "ok", "warm_up")
+    tale.inject(proven=True, at_s=at_s, healed_s=healed_s)
+    for number, (began_s, ended_s, outcome) in enumerate(sends):
+        tale.begin(began_s, f"s{number}")
+        tale.end(began_s, ended_s, outcome, f"s{number}")
+    return tale
+
+
+@pytest.mark.parametrize(
+    ("sends", "recovery_s"),
+    [
+        # The send that was under way when the link healed comes through.
+        (((11.0, 15.5, "ok"),), 1.5),
+        # It fails after healing: the next one is the first that counts.
+        (((11.0, 15.5, "failed"), (15.5, 16.0, "ok")), 2.0),
+        # An acknowledgement behind which another send fails is no steady state yet.
+        (((11.0, 14.5, "ok"), (14.5, 17.0, "failed"), (17.0, 17.25, "ok"), (17.25, 17.5, "ok")), 3.25),
+        # Two at once: the one that fails later counts, whenever it was called.
+        (((11.0, 18.0, "failed"), (12.0, 14.5, "ok"), (18.0, 18.1, "ok")), 4.1),
+        # What failed before the healing says nothing about recovery.
+        (((11.0, 13.0, "failed"), (13.0, 14.2, "ok")), 0.2),
+    ],
+)
+def test_recovery_is_the_first_acknowledgement_behind_which_no_send_fails(
+    tale: Any, sends: tuple[Send, ...], recovery_s: float
+) -> None:
+    told(tale, *sends)
+    assert take(tale, "outage.recovery") == Value(pytest.approx(recovery_s))
+    assert take(tale, "outage.outage") == Value(pytest.approx(recovery_s + 4.0))
+
+
+def test_what_was_not_steady_when_the_lab_looked_last_is_a_lower_bound(tale: Any) -> None:
+    told(tale, (11.0, 14.5, "ok"), (15.0, 20.0, "failed"))
+    assert take(tale, "outage.recovery") == Censored(pytest.approx(6.0))
+    assert take(tale, "outage.outage") == Censored(pytest.approx(10.0))
+
+
+def test_a_send_that_never_ended_is_a_lower_bound_too(tale: Any) -> None:
+    told(tale, (11.0, 74.0, "censored"))
+    assert take(tale, "outage.recovery") == Censored(pytest.approx(60.0))
+
+
+def test_without_a_healing_or_a_send_after_it_there_is_nothing_to_measure(tale: Any) -> None:
+    told(tale, (11.0, 13.0, "failed"))
+    assert take(tale, "outage.recovery") == Missing("no send ended after `outage` was healed")
+    assert take(tale, "other.recovery") == Missing("`other` was never injected")
+
+
+def test_a_fault_that_was_not_healed_has_no_recovery(tale: Any) -> None:
+    told(tale, (11.0, 15.0, "ok"), healed_s=None)
+    for measure in ("recovery", "outage"):
+        assert take(tale, f"outage.{measure}") == Missing("`outage` was not healed")
