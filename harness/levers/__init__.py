@@ -9,6 +9,8 @@ from enum import StrEnum
 from typing import Literal
 
 Flow = Literal["to_broker", "to_client"]
+Hook = Literal["receiver", "sender"]
+HOOKS: tuple[Hook, Hook] = ("receiver", "sender")
 FLOWS: tuple[Flow, Flow] = ("to_broker", "to_client")
 
 
@@ -18,7 +20,9 @@ class Verdict(StrEnum):
     DROP = "drop"
     """It vanishes and nobody is told."""
     REFUSE = "refuse"
-    """It is answered with a TCP reset, as a host without a listener does."""
+    """It is answered with a TCP reset, as a host without a listener does. Who it was meant for is told nothing."""
+    RESET = "reset"
+    """Its connection is reset, at both ends and at once: neither hears of the packet, both get a TCP reset."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,14 +30,28 @@ class Packets:
     """Treat the packets between the client and one broker's advertised address.
 
     The rule sits on the receiver's input hook, as on a real network: a segment dropped there was sent, so the sender's
-    kernel retransmits it with its ordinary timers. `only="syn"` matches a SYN without ACK, `"data"` a segment with
-    payload.
+    kernel retransmits it with its ordinary timers. On the sender's output hook (`iptables -A OUTPUT -j DROP`) it was
+    never sent: the kernel does not retransmit it but tries to send it whenever its persist timer fires, or the peer is
+    heard of. Only drops can sit there.
+
+    `only="syn"` matches a SYN without ACK, `"data"` a segment with payload. A reset is of data. `at_most` packets are
+    treated, later ones pass; None: all are.
     """
 
     broker: int
     flow: Flow
     verdict: Verdict
     only: Literal["any", "syn", "data"] = "any"
+    hook: Hook = "receiver"
+    at_most: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.hook == "sender" and self.verdict is not Verdict.DROP:
+            raise ValueError(f"packets can be dropped where they are sent, but no {self.verdict} can be made of them")
+        if self.verdict is Verdict.RESET and self.only != "data":
+            raise ValueError("a reset is made of a connection's data, never of other packets")
+        if self.at_most is not None and self.at_most < 1:
+            raise ValueError(f"at most {self.at_most} packets are none")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,7 @@ import struct
 from enum import IntEnum
 from typing import Any
 
-from pyroute2.netlink.nfnetlink.nftsocket import Cmp, Regs
+from pyroute2.netlink.nfnetlink.nftsocket import Cmp, Meta, Regs
 from pyroute2.nftables.expressions import genex, verdict
 
 Expression = dict[str, Any]
@@ -17,12 +17,15 @@ Expressions = tuple[Expression, ...]
 
 _NETWORK, _TRANSPORT = 1, 2
 _REJECT_WITH_TCP_RESET = 1
+_CHECKSUM_OF_TCP_AT = 16
+_MOST_COUNTED = 2**31 - 1
 
 
 class Flag(IntEnum):
     FIN = 0x01
     SYN = 0x02
     RST = 0x04
+    PSH = 0x08
     ACK = 0x10
 
 
@@ -34,7 +37,7 @@ def _compare(value: bytes, how: Cmp) -> Expression:
     return _made("cmp", {"sreg": Regs.NFT_REG_1, "op": how, "data": _value(value)})
 
 
-def _masked(mask: bytes) -> Expression:
+def _masked(mask: bytes, flipped: bytes | None = None) -> Expression:
     return _made(
         "bitwise",
         {
@@ -42,7 +45,7 @@ def _masked(mask: bytes) -> Expression:
             "dreg": Regs.NFT_REG_1,
             "len": len(mask),
             "mask": _value(mask),
-            "xor": _value(bytes(len(mask))),
+            "xor": _value(bytes(len(mask)) if flipped is None else flipped),
         },
     )
 
@@ -112,6 +115,31 @@ def with_payload() -> tuple[Expressions, ...]:
     )
 
 
+def marked(mark: int) -> Expressions:
+    """Packets that an earlier rule on the same hook has marked so."""
+    loaded = _made("meta", {"dreg": Regs.NFT_REG_1, "key": Meta.NFT_META_MARK})
+    return (loaded, _compare(struct.pack("=I", mark), Cmp.NFT_CMP_EQ))
+
+
+def mark(number: int) -> Expressions:
+    """Mark the packet for later rules, and pass it on."""
+    given = _made("immediate", {"dreg": Regs.NFT_REG_1, "data": _value(struct.pack("=I", number))})
+    return (given, _made("meta", {"sreg": Regs.NFT_REG_1, "key": Meta.NFT_META_MARK}))
+
+
+def first(packets: int) -> Expressions:
+    """Only so many of the packets that come to here."""
+    # `genex` would name its attributes after the expression; the kernel has a short name for them.
+    numbering = {"NFTA_NG_DREG": Regs.NFT_REG_1, "NFTA_NG_MODULUS": _MOST_COUNTED, "NFTA_NG_TYPE": 0}
+    numbered = {"attrs": [("NFTA_EXPR_NAME", "numgen"), ("NFTA_EXPR_DATA", {"attrs": list(numbering.items())})]}
+    # The number is in the machine's byte order, and a comparison goes byte by byte.
+    in_order = _made(
+        "byteorder",
+        {"sreg": Regs.NFT_REG_1, "dreg": Regs.NFT_REG_1, "op": 1, "len": 4, "size": 4},
+    )
+    return (numbered, in_order, _compare(struct.pack("!I", packets), Cmp.NFT_CMP_LT))
+
+
 def count() -> Expressions:
     return (_made("counter", {"bytes": 0, "packets": 0}),)
 
@@ -120,6 +148,34 @@ def drop() -> Expressions:
     return tuple(verdict(code=0))
 
 
-def reset() -> Expressions:
+def refuse() -> Expressions:
     """Answer with a TCP reset, as a host without a listener does, and drop."""
     return (_made("reject", {"type": _REJECT_WITH_TCP_RESET, "icmp_code": 0}),)
+
+
+def reset() -> Expressions:
+    """Reset the packet's connection at both ends: whoever it was going to gets it as a reset, its sender is answered
+    with one.
+
+    A rejected packet's own receiver is never told. So the packet becomes a reset itself, a copy of it goes on to where
+    it was going to, and it becomes what it was before it is rejected: a reset is never answered with one.
+    """
+    copy = (_load(_NETWORK, 16, 4), _made("dup", {"sreg_addr": Regs.NFT_REG_1}))
+    return (*_flagged(Flag.RST | Flag.ACK), *copy, *_flagged(Flag.PSH | Flag.ACK), *refuse())
+
+
+def _flagged(wanted: int) -> Expressions:
+    """Give the segment these flags. Two bytes, the header's length among them: a checksum is made of pairs."""
+    written = _made(
+        "payload",
+        {
+            "sreg": Regs.NFT_REG_1,
+            "base": _TRANSPORT,
+            "offset": 12,
+            "len": 2,
+            "csum_type": 1,
+            "csum_offset": _CHECKSUM_OF_TCP_AT,
+            "csum_flags": (),
+        },
+    )
+    return (_load(_TRANSPORT, 12, 2), _masked(b"\xf0\x00", bytes([0, wanted])), written)

@@ -7,8 +7,12 @@ from dataclasses import dataclass
 
 from harness.levers import Packets, Verdict
 from harness.packets import expressions as x
+from harness.packets.table import SEND, TREAT
 
 _SYN_ALONE = {"among": x.Flag.SYN | x.Flag.ACK}
+
+_WITH_PAYLOAD = 0x0DA7A
+"""The mark of packets with payload."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,26 +23,39 @@ class Rule:
     refuses: bool = False
 
 
+def chain_of(lever: Packets) -> str:
+    """Where the lever's rules belong."""
+    return TREAT if lever.hook == "receiver" else SEND
+
+
 def rules_of(lever: Packets, host: str, port: int) -> tuple[Rule, ...]:
-    """The rules on the receiver's input hook that treat the link to the advertised address as the lever says."""
+    """The rules, for the lever's hook, that treat the link to the advertised address as the lever says."""
     link = x.tcp_to(host, port) if lever.flow == "to_broker" else x.tcp_from(host, port)
+    treatment = {Verdict.DROP: x.drop, Verdict.REFUSE: x.refuse, Verdict.RESET: x.reset}[lever.verdict]()
     syn = x.flags(x.Flag.SYN, **_SYN_ALONE)
-    if lever.verdict is Verdict.DROP:
-        matches: tuple[tuple[x.Expressions, bool], ...] = {
-            "any": (((), False),),
-            "syn": ((syn, False),),
-            "data": tuple((alternative, False) for alternative in x.with_payload()),
-        }[lever.only]
-        treatment = x.drop()
-    else:
-        others = x.flags_other_than(x.Flag.SYN, **_SYN_ALONE)
-        matches = {
-            "any": ((syn, True), (others, False)),
-            "syn": ((syn, True),),
-            "data": tuple((alternative, False) for alternative in x.with_payload()),
-        }[lever.only]
-        treatment = x.reset()
-    return tuple(Rule((*link, *match, *x.count(), *treatment), refuses) for match, refuses in matches)
+    match lever.only:
+        case "data":
+            # What was made a reset comes to here again.
+            no_reset = x.flags(0, among=x.Flag.RST)
+            return (*_marking(link), _treating(lever, (*link, *x.marked(_WITH_PAYLOAD), *no_reset), treatment))
+        case "any" if lever.verdict is Verdict.REFUSE:
+            others = x.flags_other_than(x.Flag.SYN, **_SYN_ALONE)
+            refusing = _treating(lever, (*link, *syn), treatment, refuses=True)
+            return (refusing, _treating(lever, (*link, *others), treatment))
+        case "any":
+            return (_treating(lever, link, treatment),)
+        case "syn":
+            return (_treating(lever, (*link, *syn), treatment, refuses=lever.verdict is Verdict.REFUSE),)
+
+
+def _marking(link: x.Expressions) -> tuple[Rule, ...]:
+    """Rules that mark what has payload: it takes several to say so, and one alone has to count."""
+    return tuple(Rule((*link, *alternative, *x.mark(_WITH_PAYLOAD))) for alternative in x.with_payload())
+
+
+def _treating(lever: Packets, match: x.Expressions, treatment: x.Expressions, *, refuses: bool = False) -> Rule:
+    limit = () if lever.at_most is None else x.first(lever.at_most)
+    return Rule((*match, *limit, *x.count(), *treatment), refuses)
 
 
 def refusals_from(host: str, port: int) -> x.Expressions:

@@ -25,8 +25,11 @@ _IPV4 = 2
 _TABLE = "faultlab"
 _BATCH_BEGIN, _BATCH_END = 0x10, 0x11
 
-TREAT, WATCH = "treat", "watch"
-"""The two chains on the input hook: `treat` gives verdicts; `watch` comes after it and counts what was let through."""
+TREAT, WATCH, SEND = "treat", "watch", "send"
+"""Two chains on the input hook: `treat` gives verdicts; `watch` comes after it and counts what was let through. `send`
+gives verdicts on the output hook."""
+
+_HOOKS = ((TREAT, "input", 0), (WATCH, "input", 1), (SEND, "output", 0))
 
 
 class PacketsRefused(Exception):
@@ -46,9 +49,9 @@ class PacketTable:
         try:
             await self._netlink.setup_endpoint()
             await self._netlink.table("add", name=_TABLE)
-            for priority, chain in enumerate((TREAT, WATCH)):
+            for chain, hook, priority in _HOOKS:
                 await self._netlink.chain(
-                    "add", table=_TABLE, name=chain, hook="input", type="filter", policy=1, priority=priority
+                    "add", table=_TABLE, name=chain, hook=hook, type="filter", policy=1, priority=priority
                 )
         except (NetlinkError, OSError) as exc:
             raise PacketsRefused(
@@ -101,7 +104,8 @@ class PacketTable:
             async for _ in self._netlink.nlm_request_batch([_frame(_BATCH_BEGIN), *messages, _frame(_BATCH_END)]):
                 pass
         except NetlinkError as exc:
-            raise PacketsRefused(f"the kernel refused a packet rule ({exc})") from exc
+            modules = "nft_reject_ipv4, and for resets nft_dup_ipv4 and nft_numgen"
+            raise PacketsRefused(f"the kernel refused a packet rule ({exc}); rules need {modules}") from exc
 
     def close(self) -> None:
         """Let go of netlink. The table goes with its network namespace."""

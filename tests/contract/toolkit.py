@@ -6,7 +6,7 @@ A check is a coroutine function that takes a `Toolkit` and uses plain asyncio fo
 import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
-from typing import Protocol
+from typing import Any, Protocol
 
 from harness.levers import Flow, Verdict
 
@@ -29,9 +29,9 @@ class Toolkit(Protocol):
     slack_s: float
 
     def packets(
-        self, flow: Flow, *, only: str = "any", verdict: Verdict = Verdict.DROP
+        self, flow: Flow, *, only: str = "any", verdict: Verdict = Verdict.DROP, **more: Any
     ) -> AbstractAsyncContextManager["Counter"]:
-        """A packet rule on the receiver's input hook of ADDRESS; on leaving the context it is gone."""
+        """A packet rule at ADDRESS, as `harness.levers.Packets` has it; on leaving the context it is gone."""
         ...
 
     def listening(self, *, backlog: int) -> AbstractAsyncContextManager[None]:
@@ -120,6 +120,11 @@ def data_retransmissions_s() -> list[Window]:
 def tail_retransmissions_s() -> list[Window]:
     """When the first of several lost segments is sent again: the tail probe of the last one is not among them."""
     return _windows([0.204, 0.408, 0.816, 1.632])
+
+
+def persist_probes_s() -> list[Window]:
+    """When a segment that was refused on its way out is tried again: with doubling waits."""
+    return _windows([0.204, 0.408, 0.816, 1.632, 3.264])
 
 
 def syn_retransmissions_s() -> list[Window]:

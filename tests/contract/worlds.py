@@ -23,7 +23,7 @@ from harness.environments.sim.simulation import simulate
 from harness.environments.sim.world import SimWorld
 from harness.environments.world import World
 from harness.levers import Flow, Packets, Verdict
-from harness.packets import TREAT, PacketTable, RuleGroup, rules_of
+from harness.packets import PacketTable, RuleGroup, chain_of, rules_of
 from harness.plan import ClientPlan, ClusterShape, RunPlan, Topic
 from harness.toxiproxy.client import ToxiproxyClient
 from harness.toxiproxy.obtain import ToxiproxyMissing, find
@@ -61,9 +61,10 @@ class SimKit:
 
     @asynccontextmanager
     async def packets(
-        self, flow: Flow, *, only: str = "any", verdict: Verdict = Verdict.DROP
+        self, flow: Flow, *, only: str = "any", verdict: Verdict = Verdict.DROP, **more: Any
     ) -> AsyncIterator["SimCounter"]:
-        with self._loop.network.rule(Rule(ADDRESS, flow, only, verdict)) as rule:
+        lever = Packets(broker=1, flow=flow, only=only, verdict=verdict, **more)
+        with self._loop.network.rule(Rule.of(lever, ADDRESS)) as rule:
             yield SimCounter(rule)
 
     @asynccontextmanager
@@ -114,10 +115,10 @@ class CellKit:
 
     @asynccontextmanager
     async def packets(
-        self, flow: Flow, *, only: str = "any", verdict: Verdict = Verdict.DROP
+        self, flow: Flow, *, only: str = "any", verdict: Verdict = Verdict.DROP, **more: Any
     ) -> AsyncIterator["CellCounter"]:
-        lever = Packets(broker=1, flow=flow, only=only, verdict=verdict)
-        group = await self._table.add(TREAT, [rule.expressions for rule in rules_of(lever, *ADDRESS)])
+        lever = Packets(broker=1, flow=flow, only=only, verdict=verdict, **more)
+        group = await self._table.add(chain_of(lever), [rule.expressions for rule in rules_of(lever, *ADDRESS)])
         try:
             yield CellCounter(group)
         finally:

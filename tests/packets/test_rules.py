@@ -114,13 +114,8 @@ def test_only_data_counts_segments_of_every_size(size: int) -> None:
 
     async def test(table: PacketTable) -> None:
         reader, writer = await asyncio.open_connection(HOST, PORT)
-        watching = await table.add(
-            WATCH,
-            [
-                (*rule.expressions[:-1],)
-                for rule in rules_of(Packets(broker=1, flow="to_client", verdict=DROP, only="data"), HOST, PORT)
-            ],
-        )
+        *marking, dropping = rules_of(Packets(broker=1, flow="to_client", verdict=DROP, only="data"), HOST, PORT)
+        watching = await table.add(WATCH, [*(rule.expressions for rule in marking), dropping.expressions[:-1]])
         everything = await table.add(
             WATCH,
             [rule.expressions[:-1] for rule in rules_of(Packets(broker=1, flow="to_client", verdict=DROP), HOST, PORT)],

@@ -12,7 +12,7 @@ from harness.environments.local import addresses
 from harness.environments.probe import DelayProbe
 from harness.environments.world import Evidence, Pulled, WorldError
 from harness.levers import Lever, Packets, Toxic, Unlisten
-from harness.packets import TREAT, WATCH, PacketTable, Rule, RuleGroup, refusals_from, rules_of
+from harness.packets import WATCH, PacketTable, Rule, RuleGroup, chain_of, refusals_from, rules_of
 from harness.toxiproxy.client import ToxiproxyClient
 
 _PROBE_LIMIT_S = 2.0
@@ -81,7 +81,7 @@ class Puller:
     async def _packets(self, lever: Packets) -> AsyncIterator[PulledPackets]:
         rules = rules_of(lever, *addresses.advertised(lever.broker))
         began_ns = time.monotonic_ns()
-        group = await self._table.add(TREAT, [rule.expressions for rule in rules])
+        group = await self._table.add(chain_of(lever), [rule.expressions for rule in rules])
         try:
             yield PulledPackets(began_ns, rules, group)
         finally:

@@ -30,7 +30,8 @@ FIRST_PORT = 32768
 
 
 class Network:
-    """One network namespace. Rules sit on the receiver's input hook, in the order in which they were put there."""
+    """One network namespace. Rules sit on the receiver's input hook or on the sender's output hook, in the order in
+    which they were put there."""
 
     def __init__(self, loop: SimLoop, rng: Random) -> None:
         self.loop = loop
@@ -41,7 +42,8 @@ class Network:
         self.listeners: dict[Address, Listener] = {}
         self.refused: dict[Address, int] = {}
         """SYNs that found no listener, by the address that they asked for."""
-        self._rules: list[Rule] = []
+        self._input: list[Rule] = []
+        self._output: list[Rule] = []
         self._port = FIRST_PORT
 
     def new_port(self) -> int:
@@ -52,11 +54,12 @@ class Network:
     @contextmanager
     def rule(self, rule: Rule) -> Iterator[Rule]:
         """The rule is in force while the context is entered."""
-        self._rules.append(rule)
+        rules = self._input if rule.hook == "receiver" else self._output
+        rules.append(rule)
         try:
             yield rule
         finally:
-            self._rules.remove(rule)
+            rules.remove(rule)
 
     def listen(self, address: Address, backlog: int) -> Listener:
         """Open a listening socket for the running host. Raises OSError (EADDRINUSE) where there is one."""
@@ -66,26 +69,35 @@ class Network:
         self.listeners[address] = listener
         return listener
 
-    def send(self, segment: Segment) -> None:
-        """Put a segment on the wire."""
+    def send(self, segment: Segment) -> bool:
+        """Put a segment on the wire. False where an output rule refused it: then it was never sent."""
+        for rule in self._output:
+            if rule.takes(segment):
+                return False
         self.loop.kernel_at(self.loop.time() + DELAY_S, self._arrive, segment)
+        return True
 
-    def may_deliver(self) -> bool:
-        """Whether a socket, closed by its process or open, has something that may still arrive, or a server's something
-        to be read."""
-        return any(
-            socket.sender.queued
-            or (socket.orphan and not socket.sender.fin_acked)
-            or (socket.receiver.unread and socket.local[1] < FIRST_PORT)
+    def unsettled(self) -> tuple[TcpSocket, ...]:
+        """Sockets, closed by their process or open, with something that may still arrive; a server's, too, with
+        something to be read."""
+        return tuple(
+            socket
             for socket in self.sockets.values()
             if not socket.connecting
+            and (
+                socket.sender.queued
+                or (socket.orphan and not socket.sender.fin_acked)
+                or (socket.receiver.unread and socket.local[1] < FIRST_PORT)
+            )
         )
 
     def _arrive(self, segment: Segment) -> None:
-        for rule in self._rules:
+        for rule in self._input:
             if rule.takes(segment):
-                if rule.verdict is Verdict.REFUSE:
+                if rule.verdict is not Verdict.DROP:
                     self.reset(segment)
+                if rule.verdict is Verdict.RESET:
+                    self.send(Segment(segment.src, segment.dst, RST | ACK, segment.seq, ack=segment.ack))
                 return
         socket = self.sockets.get((segment.dst, segment.src))
         if socket is not None:

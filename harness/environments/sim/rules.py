@@ -1,18 +1,29 @@
-"""Packet rules on the receiver's input hook: what they match, what they do, and what they counted."""
+"""Packet rules on an input hook or an output hook: what they match, what they do, and what they counted."""
 
 from harness.environments.sim.segment import ACK, RST, SYN, Address, Segment
-from harness.levers import Flow, Packets, Verdict
+from harness.levers import Flow, Hook, Packets, Verdict
 
 
 class Rule:
-    """A lever `Packets` in force. `packets` were dropped or refused; `refusals` are the SYNs among the refused."""
+    """A lever `Packets` in force. `packets` were treated; `refusals` are the SYNs among those that were refused."""
 
-    __slots__ = ("_address", "_flow", "_only", "packets", "refusals", "verdict")
+    __slots__ = ("_address", "_at_most", "_flow", "_only", "hook", "packets", "refusals", "verdict")
 
-    def __init__(self, address: Address, flow: Flow, only: str, verdict: Verdict) -> None:
+    def __init__(
+        self,
+        address: Address,
+        flow: Flow,
+        only: str,
+        verdict: Verdict,
+        *,
+        hook: Hook = "receiver",
+        at_most: int | None = None,
+    ) -> None:
         self._address = address
         self._flow = flow
         self._only = only
+        self._at_most = at_most
+        self.hook = hook
         self.verdict = verdict
         self.packets = 0
         self.refusals = 0
@@ -20,7 +31,7 @@ class Rule:
     @classmethod
     def of(cls, lever: Packets, address: Address) -> "Rule":
         """The rule of a lever at the broker's advertised address."""
-        return cls(address, lever.flow, lever.only, lever.verdict)
+        return cls(address, lever.flow, lever.only, lever.verdict, hook=lever.hook, at_most=lever.at_most)
 
     def takes(self, segment: Segment) -> bool:
         """Whether this segment is the rule's; counts it if so."""
@@ -28,6 +39,8 @@ class Rule:
             return False
         opens = segment.flags & (SYN | ACK | RST) == SYN
         if (self._only == "syn" and not opens) or (self._only == "data" and not segment.payload):
+            return False
+        if self._at_most is not None and self.packets >= self._at_most:
             return False
         self.packets += 1
         if opens and self.verdict is Verdict.REFUSE:

@@ -2,7 +2,9 @@
 
 What Linux does on a path without congestion: everything that the peer's window allows goes out at once; what stays
 unacknowledged is probed for (tail-loss probe), then sent again with doubling waits, one segment at a time until the
-first acknowledgement; meanwhile nothing new is sent. Source: Linux net/ipv4/tcp_output.c, tcp_timer.c, tcp_input.c.
+first acknowledgement; meanwhile nothing new is sent. What a rule on the output hook refuses was never sent: it is tried
+again when the persist timer fires, with doubling waits, and whenever the peer is heard of.
+Source: Linux net/ipv4/tcp_output.c, tcp_timer.c, tcp_input.c.
 """
 
 from __future__ import annotations
@@ -130,8 +132,10 @@ class Sender:
                 self._lost_until = self._next_seq
                 self._send_again(self._flight[0])
                 self._arm_retransmission()
-            elif opened:
+            elif opened or self._refused():
                 self._backoff = 0
+                if not self._flight:
+                    self._deadline = None
                 self._push()
             return False
         flight = self._flight
@@ -171,18 +175,25 @@ class Sender:
         sent = False
         unsent = self._unsent
         while unsent and self._next_seq < self._edge:
-            self._send_new(self._next_payload(min(SEGMENT_SIZE, self._edge - self._next_seq)))
+            if not self._send_new(self._next_payload(min(SEGMENT_SIZE, self._edge - self._next_seq))):
+                break
             sent = True
-        if self._fin_queued and not unsent and not self._fin_sent():
-            self._send_new(b"", fin=True)
-            sent = True
+        if self._fin_due():
+            sent = self._send_new(b"", fin=True) or sent
         if sent:
             self._arm_probe_or_retransmission()
-        elif unsent and not self._flight and self._deadline is None:
-            self._arm_retransmission()  # the window is closed: ask for it until it opens
+        elif (unsent or self._fin_due()) and not self._flight and self._deadline is None:
+            self._arm_retransmission()  # the window is closed, or the way out is: try until it opens
 
-    def _fin_sent(self) -> bool:
-        return self.fin_acked or bool(self._flight and self._flight[-1].fin)
+    def _fin_due(self) -> bool:
+        sent = self.fin_acked or (self._flight and self._flight[-1].fin)
+        return self._fin_queued and not self._unsent and not sent
+
+    def _refused(self) -> bool:
+        """Whether something that the peer's window has room for waits to be sent: it was refused on the way out."""
+        if self._flight or not (self._unsent or self._fin_queued):
+            return False
+        return self._next_seq < self._edge if self._unsent else self._fin_due()
 
     def _next_payload(self, limit: int) -> bytes:
         """The next `limit` unsent bytes, or all of them."""
@@ -199,11 +210,16 @@ class Sender:
             limit -= len(part)
         return b"".join(parts)
 
-    def _send_new(self, payload: bytes, *, fin: bool = False) -> None:
+    def _send_new(self, payload: bytes, *, fin: bool = False) -> bool:
+        """Send what follows what was sent. False where that was refused on the way out: it stays unsent."""
+        if not self._socket.emit(ACK | FIN if fin else ACK, self._next_seq, payload):
+            if payload:
+                self._unsent.appendleft(payload)
+            return False
         sent = _Sent(self._next_seq, payload, self._socket.loop.time(), fin=fin)
         self._flight.append(sent)
         self._next_seq = sent.end
-        self._socket.emit(ACK | FIN if fin else ACK, sent.seq, payload)
+        return True
 
     def _send_again(self, sent: _Sent) -> None:
         sent.at = self._socket.loop.time()
@@ -261,6 +277,12 @@ class Sender:
             self._trouble_since = now
         elif now - self._trouble_since >= (ORPHAN_GIVE_UP_S if self._socket.orphan else GIVE_UP_S):
             self._socket.fail(ETIMEDOUT)
+            return
+        if self._refused():
+            self._backoff += 1
+            self._push()
+            if self._flight:
+                self._backoff = 0
             return
         if self._flight:
             self._lost_until = self._next_seq

@@ -139,9 +139,10 @@ class TcpSocket:
 
     # The kernel's part.
 
-    def emit(self, flags: int, seq: int, payload: bytes = b"") -> None:
+    def emit(self, flags: int, seq: int, payload: bytes = b"") -> bool:
+        """Send a segment. False where it was refused on the way out."""
         receiver = self.receiver
-        self.network.send(
+        return self.network.send(
             Segment(
                 self.local, self.remote, flags, seq, payload, receiver.next_seq, receiver.advertise(), gap=receiver.gap
             )

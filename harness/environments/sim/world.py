@@ -128,7 +128,7 @@ class SimWorld:
         return await settle(self._busy, limit_s=limit_s)
 
     async def _busy(self) -> bool:
-        return self._loop.network.may_deliver()
+        return bool(self._loop.network.unsettled())
 
     async def read_log(self, topic: str, partition: int) -> tuple[Logged, ...]:
         known(self.cluster, topic, partition)
