@@ -12,16 +12,17 @@ COLUMNS = 76
 BACKING_OFF = "\N{MIDDLE DOT}"
 
 
-def strip(breakdown: Breakdown) -> Iterator[Text]:
-    """The waits laid end to end: `rrrrrrddd·ddd`, and where the formula ends."""
+def strip(breakdown: Breakdown, *, key: bool = True) -> Iterator[Text]:
+    """The waits laid end to end: `rrrrrrddd·ddd`, where the formula ends, and the `key` to the letters."""
     end = max(breakdown.measured_s, breakdown.predicted_s)
     if not breakdown.segments or end <= 0:
         return
     letters = letters_of(breakdown.segments)
     yield Text(f"  {_line(breakdown.segments, end, letters)}")
     yield Text(f"  {_scale(breakdown, end)}")
-    key = ", ".join(f"{letter} {setting or 'no term'}" for setting, letter in letters.items())
-    yield folded(key, lead="  ", style="dim")
+    if key:
+        named = ", ".join(f"{letter} {setting or 'no term'}" for setting, letter in letters.items())
+        yield folded(named, lead="  ", style="dim")
 
 
 def _line(segments: tuple[Segment, ...], end_s: float, letters: dict[str | None, str]) -> str:

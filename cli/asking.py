@@ -1,0 +1,123 @@
+"""From the words of `faultlab explain` to the question that they ask, with one suggestion for each that is wrong."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+
+from cli.errors import Stop
+from client.errors import SettingError
+from client.profiles import check_release, profiles
+from harness.explaining import Asked, Explanation, Library, Measurement, Simulate, libraries, measurements
+from harness.faults import FAULTS
+from harness.language.problems import did_you_mean
+from harness.quantities import QuantityError, duration_s, shown
+from harness.records.folder import ResultsUnreadable
+from harness.records.reader import folders, read
+
+MOST_SUITES = 10
+"""So many results folders are looked through, newest first, for measurements of a formula."""
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """`sarama@1.27.2`. `version` is None where none was named."""
+
+    name: str
+    version: str | None
+
+
+def client_of(word: str, known: Mapping[str, Library]) -> Client:
+    """Raises Stop for a client that cannot be explained, and for a release that it does not have."""
+    name, _, version = word.partition("@")
+    if name not in profiles():
+        raise Stop(f"there is no client {shown(name)}", did_you_mean(name, profiles()))
+    if name not in known:
+        raise Stop(f"no scenario of {name} cites a formula yet", f"what can be explained: {', '.join(known)}")
+    if version:
+        try:
+            check_release(profiles()[name], version)
+        except SettingError as error:
+            raise Stop(error.text, f"did you mean {name}@{error.suggestion}?" if error.suggestion else "") from error
+    return Client(name, version or None)
+
+
+def release_of(client: Client) -> str:
+    """Raises Stop where the release was left out: releases differ in just what is asked."""
+    if client.version is None:
+        newest = profiles()[client.name].releases[-1]
+        raise Stop(f"{client.name} of which release? They differ", f"write {client.name}@{newest}")
+    return client.version
+
+
+def checked_word(word: str, client: Client, library: Library) -> str:
+    """A fault or a case that can be explained. Raises Stop."""
+    if library.called(word):
+        return word
+    hint = did_you_mean(word, [*library.faults, *(case.name for case in library.cases)])
+    hint = hint if hint.startswith("did") else f"one of {', '.join(library.faults)}"
+    if word in FAULTS:
+        raise Stop(f"no formula says yet what {word} costs {client.name}", hint)
+    raise Stop(f"there is no fault {shown(word)}", hint)
+
+
+def given(words: Sequence[str]) -> dict[str, str]:
+    """`Net.ReadTimeout=3s` each. Raises Stop."""
+    found: dict[str, str] = {}
+    for word in words:
+        name, equals, text = (part.strip() for part in word.partition("="))
+        if not equals or not name or not text:
+            raise Stop(f"--set {word} sets nothing", "write --set Net.ReadTimeout=3s")
+        if name in found:
+            raise Stop(f"--set {name} is given twice", "keep one of them")
+        found[name] = text
+    return found
+
+
+def seconds(option: str, text: str) -> float:
+    """A duration above zero. Raises Stop."""
+    try:
+        found = duration_s(text)
+    except QuantityError as error:
+        raise Stop(f"{option}: {error.text}", error.hint) from error
+    if found <= 0:
+        raise Stop(f"{option} {text}: nothing happens in no time", f"write {option} 3s")
+    return found
+
+
+def bundled_libraries() -> Mapping[str, Library]:
+    """What can be explained of the scenarios that come with faultlab. Raises Problems."""
+    return libraries(Path(str(files("scenarios"))))
+
+
+def simulator() -> Simulate:
+    """Runs plans on virtual time."""
+    from harness.conductor import conduct
+    from harness.environments.sim.environment import Sim  # here, since it brings much along
+
+    sim = Sim(conduct)
+    sim.open()
+    return lambda plan: sim.run(plan, lambda _: None, None)
+
+
+def measured_before(found: Explanation, results: Path) -> tuple[Measurement, ...]:
+    """What the newest suite that tried this formula with the same outcome measured; none where none did."""
+    client = found.situation.plan.client
+    for folder in folders(results)[:MOST_SUITES]:
+        try:
+            suite = read(folder)
+        except ResultsUnreadable:
+            continue  # a suite that cannot be read is no reason not to explain
+        there = measurements(
+            suite, client=client.name, version=client.version, formula=found.answer.expectation.formula,
+            predicted_s=found.answer.seconds,
+        )  # fmt: skip
+        real = tuple(one for one in there if one.environment != "sim")
+        if real:
+            return real
+    return ()
+
+
+def asked(client: Client, words: Sequence[str], brokers: int | None, bootstrap: int | None) -> Asked:
+    """Raises Stop."""
+    return Asked(version=release_of(client), given=given(words), brokers=brokers, bootstrap=bootstrap)

@@ -1,0 +1,127 @@
+"""`faultlab explain --json`: everything that the terminal shows, for programs."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from cli.show.explainable import default_seconds
+from client.profiles import profiles
+from harness.explaining import (
+    ExplainedTerm,
+    Explanation,
+    Library,
+    Measurement,
+    OtherRelease,
+    Simulated,
+    Trial,
+)
+
+FORMAT = 1
+
+
+def explained(found: Explanation, measured: Sequence[Measurement]) -> dict[str, Any]:
+    """One JSON document; times in seconds."""
+    situation, formula = found.situation, found.answer.cited.formula
+    plan = situation.plan
+    budget = found.budget
+    return {
+        "format": FORMAT,
+        "client": plan.client.name,
+        "version": plan.client.version,
+        "faults": list(situation.case.faults),
+        "case": situation.case.name,
+        "scenario": situation.case.scenario,
+        "brokers": plan.cluster.brokers,
+        "bootstrap": len(plan.client.bootstrap),
+        "settings": {name: named.text for name, named in situation.settings.items()},
+        "given": list(plan.given_settings),
+        "formula": formula.name,
+        "about": formula.about,
+        "text": formula.text,
+        "measure": found.answer.cited.measure,
+        "holds_when": found.answer.expectation.when,
+        "source": formula.source,
+        "predicted_s": found.answer.seconds,
+        "terms": [_term(term) for term in found.terms],
+        "simulated": _run(found.run),
+        "agrees": found.agrees,
+        "measured": [asdict(one) for one in measured],
+        "waits": [asdict(segment) for segment in found.breakdown.segments] if found.breakdown else None,
+        "no_effect": [effect.setting for effect in found.effects if effect.none],
+        "otherwise": [_trial(trial) for effect in found.effects for trial in effect.turns],
+        "beyond_formula": [_trial(trial) for effect in found.effects for trial in effect.beyond],
+        "levers": [_trial(trial) for trial in found.levers],
+        "other_releases": [_other(other) for other in found.others],
+        "claims": [
+            {
+                "formula": claimed.expectation.formula,
+                "predicted_s": claimed.predicted_s,
+                "holds": claimed.holds,
+                "source": claimed.expectation.source,
+            }
+            for claimed in found.claims
+        ],
+        "budget": None
+        if budget is None
+        else {
+            "limit_s": budget.limit_s,
+            "met": budget.met,
+            "ways": [_trial(trial) for trial in budget.ways],
+            "failed": [_trial(trial) for trial in budget.failed],
+        },
+        "see_also": [
+            {"case": one.case.name, "formula": one.answer.cited.formula.name, "predicted_s": one.answer.seconds}
+            for one in found.related
+        ],
+        "simulated_runs": found.simulated_runs,
+    }
+
+
+def what_there_is(libraries: Mapping[str, Library]) -> dict[str, Any]:
+    """The list of cases as a JSON document."""
+    return {
+        "format": FORMAT,
+        "cases": [
+            {
+                "client": client,
+                "releases": list(profiles()[client].releases),
+                "faults": list(case.faults),
+                "case": case.name,
+                "scenario": case.scenario,
+                "about": case.about,
+                "formulas": [cited.formula.name for cited in case.cited],
+                "default_s": default_seconds(case, profiles()[client].releases),
+            }
+            for client, library in libraries.items()
+            for case in library.ranked()
+        ],
+    }
+
+
+def _term(term: ExplainedTerm) -> dict[str, Any]:
+    return {**asdict(term), "total_s": term.total_s}
+
+
+def _run(run: Simulated | None) -> dict[str, Any] | None:
+    return None if run is None else asdict(run)
+
+
+def _trial(trial: Trial) -> dict[str, Any]:
+    names = (name for name, _ in trial.changes)
+    return {
+        "settings": dict(zip(names, trial.texts, strict=True)),
+        "predicted_s": trial.predicted_s,
+        "formula": trial.answer.cited.formula.name if trial.answer else None,
+        "simulated": _run(trial.run),
+    }
+
+
+def _other(other: OtherRelease) -> dict[str, Any]:
+    return {
+        "version": other.version,
+        "predicted_s": other.answer.seconds if other.answer else None,
+        "formula": other.answer.cited.formula.name if other.answer else None,
+        "simulated": _run(other.run),
+        "changes": [asdict(change) for change in other.changes],
+        "why_not": other.why_not,
+    }

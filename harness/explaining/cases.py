@@ -1,0 +1,170 @@
+"""What can be explained: the scenarios that cite a named formula of a time, each with the fault that it injects.
+
+Nothing lists them. A formula says what a time is made of; the scenario beside it makes that time happen, so that
+whatever is said of the formula can be tried.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.language.files import ENDING, text_of
+from harness.language.matrix import cells
+from harness.language.named import FILE, NamedFormula, cited, load_formulas
+from harness.language.notes import Notes
+from harness.language.problems import Problems
+from harness.language.tree import Mapping as MappingTree
+from harness.language.tree import Scalar, Sequence, Tree, Unreadable, parse
+from harness.measures import parse as parse_measure
+
+SLOW = "slow"
+TIMES = ("time_to_error", "time_to_ack", "time_to_end")
+
+
+@dataclass(frozen=True, slots=True)
+class Cited:
+    """A named formula, the measure that it is expected of, and the place of that expectation in the scenario."""
+
+    formula: NamedFormula
+    measure: str
+    index: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """A scenario that cites formulas of times. `client` is a profile's name, `faults` are those that it injects.
+
+    `tree` is the scenario as its matrix' first cell has it; `cells` counts them all.
+    """
+
+    path: Path
+    name: str
+    scenario: str
+    client: str
+    about: str
+    faults: tuple[str, ...]
+    tags: tuple[str, ...]
+    tree: MappingTree
+    cells: int
+    cited: tuple[Cited, ...]
+
+    @property
+    def brokers(self) -> int:
+        return int(_text(self.tree.get("cluster"), "brokers") or 1)
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """What the scenario sets, as written."""
+        there = self.tree.get("settings")
+        names = there.entries if isinstance(there, MappingTree) else {}
+        return {name: _text(there, name) for name in names}
+
+    @property
+    def at_start(self) -> bool:
+        """Whether the fault is there before the client is."""
+        return next(iter(_items(self.tree.get("steps"))), None) in _injecting(self.tree)
+
+    def rank(self, formula: NamedFormula, order: Mapping[str, int]) -> tuple[bool, bool, int, int, str]:
+        """What comes first explains a fault: what is not slow, what befalls a client that worked before, the formula
+        that its file has first, and of several scenarios the one that tries it under the most parameters."""
+        return (SLOW in self.tags, self.at_start, order[formula.name], -self.cells, self.name)
+
+
+@dataclass(frozen=True, slots=True)
+class Library:
+    """The cases of one folder, and the place of each formula in its file."""
+
+    cases: tuple[Case, ...]
+    order: Mapping[str, int]
+
+    @property
+    def faults(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(fault for case in self.ranked() for fault in case.faults))
+
+    def called(self, word: str) -> tuple[Case, ...]:
+        """The cases of a fault, else the one that goes by this name: short, or the scenario's."""
+        return tuple(case for case in self.cases if word in case.faults) or tuple(
+            case for case in self.cases if word in (case.name, case.scenario)
+        )
+
+    def ranked(self) -> tuple[Case, ...]:
+        """Best first; each counts by the first of its formulas."""
+        return tuple(sorted(self.cases, key=lambda case: min(case.rank(c.formula, self.order) for c in case.cited)))
+
+
+def libraries(root: Path) -> dict[str, Library]:
+    """What can be explained of each client whose scenarios are below `root`. Raises Problems."""
+    together: dict[str, list[Case]] = {}
+    orders: dict[str, dict[str, int]] = {}
+    for file in sorted(root.rglob(FILE)):
+        formulas = load_formulas(file)
+        for case in _cases(file.parent, formulas):
+            together.setdefault(case.client, []).append(case)
+            order = orders.setdefault(case.client, {})
+            for name in formulas:
+                order.setdefault(name, len(order))
+    return {client: Library(tuple(cases), orders[client]) for client, cases in sorted(together.items())}
+
+
+def _cases(folder: Path, formulas: Mapping[str, NamedFormula]) -> Iterator[Case]:
+    for path in sorted(folder.glob(f"*{ENDING}")):
+        source = text_of(path)
+        try:
+            tree, problems = parse(source, path)
+        except Unreadable as error:
+            raise Problems(error.problems, {path: source}) from error
+        if problems:
+            raise Problems(problems, {path: source})
+        if isinstance(tree, MappingTree):
+            case = _case(path, tree, formulas)
+            if case is not None:
+                yield case
+
+
+def _case(path: Path, tree: MappingTree, formulas: Mapping[str, NamedFormula]) -> Case | None:
+    """None where the scenario cites no time, breaks nothing, or has a client without a profile."""
+    profile = _text(tree.get("client"), "profile")
+    faults = tuple(dict.fromkeys(_text(step, "inject") for step in _injecting(tree)))
+    found = tuple(_cited(tree, formulas))
+    if not profile or not faults or not found:
+        return None
+    every = cells(tree, Notes(path))
+    return Case(
+        path=path,
+        name=path.name.removesuffix(ENDING),
+        scenario=_text(tree, "scenario"),
+        client=profile,
+        about=_text(tree, "about"),
+        faults=faults,
+        tags=tuple(str(tag.value) for tag in _items(tree.get("tags")) if isinstance(tag, Scalar)),
+        tree=every[0].tree,
+        cells=len(every),
+        cited=found,
+    )
+
+
+def _cited(tree: MappingTree, formulas: Mapping[str, NamedFormula]) -> Iterator[Cited]:
+    for index, item in enumerate(_items(tree.get("expect"))):
+        name, measure = cited(_text(item, "equals")), _text(item, "measure")
+        if name is not None and name in formulas and _is_time(measure):
+            yield Cited(formulas[name], measure, index)
+
+
+def _injecting(tree: MappingTree) -> tuple[Tree, ...]:
+    return tuple(step for step in _items(tree.get("steps")) if _text(step, "inject"))
+
+
+def _is_time(measure: str) -> bool:
+    try:
+        return parse_measure(measure).measure in TIMES
+    except ValueError:
+        return False
+
+
+def _items(tree: Tree | None) -> Iterable[Tree]:
+    return tree.items if isinstance(tree, Sequence) else ()
+
+
+def _text(tree: Tree | None, key: str) -> str:
+    value = tree.get(key) if isinstance(tree, MappingTree) else None
+    return value.text if isinstance(value, Scalar) else ""

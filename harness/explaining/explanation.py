@@ -1,0 +1,155 @@
+"""The whole answer to one question: why does this client wait so long under this fault, and what shortens it?"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from harness.expectations import Breakdown
+from harness.explaining.budget import Budget, budget
+from harness.explaining.cases import Case
+from harness.explaining.cases import Library as Cases
+from harness.explaining.conditions import VERSION, why_not
+from harness.explaining.effects import Effect, effects
+from harness.explaining.releases import OtherRelease, other_releases
+from harness.explaining.simulated import Laboratory, Simulate, Simulated, Trial, agree
+from harness.explaining.situation import (
+    Answer,
+    Asked,
+    Mistake,
+    Mistaken,
+    Situation,
+    answers,
+    situate,
+    tolerance_s,
+)
+from harness.explaining.terms import ExplainedTerm, explained_terms
+from harness.language.formulas import evaluate, evaluate_when
+from harness.plan import Expectation
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claimed:
+    """What somebody's text says of the same time. `holds`: the run agrees with it, within the claim's tolerance."""
+
+    expectation: Expectation
+    predicted_s: float
+    holds: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Related:
+    """Another case of the same fault whose formula holds too."""
+
+    case: Case
+    answer: Answer
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explanation:
+    """`agrees`: the simulated run took the formula's time. Where it did not, nothing is said of effects, budgets and
+    other releases: they would be reckoned with a formula that does not hold."""
+
+    situation: Situation
+    answer: Answer
+    terms: tuple[ExplainedTerm, ...]
+    run: Simulated
+    agrees: bool
+    breakdown: Breakdown | None
+    effects: tuple[Effect, ...] = ()
+    levers: tuple[Trial, ...] = ()
+    others: tuple[OtherRelease, ...] = ()
+    claims: tuple[Claimed, ...] = ()
+    budget: Budget | None = None
+    related: tuple[Related, ...] = ()
+    simulated_runs: int = 0
+
+
+def explain(cases: Cases, word: str, asked: Asked, simulate: Simulate, *, budget_s: float | None = None) -> Explanation:
+    """Explain a fault (or a case by its name) with these settings. Raises Mistaken."""
+    situation, answer, related = chosen(cases, word, asked)
+    laboratory = Laboratory(simulate)
+    measure = answer.cited.measure
+    run = laboratory.run(situation, measure)
+    found = Explanation(
+        situation=situation,
+        answer=answer,
+        terms=explained_terms(situation, answer),
+        run=run,
+        agrees=agree(answer, run),
+        breakdown=laboratory.breakdown(situation, answer),
+        related=related,
+        simulated_runs=laboratory.runs,
+    )
+    if not found.agrees:
+        return found
+    effect = effects(situation, answer, run, laboratory)
+    return replace(
+        found,
+        effects=effect,
+        levers=levers(effect, answer),
+        others=tuple(other_releases(situation, asked, answer, laboratory)),
+        claims=tuple(claims(situation, answer, run)),
+        budget=budget(situation, answer, budget_s, laboratory) if budget_s is not None else None,
+        simulated_runs=laboratory.runs,
+    )
+
+
+def chosen(cases: Cases, word: str, asked: Asked) -> tuple[Situation, Answer, tuple[Related, ...]]:
+    """The best of the cases of which a formula holds, and the others with another formula. Raises Mistaken."""
+    holding: list[tuple[Situation, Answer]] = []
+    refused: list[Mistake] = []
+    not_so: list[Mistake] = []
+    for case in cases.called(word):
+        try:
+            situation = situate(case, asked)
+        except Mistaken as mistaken:
+            refused += mistaken.mistakes
+            continue
+        found = answers(situation)
+        holding += [(situation, answer) for answer in found]
+        if not found:
+            not_so.append(Mistake(_why_none(situation)))
+    if not holding:
+        raise Mistaken(*dict.fromkeys(refused or not_so))
+    holding.sort(key=lambda pair: pair[0].case.rank(pair[1].cited.formula, cases.order))
+    situation, answer = holding[0]
+    others: dict[str, Related] = {}
+    for other, its in holding[1:]:
+        if its.cited.formula.name != answer.cited.formula.name:
+            others.setdefault(its.cited.formula.name, Related(other.case, its))
+    return situation, answer, tuple(others.values())
+
+
+def _why_none(situation: Situation) -> str:
+    """What keeps the formula from holding that comes nearest to it."""
+    whens = [situation.expectation(cited).when for cited in situation.case.cited]
+    missing = [why_not(when, situation) for when in whens if when is not None]
+    nearest = min(missing, key=lambda reasons: (any(VERSION in reason for reason in reasons), len(reasons)))
+    client = f"{situation.plan.client.name} {situation.plan.client.version}"
+    if any(VERSION in reason for reason in nearest):
+        return f"no formula of {situation.case.name} covers {client} yet"
+    return f"no formula of {situation.case.name} holds here: it is not so that {' and '.join(nearest)}"
+
+
+def levers(found: tuple[Effect, ...], answer: Answer) -> tuple[Trial, ...]:
+    """Lower values that shorten the time, by the formula and in a run alike; what helps most comes first."""
+    shorter = [
+        trial
+        for effect in found
+        for trial in effect.trials[:1]
+        if trial.agrees and (trial.predicted_s or 0.0) < answer.seconds
+    ]
+    return tuple(sorted(shorter, key=lambda trial: trial.predicted_s or 0.0))
+
+
+def claims(situation: Situation, answer: Answer, run: Simulated) -> Iterator[Claimed]:
+    """The claims that the case's scenario carries about the same time, as far as they speak of these settings."""
+    plan = situation.plan
+    for expectation in plan.expectations:
+        if expectation.kind != "claim" or expectation.measure != answer.cited.measure:
+            continue
+        if expectation.when is not None and not evaluate_when(expectation.when, plan):
+            continue
+        predicted_s = evaluate(expectation.formula, plan).number
+        assert run.seconds is not None, "a run that agrees with a formula has a time"
+        holds = abs(run.seconds - predicted_s) <= tolerance_s(expectation, predicted_s)
+        yield Claimed(expectation=expectation, predicted_s=predicted_s, holds=holds)
