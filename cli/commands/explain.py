@@ -1,6 +1,7 @@
 """`faultlab explain`: why a client waits so long under a fault, and which settings change that."""
 
 import json as json_module
+from pathlib import Path
 
 import click
 
@@ -13,6 +14,7 @@ from cli.session import RESULTS
 from cli.show.explainable import explainable
 from cli.show.explained import explained, what_there_is
 from cli.show.explanation import explanation
+from cli.show.picture import picture as drawn
 from harness.explaining import Mistaken, explain
 from harness.language import Problems
 from harness.language.schema import MOST_BROKERS
@@ -28,6 +30,7 @@ def explain_(
     brokers: int | None,
     bootstrap: int | None,
     budget: str | None,
+    picture: Path | None,
     json: bool,
 ) -> Exit:
     """Say why a client waits so long under a fault: the sum of its time-outs, what each of them is spent on, which
@@ -43,7 +46,7 @@ def explain_(
         return Exit.USAGE
     chosen = asking.client_of(client, libraries) if client is not None else None
     if chosen is None or fault is None:
-        if given or brokers or bootstrap or budget:
+        if given or brokers or bootstrap or budget or picture:
             raise Stop("a fault is missing", f"write faultlab explain {client or next(iter(libraries))} FAULT")
         there = {name: library for name, library in libraries.items() if chosen is None or name == chosen.name}
         if json:
@@ -64,6 +67,8 @@ def explain_(
             say_error(Stop(mistake.message, mistake.hint).format_message())
         return Exit.USAGE
     measured = asking.measured_before(found, RESULTS)
+    if picture is not None:
+        _write(picture, drawn(found, measured))
     if json:
         click.echo(json_module.dumps(explained(found, measured), indent=2, ensure_ascii=False))
     else:
@@ -71,6 +76,13 @@ def explain_(
         for line in explanation(found, measured, budget):
             screen.print(line)
     return Exit.PASSED if found.agrees else Exit.FAILED
+
+
+def _write(file: Path, text: str) -> None:
+    try:
+        file.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise Stop(f"cannot write {file}: {error.strerror}", "name a file in a folder of yours") from error
 
 
 command = click.Command(
@@ -90,6 +102,12 @@ command = click.Command(
         click.Option(["--brokers"], type=BROKERS, metavar="N", help="Brokers of the cluster."),
         click.Option(["--bootstrap"], type=BROKERS, metavar="K", help="Bootstrap addresses."),
         click.Option(["--budget"], metavar="TIME", help="Which settings keep the time within this, such as 3s."),
+        click.Option(
+            ["--picture"],
+            type=click.Path(path_type=Path),
+            metavar="FILE.svg",
+            help="Draw it too: the waits of each release and of each claim, on one axis.",
+        ),
         click.Option(["--json"], is_flag=True, help="One JSON document on stdout."),
     ],
 )

@@ -22,7 +22,7 @@ from harness.explaining.situation import (
     tolerance_s,
 )
 from harness.explaining.terms import ExplainedTerm, explained_terms
-from harness.language.formulas import evaluate, evaluate_when
+from harness.language.formulas import Evaluated, evaluate, evaluate_when
 from harness.plan import Expectation
 
 
@@ -31,8 +31,12 @@ class Claimed:
     """What somebody's text says of the same time. `holds`: the run agrees with it, within the claim's tolerance."""
 
     expectation: Expectation
-    predicted_s: float
+    evaluated: Evaluated
     holds: bool
+
+    @property
+    def predicted_s(self) -> float:
+        return self.evaluated.number
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +153,7 @@ def claims(situation: Situation, answer: Answer, run: Simulated) -> Iterator[Cla
             continue
         if expectation.when is not None and not evaluate_when(expectation.when, plan):
             continue
-        predicted_s = evaluate(expectation.formula, plan).number
+        evaluated = evaluate(expectation.formula, plan)
         assert run.seconds is not None, "a run that agrees with a formula has a time"
-        holds = abs(run.seconds - predicted_s) <= tolerance_s(expectation, predicted_s)
-        yield Claimed(expectation=expectation, predicted_s=predicted_s, holds=holds)
+        holds = abs(run.seconds - evaluated.number) <= tolerance_s(expectation, evaluated.number)
+        yield Claimed(expectation=expectation, evaluated=evaluated, holds=holds)

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from harness.expectations import Breakdown
 from harness.explaining.simulated import Laboratory, Simulated
 from harness.explaining.situation import Answer, Asked, Mistaken, Situation, answer_of, situate
 
@@ -24,6 +25,7 @@ class OtherRelease:
     version: str
     answer: Answer | None = None
     run: Simulated | None = None
+    breakdown: Breakdown | None = None
     changes: tuple[Change, ...] = ()
     why_not: str | None = None
 
@@ -45,6 +47,7 @@ def other_releases(
             version=version,
             answer=found,
             run=laboratory.run(other, answer.cited.measure),
+            breakdown=laboratory.breakdown(other, found if found is not None else answer),
             changes=changes(answer, found) if found is not None else (),
         )
 
