@@ -1,15 +1,27 @@
 """`faultlab clients`: the real libraries as programs to run scenarios with, and the check of a program of one's own."""
 
 import json as json_module
+import shutil
+import tempfile
 from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import asdict
+from math import isfinite
+from pathlib import Path
 
 import click
 from rich.console import Console
 
+from cli.asking import given, seconds
 from cli.console import console
+from cli.errors import Stop
 from cli.exits import Exit
 from cli.show.figures import many
 from cli.show.rows import folded
+from harness.conformance import Checked
+from harness.conformance import check as check_all
+from harness.plan import ClientPlan, Named
+from harness.quantities import QuantityError, duration_s
 from harness.realclients import build as build_all
 from harness.realclients import chosen, real_clients
 
@@ -48,6 +60,60 @@ def list_(*, json: bool) -> Exit:
     return Exit.PASSED
 
 
+def check(*, program: tuple[str, ...], settings: tuple[str, ...], patience: str, logs: Path | None, json: bool) -> Exit:
+    """Check whether a program keeps the subject protocol (docs/SUBJECT_PROTOCOL.md).
+
+    CMD is the program with its arguments, or a real client (sarama@1.27.2). It is started again and again in network
+    namespaces of its own with a broker, is asked to connect, send and close, in the light and in the dark. Exits with 1
+    where it does not keep something.
+    """
+    client = _client(program)
+    named = tuple(_named(name, text) for name, text in given(settings).items())
+    folder = logs or Path(tempfile.mkdtemp(prefix="faultlab-check-"))
+    folder.mkdir(parents=True, exist_ok=True)
+    screen = console(json=json)
+    findings = []
+    for finding in check_all(Checked(client, named, seconds("--patience", patience)), folder):
+        findings.append(finding)
+        style = "" if finding.state == "kept" else "bold red"
+        screen.print(folded(finding.text, lead=f"{finding.state:<8}  {finding.name:<17}  ", style=style))
+        for note in finding.notes:
+            screen.print(folded(note, lead=f"{'':<10}{'note':<17}  ", style="yellow"))
+    broken = sum(finding.state == "not kept" for finding in findings)
+    if json:
+        told = {"format": 1, "findings": [asdict(finding) for finding in findings], "logs": str(folder)}
+        click.echo(json_module.dumps(told, indent=2))
+    elif broken:
+        screen.print(f"\n{broken} of {many(len(findings), 'promise')} not kept; what it said on stderr: {folder}")
+    else:
+        screen.print(f"\n{many(len(findings), 'promise')} kept")
+    if logs is None and not broken and not json:
+        shutil.rmtree(folder)
+    return Exit.FAILED if broken else Exit.PASSED
+
+
+def _client(program: tuple[str, ...]) -> ClientPlan:
+    real = next((client for client in real_clients() if program == (str(client),)), None)
+    if real is not None:
+        return ClientPlan(name=real.name, version=real.version, argv=(str(real.found()),))
+    found = shutil.which(program[0])
+    if found is None:
+        raise Stop(f"there is no program {program[0]}", "name it as you would start it from here; is it executable?")
+    return ClientPlan(name=Path(program[0]).name, version="", argv=(str(Path(found).absolute()), *program[1:]))
+
+
+def _named(name: str, text: str) -> Named:
+    """A setting of somebody's own program: what it looks like is what it is."""
+    if text in ("true", "false"):
+        return Named(name=name, text=text, unit="bool", value=float(text == "true"))
+    with suppress(ValueError):
+        if isfinite(float(text)):
+            return Named(name=name, text=text, unit="count", value=float(text))
+    with suppress(QuantityError):
+        return Named(name=name, text=text, unit="s", value=duration_s(text))
+    return Named(name=name, text=text, unit="text")
+
+
 def _telling(screen: Console) -> Callable[[str], None]:
     return lambda line: screen.print(folded(line, lead="", style="dim"))
 
@@ -67,6 +133,33 @@ command = click.Group(
             callback=list_,
             help=list_.__doc__,
             params=[click.Option(["--json"], is_flag=True, help="One JSON document on stdout.")],
+        ),
+        click.Command(
+            "check",
+            callback=check,
+            help=check.__doc__,
+            # What follows the program's name is the program's.
+            context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
+            params=[
+                click.Argument(["program"], nargs=-1, required=True, type=click.UNPROCESSED, metavar="CMD..."),
+                click.Option(
+                    ["--set", "settings"], multiple=True, metavar="NAME=VALUE", help="A setting of the client: time=2s."
+                ),
+                click.Option(
+                    ["--patience"],
+                    default="60s",
+                    show_default=True,
+                    metavar="TIME",
+                    help="How long an answer may take.",
+                ),
+                click.Option(
+                    ["--logs"],
+                    type=click.Path(path_type=Path),
+                    metavar="DIR",
+                    help="Where the program's stderr is kept; else only where something is not kept.",
+                ),
+                click.Option(["--json"], is_flag=True, help="One JSON document on stdout."),
+            ],
         ),
     ],
 )

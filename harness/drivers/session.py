@@ -139,12 +139,12 @@ class Subject:
             stamped="harness" if call.begun_at_ns is None else "subject",
         )
 
-    async def closed(self) -> int | None:
-        """Wait for the exit after an answered `close`. The exit code. Raises SubjectError where it does not come."""
+    async def closed(self, *, after: str = "answered `close`") -> int | None:
+        """End its stdin and wait for the exit, due now. The exit code. Raises SubjectError where it does not come."""
         code = await self._end(grace_s=CLOSE_LIMIT_S)
         if code is None:
             raise self._wrong(
-                Fault.IGNORES_CLOSE, f"answered `close` but had not exited {CLOSE_LIMIT_S:g} s later, and was killed"
+                Fault.IGNORES_CLOSE, f"{after} but had not exited {CLOSE_LIMIT_S:g} s later, and was killed"
             )
         return code
 

@@ -1,0 +1,76 @@
+"""Every check in a cell of its own, one after the other: a program that breaks in one of them spoils no other."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Literal
+
+from harness.conformance.bench import PARTITIONS, TOPIC, Bench, NotKept
+from harness.conformance.checks import CHECKS
+from harness.drivers import SubjectError
+from harness.environments.local.cell import call_in_cell
+from harness.environments.local.world import LocalWorld
+from harness.environments.world import EnvironmentUnavailable
+from harness.plan import ClientPlan, ClusterShape, Named, RunPlan, Topic
+from harness.toxiproxy.obtain import ToxiproxyMissing, find
+
+_ROOM_S = 120.0
+"""For what a check waits for beside the program's answers: its start, its `started`, its exit, the world's opening."""
+_ANSWERS = 4
+"""No check waits for more, one after the other."""
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What is checked. `settings` go to the program as a scenario's would."""
+
+    client: ClientPlan
+    settings: tuple[Named, ...] = ()
+    patience_s: float = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One promise, and how it was kept or what was done instead; `notes` are worth knowing and no breach."""
+
+    name: str
+    state: Literal["kept", "not kept"]
+    text: str
+    notes: tuple[str, ...] = ()
+
+
+def check(checked: Checked, logs: Path) -> Iterator[Finding]:
+    """Make every check, in order; what the program writes to its stderr goes to `logs`, a file a check.
+
+    Raises EnvironmentUnavailable where no cell can be made here, TimeoutError and RuntimeError where one breaks.
+    """
+    try:
+        toxiproxy = find()
+    except ToxiproxyMissing as missing:
+        raise EnvironmentUnavailable(missing.reason, missing.remedy) from missing
+    for name in CHECKS:
+        yield call_in_cell(
+            partial(_one, name, checked, toxiproxy, logs / f"{name}.log"),
+            timeout_s=_ROOM_S + _ANSWERS * checked.patience_s,
+        )
+
+
+async def _one(name: str, checked: Checked, toxiproxy: Path, log: Path) -> Finding:
+    plan = _plan(checked)
+    async with LocalWorld.opened(plan, None, toxiproxy, started=lambda: None) as world:
+        bench = Bench(plan, world, log, checked.patience_s)
+        try:
+            text = await CHECKS[name](bench)
+        except (NotKept, SubjectError) as broken:
+            return Finding(name, "not kept", str(broken), tuple(bench.notes))
+        return Finding(name, "kept", text, tuple(bench.notes))
+
+
+def _plan(checked: Checked) -> RunPlan:
+    return RunPlan(
+        run_id="check", scenario="check", path=Path("check"), about="", tags=(), environment="local",
+        client=checked.client, settings=checked.settings, given_settings=(), parameters=(),
+        cluster=ClusterShape(brokers=1, topics=(Topic(name=TOPIC, partitions=PARTITIONS, leaders=(1,) * PARTITIONS),)),
+        steps=(), expectations=(), seed=1, repeat=1,
+    )  # fmt: skip
