@@ -16,7 +16,7 @@ class Setting:
     """One setting. A duration's value is in seconds.
 
     `check` returns what is wrong with a value, None where nothing is, in the real client's words where it has some.
-    `releases` names those that have the setting; empty: all.
+    `releases` names those that have the setting; empty: all. A setting that changed stands in a row for each.
     """
 
     name: str
@@ -29,9 +29,10 @@ class Setting:
 
 
 class Settings(Mapping[str, SettingValue]):
-    """Every setting of a release with its value: given ones, and defaults for the rest."""
+    """Every setting of `release` with its value: given ones, and defaults for the rest."""
 
-    def __init__(self, values: Mapping[str, SettingValue]) -> None:
+    def __init__(self, values: Mapping[str, SettingValue], *, release: str = "") -> None:
+        self.release = release
         self._values = dict(values)
 
     def __getitem__(self, name: str) -> SettingValue:
@@ -62,22 +63,26 @@ class SettingsTable:
 
     def __init__(self, profile: str, settings: tuple[Setting, ...]) -> None:
         self.profile = profile
-        self._by_name = {setting.name: setting for setting in settings}
+        self._rows: dict[str, list[Setting]] = {}
+        for setting in settings:
+            self._rows.setdefault(setting.name, []).append(setting)
 
     def of(self, release: str) -> tuple[Setting, ...]:
         """The settings that this release has."""
-        return tuple(s for s in self._by_name.values() if not s.releases or release in s.releases)
+        return tuple(row for rows in self._rows.values() for row in rows if _has(row, release))
 
     def find(self, name: str, release: str) -> Setting:
         """The setting called `name`. Raises SettingError with the nearest name where the release has none."""
-        setting = self._by_name.get(name)
-        if setting is None:
-            near = get_close_matches(name, self._by_name, n=1)
+        rows = self._rows.get(name)
+        if rows is None:
+            known = [setting.name for setting in self.of(release)]
+            near = get_close_matches(name, known, n=1)
             raise SettingError(name, f"{self.profile} has no setting {name}", near[0] if near else None)
-        if setting.releases and release not in setting.releases:
-            has = ", ".join(setting.releases)
-            raise SettingError(name, f"{self.profile} {release} has no setting {name} (only {has})")
-        return setting
+        for row in rows:
+            if _has(row, release):
+                return row
+        has = ", ".join(version for row in rows for version in row.releases)
+        raise SettingError(name, f"{self.profile} {release} has no setting {name} (only {has})")
 
     def check(self, name: str, value: SettingValue, release: str) -> None:
         """Raises SettingError where the real client would refuse the value."""
@@ -94,4 +99,8 @@ class SettingsTable:
         """Defaults with `given` laid over them, each checked. Durations are in seconds. Raises SettingError."""
         for name, value in given.items():
             self.check(name, value, release)
-        return Settings({s.name: given.get(s.name, s.default) for s in self.of(release)})
+        return Settings({s.name: given.get(s.name, s.default) for s in self.of(release)}, release=release)
+
+
+def _has(setting: Setting, release: str) -> bool:
+    return not setting.releases or release in setting.releases

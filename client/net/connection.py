@@ -43,6 +43,11 @@ class Connection:
         self._loop = asyncio.get_running_loop()
         self._closed = False
 
+    @property
+    def broken(self) -> bool:
+        """Whether the kernel knows that it is, though no operation has met it yet."""
+        return self._stream.broken
+
     async def send(self, request: bytes, *, api: str, correlation_id: int, limit: Limit, answered: bool) -> InFlight:
         """Write one frame; returns when the kernel has all of it.
 

@@ -38,6 +38,7 @@ class Stream(asyncio.Protocol):
         self._eof = False
         self._lost = False
         self._lost_by: OSError | None = None
+        self._lost_by_told = False
         self._closed = False
 
     # What the transport tells.
@@ -81,6 +82,11 @@ class Stream(asyncio.Protocol):
     def buffered_bytes(self) -> int:
         """What a read gets without waiting."""
         return len(self._buffer)
+
+    @property
+    def broken(self) -> bool:
+        """Whether the kernel has an error for it that nobody has met yet: SO_ERROR, as it were."""
+        return self._lost_by is not None and not self._lost_by_told
 
     @property
     def open_for_reading(self) -> bool:
@@ -208,6 +214,7 @@ class Stream(asyncio.Protocol):
         partial = bool(self._buffer)
         self._buffer.clear()
         if self._lost_by is not None and not self._eof:
+            self._lost_by_told = True
             return from_os(Phase.READ, self._lost_by, self.remote, self.local)
         return self._error(Phase.READ, Cause.UNEXPECTED_EOF if partial else Cause.EOF)
 
@@ -216,5 +223,6 @@ class Stream(asyncio.Protocol):
             raise self._error(Phase.WRITE, Cause.CLOSED)
         if self._lost:
             if self._lost_by is not None:
+                self._lost_by_told = True
                 raise from_os(Phase.WRITE, self._lost_by, self.remote, self.local)
             raise self._error(Phase.WRITE, Cause.BROKEN_PIPE)

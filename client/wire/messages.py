@@ -120,6 +120,11 @@ def decode_response(api: Api[Q, R], version: int, payload: bytes) -> tuple[int, 
     return correlation_id, body
 
 
+def has_tagged_header(api: Api[Any, Any], version: int) -> bool:
+    """Whether a response of that version has tagged fields behind its correlation id (header v1): a byte at least."""
+    return _codec(api, version, "response")[1]
+
+
 def decode_correlation_id(payload: bytes) -> int:
     """The number of the request that this response answers. Raises MessageError."""
     if len(payload) < 4:

@@ -14,6 +14,8 @@ from client.net.resolver import TableResolver
 from client.profiles import profile
 from client.profiles.contract import Producer
 from client.surroundings import Surroundings
+from client.wire.apis.api_versions import ApiVersion, ApiVersionsResponse
+from client.wire.apis.init_producer_id import InitProducerIdResponse
 from client.wire.apis.metadata import (
     MetadataResponse,
     MetadataResponseBroker,
@@ -21,6 +23,7 @@ from client.wire.apis.metadata import (
     MetadataResponseTopic,
 )
 from client.wire.apis.produce import PartitionProduceResponse, ProduceResponse, TopicProduceResponse
+from client.wire.batch_header import BatchHeader
 from client.wire.messages import Request, decode_request, encode_response
 from client.wire.records import decode_batches
 from harness.environments.sim.loop import SimLoop
@@ -29,26 +32,37 @@ from harness.environments.sim.simulation import simulate
 from harness.levers import FLOWS, Verdict
 
 PORT = 9092
-VERSION = "1.27.2"
+OLD, NEW = "1.27.2", "1.60.1"
+RANGES = {0: (3, 9), 3: (0, 12), 18: (0, 4), 22: (0, 4)}
+"""What the brokers speak, by API key."""
 
 
 class Lab:
-    """`brokers` scripted brokers on hosts of their own; `produce` and `metadata` hold error codes to answer next.
+    """`brokers` scripted brokers on hosts of their own.
 
-    `log` gets (broker, topic, partition, value) of every record that a broker takes.
+    `produce`, `metadata` and `ids_errors` hold error codes to answer next. `log` gets (broker, topic, partition, value)
+    of every record that a broker takes, `headers` each batch's header, `asked` (broker, API, version) of each request.
     """
 
-    def __init__(self, loop: SimLoop, brokers: int, leaders: tuple[int, ...]) -> None:
+    def __init__(self, loop: SimLoop, version: str, brokers: int, leaders: tuple[int, ...]) -> None:
         self.loop = loop
+        self.version = version
         self.ids = tuple(range(1, brokers + 1))
         self.leaders = leaders
         self.events: list[tuple[float, str, dict[str, Value]]] = []
         self.log: list[tuple[int, str, int, bytes]] = []
         self.produce: list[int] = []
         self.metadata: list[int] = []
+        self.ids_errors: list[int] = []
+        self.asked: list[tuple[int, str, int]] = []
+        self.headers: list[BatchHeader] = []
+        self.ranges = dict(RANGES)
+        self.throttle_ms = 0
+        self.named_brokers: tuple[int, ...] | None = None
         self.drop_connection_once = False
         self.wrong_correlation_once = False
         self.silent = False
+        self.silent_apis: tuple[str, ...] = ()
         tracer = Tracer(loop.time, lambda at_ns, kind, fields: self.events.append((at_ns / 1e9, kind, fields)))
         self.surroundings = Surroundings(Random(1), TableResolver(), tracer)
         self._hosts = {}
@@ -66,6 +80,7 @@ class Lab:
                         self.drop_connection_once = False
                         writer.transport.abort()
                         return
+                    self.asked.append((broker, request.api.name, request.version))
                     response = self._respond(broker, request)
                     if response is not None:
                         writer.write(response)
@@ -75,9 +90,9 @@ class Lab:
         await asyncio.start_server(handle, f"127.0.2.{broker}", PORT)
 
     def _respond(self, broker: int, request: Request) -> bytes | None:
-        if self.silent:
+        if self.silent or request.api.name in self.silent_apis:
             return None
-        body: Any = self._metadata() if request.api.name == "Metadata" else self._produce(broker, request.body)
+        body: Any = self._answers[request.api.name](broker, request.body)
         if request.api.name == "Produce" and request.body.acks == 0:
             return None
         correlation_id = request.correlation_id
@@ -85,6 +100,23 @@ class Lab:
             self.wrong_correlation_once = False
             correlation_id += 1000
         return encode_response(body, version=request.version, correlation_id=correlation_id)
+
+    @property
+    def _answers(self) -> dict[str, Callable[[int, Any], Any]]:
+        return {
+            "ApiVersions": lambda *_: self._api_versions(),
+            "Metadata": lambda *_: self._metadata(),
+            "Produce": self._produce,
+            "InitProducerId": lambda *_: self._init_producer_id(),
+        }
+
+    def _api_versions(self) -> ApiVersionsResponse:
+        rows = tuple(ApiVersion(api_key=k, min_version=a, max_version=b) for k, (a, b) in self.ranges.items())
+        return ApiVersionsResponse(api_keys=rows)
+
+    def _init_producer_id(self) -> InitProducerIdResponse:
+        error = self.ids_errors.pop(0) if self.ids_errors else 0
+        return InitProducerIdResponse(error_code=error, producer_id=-1 if error else 4711, producer_epoch=0)
 
     def _metadata(self) -> MetadataResponse:
         error = self.metadata.pop(0) if self.metadata else 0
@@ -99,7 +131,8 @@ class Lab:
             for index, leader in enumerate(self.leaders)
         )
         topic = MetadataResponseTopic(name="orders", error_code=error if error != 5 else 0, partitions=partitions)
-        brokers = tuple(MetadataResponseBroker(node_id=i, host=f"127.0.2.{i}", port=PORT) for i in self.ids)
+        named = self.ids if self.named_brokers is None else self.named_brokers
+        brokers = tuple(MetadataResponseBroker(node_id=i, host=f"127.0.2.{i}", port=PORT) for i in named)
         return MetadataResponse(brokers=brokers, controller_id=1, topics=(topic,))
 
     def _produce(self, broker: int, request: Any) -> ProduceResponse:
@@ -111,10 +144,11 @@ class Lab:
                 base = len([entry for entry in self.log if entry[2] == one.index])
                 if error == 0:
                     for batch in decode_batches(one.records):
+                        self.headers.append(batch.header)
                         self.log += [(broker, topic.name, one.index, record.value) for record in batch.records]
                 partitions.append(PartitionProduceResponse(index=one.index, error_code=error, base_offset=base))
             topics.append(TopicProduceResponse(name=topic.name, partition_responses=tuple(partitions)))
-        return ProduceResponse(responses=tuple(topics))
+        return ProduceResponse(responses=tuple(topics), throttle_time_ms=self.throttle_ms)
 
     async def connect(self, bootstrap: tuple[int, ...] = (1,), **settings: Any) -> Producer:
         """`Net_ReadTimeout=2` sets Net.ReadTimeout; without more, R is 2 s and D is 1 s."""
@@ -122,7 +156,7 @@ class Lab:
         given |= {name.replace("_", "."): value for name, value in settings.items()}
         sarama = profile("sarama")
         addresses = [(f"127.0.2.{broker}", PORT) for broker in bootstrap]
-        return await sarama.connect(self.surroundings, sarama.settings.resolve(given, VERSION), addresses)
+        return await sarama.connect(self.surroundings, sarama.settings.resolve(given, self.version), addresses)
 
     @contextmanager
     def treated(self, verdict: Verdict, *brokers: int) -> Iterator[None]:
@@ -174,11 +208,13 @@ Check = Callable[[Lab], Awaitable[None]]
 def on_virtual_time() -> Callable[..., Lab]:
     """`on_virtual_time(check, brokers=3)` runs `check(lab)` and returns the lab."""
 
-    def run(check: Check, *, brokers: int = 1, leaders: tuple[int, ...] = (1,), seed: int = 7) -> Lab:
+    def run(
+        check: Check, version: str = OLD, *, brokers: int = 1, leaders: tuple[int, ...] = (1,), seed: int = 7
+    ) -> Lab:
         labs = []
 
         async def main(loop: SimLoop) -> None:
-            labs.append(Lab(loop, brokers, leaders))
+            labs.append(Lab(loop, version, brokers, leaders))
             await asyncio.sleep(0.01)
             await check(labs[0])
 

@@ -8,11 +8,11 @@ import pytest
 
 from client.errors import ClientError
 from client.profiles.sarama.breaker import Breaker
-from client.profiles.sarama.errors import sentinel
+from client.profiles.sarama.errors import ERRORS_1_27
 
 
 async def fail() -> None:
-    raise sentinel("ErrOutOfBrokers")
+    raise ERRORS_1_27.sentinel("ErrOutOfBrokers")
 
 
 async def succeed() -> None:

@@ -1,4 +1,4 @@
-"""Sarama, the Go client: its SyncProducer with the timing of its source. Files and functions carry upstream's names.
+"""Sarama, the Go client: its producers with the timing of their source. Files and functions carry upstream's names.
 
 The waits that it traces lie end to end on the path of a send, so that their sum is the send's time, with three
 exceptions. A dial that was started to look ahead (the leader's, before the first message) may overlap with another
@@ -8,14 +8,14 @@ the error.
 """
 
 from client.profiles.contract import Profile
-from client.profiles.sarama.broker import prepare
-from client.profiles.sarama.config import SETTINGS
+from client.profiles.sarama.preparation import prepare
 from client.profiles.sarama.releases import RELEASES
+from client.profiles.sarama.settings import SETTINGS
 from client.profiles.sarama.sync_producer import new_sync_producer
 
 PROFILE = Profile(
     name="sarama",
-    about="Sarama's SyncProducer (Go)",
+    about="Sarama's SyncProducer and AsyncProducer (Go)",
     releases=tuple(RELEASES),
     settings=SETTINGS,
     connect=new_sync_producer,

@@ -1,7 +1,7 @@
 """The asynchronous producer's singletons: dispatcher, retry handler, shutdown, and who leads to which broker.
 
-Source: Shopify/sarama v1.27.2 async_producer.go. Its other parts stand in topic_producer, partition_producer and
-broker_producer. Idempotence and interceptors are left out.
+Source: Shopify/sarama v1.27.2 async_producer.go, IBM/sarama v1.60.1 async_producer.go. Its other parts stand in
+topic_producer, partition_producer, broker_producer and pipelined_producer. Interceptors are left out.
 """
 
 from collections import deque
@@ -10,28 +10,42 @@ from contextlib import suppress
 
 from client.errors import ClientError
 from client.events import Kind
-from client.golang import Channel, Receive, Send, WaitGroup, in_map_order, select
+from client.golang import Channel, Receive, Send, WaitGroup, in_map_order, select, select_or_default
 from client.profiles.sarama.broker import Broker
 from client.profiles.sarama.broker_producer import BrokerProducer
 from client.profiles.sarama.client import Client, new_client
 from client.profiles.sarama.config import Config
-from client.profiles.sarama.errors import kerror, sentinel
+from client.profiles.sarama.errors import ConfigurationError
 from client.profiles.sarama.message import SHUTDOWN, ProducerError, ProducerMessage
+from client.profiles.sarama.muter import PartitionMuter
+from client.profiles.sarama.pipelined_producer import PipelinedProducer
+from client.profiles.sarama.produce_set import ProduceSet
+from client.profiles.sarama.sequential_producer import SequentialProducer
 from client.profiles.sarama.topic_producer import TopicProducer
+from client.profiles.sarama.transaction_manager import TransactionManager, new_transaction_manager
 from client.surroundings import Surroundings
+
+_LEAST_RETRY_BUFFER_LENGTH = 4 * 1024
+_LEAST_RETRY_BUFFER_BYTES = 32 * 1024 * 1024
+"""Limits of the retry buffer below these are taken for these."""
 
 
 class AsyncProducer:
     """Messages go into `input`; each comes out of `successes` or `errors`, which somebody has to read."""
 
-    def __init__(self, client: Client) -> None:
+    def __init__(self, client: Client, txnmgr: TransactionManager) -> None:
         self.client = client
         self.conf = client.conf
+        self.txnmgr = txnmgr
         self.surroundings = client.surroundings
         self.errors: Channel[ProducerError] = Channel()
         self.input: Channel[ProducerMessage] = Channel()
         self.successes: Channel[ProducerMessage] = Channel()
         self.in_flight = WaitGroup()
+        self.muter = PartitionMuter()
+        self.done: Channel[None] = Channel()
+        """Closed when the shutdown begins."""
+        self._closed = False
         self._retries: Channel[ProducerMessage] = Channel()
         self._brokers: dict[Broker, BrokerProducer] = {}
         self._broker_refs: dict[BrokerProducer, int] = {}
@@ -54,11 +68,11 @@ class AsyncProducer:
             if msg.retries == 0:
                 if shutting_down:
                     # Not return_error: that would count down what was never counted up.
-                    await self.errors.send(ProducerError(msg, sentinel("ErrShuttingDown")))
+                    await self.errors.send(ProducerError(msg, self.conf.errors.sentinel("ErrShuttingDown")))
                     continue
                 self.in_flight.add(1)
             if msg.byte_size() > self.conf.max_message_bytes:
-                await self.return_error(msg, kerror("ErrMessageSizeTooLarge"))
+                await self.return_error(msg, self._too_large(msg))
                 continue
             handler = handlers.get(msg.topic)
             if handler is None:
@@ -67,32 +81,67 @@ class AsyncProducer:
         for _, handler in in_map_order(self.surroundings.rng, handlers):
             handler.close()
 
+    def _too_large(self, msg: ProducerMessage) -> ClientError:
+        if not self.conf.release.says_how_large:
+            return self.conf.errors.kerror("ErrMessageSizeTooLarge")
+        sizes = f"{msg.byte_size()} > {self.conf.max_message_bytes}"
+        return ConfigurationError(
+            f"Attempt to produce message larger than configured Producer.MaxMessageBytes: {sizes}"
+        )
+
     async def _retry_handler(self) -> None:
-        """Singleton: an unlimited buffer before the dispatcher, so that whoever retries never blocks it."""
+        """Singleton: a buffer before the dispatcher, so that whoever retries never blocks it."""
+        most = _at_least(self.conf.retry_max_buffer_length, _LEAST_RETRY_BUFFER_LENGTH)
+        most_bytes = _at_least(self.conf.retry_max_buffer_bytes, _LEAST_RETRY_BUFFER_BYTES)
         buf: deque[ProducerMessage] = deque()
+        size_bytes = 0
         while True:
             waiting = Send(self.input if buf else None, buf[0] if buf else None)
             chosen = await select(self.surroundings.rng, Receive(self._retries), waiting)
             if chosen.place == 1:
-                buf.popleft()
-            elif chosen.ok:
-                buf.append(chosen.value)
-            else:
+                size_bytes -= buf.popleft().byte_size()
+                continue
+            if not chosen.ok:
                 return
+            buf.append(chosen.value)
+            size_bytes += chosen.value.byte_size()
+            if (0 < most <= len(buf) or 0 < most_bytes <= size_bytes) and buf[0].flags == 0:
+                oldest = buf.popleft()
+                size_bytes -= oldest.byte_size()
+                if select_or_default(self.surroundings.rng, Send(self.input, oldest)) is None:
+                    await self.return_error(oldest, self.conf.errors.sentinel("ErrProducerRetryBufferOverflow"))
 
     async def _shutdown(self) -> None:
+        if not self._closed:
+            self._closed = True
+            self.done.close()
         self.in_flight.add(1)
         await self.input.send(ProducerMessage(flags=SHUTDOWN))
         await self.in_flight.wait()
         with suppress(ClientError):  # upstream logs it and goes on
             await self.client.close()
+        self.muter.close()
         self.input.close()
         self._retries.close()
         self.errors.close()
         self.successes.close()
 
+    def new_produce_set(self) -> ProduceSet:
+        manager = self.txnmgr
+        return ProduceSet(self.conf, self.surroundings.rng, manager.producer_id, manager.producer_epoch)
+
+    async def _bump_epoch(self) -> None:
+        """The broker will never see the failed message's number, so the sequence cannot go on."""
+        if not (self.txnmgr.exhausted and self.conf.release.renews_exhausted_epoch):
+            self.txnmgr.bump_epoch()
+            return
+        with suppress(ClientError):  # upstream logs it and goes on
+            self.txnmgr = await new_transaction_manager(self.conf, self.client)
+
     async def return_error(self, msg: ProducerMessage, err: ClientError) -> None:
         self.attempt_ended(msg, err)
+        if msg.has_sequence:
+            await self._bump_epoch()
         msg.clear()
         await self.errors.send(ProducerError(msg, err))
         self.in_flight.done()
@@ -112,19 +161,25 @@ class AsyncProducer:
         if msg.retries >= self.conf.retry_max:
             await self.return_error(msg, err)
         else:
-            self.attempt_ended(msg, err)
-            msg.retries += 1
+            self.try_again(msg, err)
             await self._retries.send(msg)
 
     async def retry_messages(self, batch: Sequence[ProducerMessage], err: ClientError) -> None:
         for msg in batch:
             await self.retry_message(msg, err)
 
+    def try_again(self, msg: ProducerMessage, err: ClientError) -> None:
+        """Count one more try of a message that has one left."""
+        self.attempt_ended(msg, err)
+        msg.retries += 1
+
     def get_broker_producer(self, broker: Broker) -> BrokerProducer:
         """The producer of this broker, counted as used once more."""
         bp = self._brokers.get(broker)
         if bp is None:
-            bp = self._brokers[broker] = BrokerProducer.start(self, broker)
+            make = PipelinedProducer if self.conf.release.pipelines else SequentialProducer
+            bp = self._brokers[broker] = make(self, broker)
+            bp.start()
             self._broker_refs[bp] = 0
         self._broker_refs[bp] += 1
         return bp
@@ -170,5 +225,10 @@ class AsyncProducer:
 async def new_async_producer(
     surroundings: Surroundings, conf: Config, addrs: Sequence[tuple[str, int]]
 ) -> AsyncProducer:
-    """Raises what `new_client` raises."""
-    return AsyncProducer(await new_client(surroundings, conf, addrs))
+    """Raises what `new_client` and `new_transaction_manager` raise; the client then lives on, as upstream's does."""
+    client = await new_client(surroundings, conf, addrs)
+    return AsyncProducer(client, await new_transaction_manager(conf, client))
+
+
+def _at_least(limit: int, least: int) -> int:
+    return max(limit, least) if limit > 0 else 0

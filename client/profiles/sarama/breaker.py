@@ -1,6 +1,6 @@
 """The circuit breaker around metadata look-ups: it counts errors and refuses work; it never retries anything.
 
-Source: eapache/go-resiliency v1.2.0 breaker/breaker.go.
+Source: eapache/go-resiliency v1.2.0 breaker/breaker.go (1.27.2), v1.7.0 (1.60.1): alike.
 """
 
 import asyncio
@@ -10,7 +10,6 @@ from enum import StrEnum
 from client.errors import ClientError
 from client.events import Kind
 from client.golang import sleep
-from client.profiles.sarama.errors import sentinel
 from client.surroundings import Surroundings
 
 
@@ -47,7 +46,7 @@ class Breaker:
         """Raises ErrBreakerOpen at once while the breaker is open, else whatever the work raises."""
         state = self._state
         if state is State.OPEN:
-            raise sentinel("breaker.ErrBreakerOpen")
+            raise ClientError("breaker.ErrBreakerOpen", "circuit breaker is open")
         try:
             await work()
         except ClientError:

@@ -1,11 +1,12 @@
-"""One broker and its connection. Source: Shopify/sarama v1.27.2 broker.go.
+"""One broker and its connection. Source: Shopify/sarama v1.27.2 broker.go, IBM/sarama v1.60.1 broker.go.
 
-The lock is held while a dial is under way, so whoever sends meanwhile waits for the dial, and gets its error.
+The lock is held while a dial is under way, so whoever sends meanwhile waits for the dial, and gets its error. In 1.60.1
+`get_metadata` and `init_producer_id` hold it until their answer is there as well.
 """
 
 import asyncio
 import struct
-from functools import cache
+from collections.abc import Awaitable, Callable
 from typing import Any, NamedTuple, TypeVar
 
 from client.errors import ClientError
@@ -13,26 +14,24 @@ from client.golang import Channel
 from client.net.connection import Connection
 from client.net.dialer import Dialer
 from client.net.errors import NetError
+from client.profiles.sarama.api_versions import ApiRanges, Identification, restrict_api_version
 from client.profiles.sarama.config import Config
-from client.profiles.sarama.errors import PacketDecodingError, PacketEncodingError, from_net, sentinel
+from client.profiles.sarama.errors import NetworkError, PacketDecodingError, PacketEncodingError
+from client.profiles.sarama.throttle import Throttle
 from client.surroundings import Surroundings
 from client.wire.api import Api
+from client.wire.apis.init_producer_id import INIT_PRODUCER_ID, InitProducerIdRequest, InitProducerIdResponse
 from client.wire.apis.metadata import METADATA, MetadataRequest, MetadataResponse
-from client.wire.apis.produce import (
-    PRODUCE,
-    PartitionProduceData,
-    ProduceRequest,
-    ProduceResponse,
-    TopicProduceData,
-)
+from client.wire.apis.produce import PRODUCE, ProduceRequest, ProduceResponse
 from client.wire.malformed import MessageError
-from client.wire.messages import decode_response, encode_request, encode_response
-from client.wire.records import Record, encode_batch
+from client.wire.messages import decode_response, encode_request, has_tagged_header
 
 R = TypeVar("R")
+Handler = Callable[[ProduceResponse | ClientError], Awaitable[None]]
+"""Gets what came of a request that was sent without waiting for it."""
 
-PRODUCE_VERSION = 3
-"""From Kafka 0.11 on; 7 would need zstd."""
+_Packet = bytes | ClientError
+_Answer = Callable[[_Packet], Awaitable[None]]
 
 _RESPONSE_HEADER = struct.Struct(">ii")
 _MAX_REQUEST_BYTES = 100 * 1024 * 1024
@@ -43,8 +42,9 @@ class _Promise(NamedTuple):
     """A response to come. Upstream has a channel for packets and one for errors; nobody can tell them from one."""
 
     correlation_id: int
-    api: str
-    answer: "Channel[bytes | ClientError]"
+    api: Api[Any, Any]
+    version: int
+    answer: _Answer
 
 
 class Broker:
@@ -64,9 +64,11 @@ class Broker:
         self._correlation_id = 0
         self._conn: Connection | None = None
         self._conn_err: ClientError | None = None
-        self._responses: Channel[_Promise] = Channel()
+        self._api_ranges: ApiRanges = {}
+        self._responses: Channel[_Promise] | None = None
         self._done: Channel[None] = Channel()
         self._died_of: ClientError | None = None
+        self._throttle = Throttle(surroundings.tracer, broker_id, obeyed=conf.release.obeys_throttling)
 
     @property
     def addr(self) -> tuple[str, int]:
@@ -79,18 +81,23 @@ class Broker:
             return
         self._opened = True
         await self._lock.acquire()
-        self._surroundings.tasks.go(self._dial(), f"broker/{self.id}/dial")
+        self._surroundings.tasks.go(self._connect(), f"broker/{self.id}/open")
 
-    async def _dial(self) -> None:
+    async def _connect(self) -> None:
         """Holds the lock that `open` took."""
         try:
             self._conn_err = None
-            self._conn = await self._dialer.dial(self.host, self.port, broker=self.id, limit=self._conf.dial)
-        except NetError as error:
-            self._conn_err = from_net(error)
-            self._opened = False
-        else:
             self._died_of = None
+            self._conn = await self._dialer.dial(self.host, self.port, broker=self.id, limit=self._conf.dial)
+            if self._conf.api_versions_version is not None:
+                await self._identify(self._conn, self._conf.api_versions_version)
+        except NetError as error:
+            self._conn_err = NetworkError(error)
+            self._opened = False
+        except NetworkError as error:
+            self._conn_err = self._died_of = error
+            await self._close_locked()
+        else:
             self._done = Channel()
             self._responses = Channel(self._conf.max_open_requests - 1)
             receiver = self._response_receiver(self._conn, self._responses, self._done)
@@ -98,118 +105,183 @@ class Broker:
         finally:
             self._lock.release()
 
+    async def _identify(self, conn: Connection, version: int) -> None:
+        """Raises NetworkError where that broke the connection; a broker that does not answer is taken as it is."""
+        asked = Identification(conn, self._conf, self._correlation_id)
+        try:
+            found = await asked.run(version)
+        finally:
+            self._correlation_id = asked.correlation_id
+        if found is not None:
+            self._api_ranges = found
+
     async def connected(self) -> bool:
         """Whether there is a connection, once a dial that is under way has ended."""
         async with self._lock:
             return self._conn is not None
 
-    async def close(self) -> None:
-        """Close once every request that was sent is answered or has failed. Does nothing where there is no connection
-        (ErrNotConnected, which every caller upstream ignores)."""
+    async def response_size(self) -> int:
+        """Requests whose answers nobody has begun to read. Waits for whoever holds the lock."""
         async with self._lock:
-            if self._conn is None:
-                return
-            self._responses.close()
+            return 0 if self._responses is None else len(self._responses)
+
+    def socket_is_broken(self) -> bool:
+        """Whether the kernel knows so already. A broker that somebody is busy with is not looked at (getSockError)."""
+        return not self._lock.locked() and self._conn is not None and self._conn.broken
+
+    async def close(self) -> None:
+        """Returns once every request that was sent is answered or has failed. Does nothing where there is no
+        connection (ErrNotConnected, which every caller upstream ignores)."""
+        async with self._lock:
+            if self._conn is not None or self._conf.release.close_ends_reads:
+                self._conn_err = None
+            await self._close_locked()
+
+    async def _close_locked(self) -> None:
+        conn, responses = self._conn, self._responses
+        if conn is None:
+            return
+        if responses is not None:
+            responses.close()
+        if self._conf.release.close_ends_reads:
+            conn.close(self._why_closed())
+        if responses is not None:
             await self._done.receive()
-            self._conn.close(None if self._died_of is None else self._died_of.text)
-            self._conn = None
-            self._conn_err = None
-            self._opened = False
+        conn.close(self._why_closed())  # the second time it does nothing
+        self._conn = None
+        self._responses = None
+        self._opened = False
 
-    async def get_metadata(self, request: MetadataRequest, version: int) -> MetadataResponse:
-        return await self._send_and_receive(METADATA, request, version)
+    def _why_closed(self) -> str | None:
+        return None if self._died_of is None else self._died_of.text
 
-    async def produce(self, request: ProduceRequest, version: int) -> ProduceResponse | None:
+    async def get_metadata(self, request: MetadataRequest) -> MetadataResponse:
+        return await self._send_and_receive(METADATA, request, self._conf.metadata_version)
+
+    async def init_producer_id(self, request: InitProducerIdRequest) -> InitProducerIdResponse:
+        return await self._send_and_receive(INIT_PRODUCER_ID, request, self._conf.init_producer_id_version)
+
+    async def produce(self, request: ProduceRequest) -> ProduceResponse | None:
         """None where the request asks for no response."""
         if request.acks == 0:
-            await self._send(PRODUCE, request, version, promise_response=False)
+            async with self._lock:
+                await self._send(PRODUCE, request, self._restricted(PRODUCE, self._conf.produce_version), None)
             return None
-        return await self._send_and_receive(PRODUCE, request, version)
+        return await self._send_and_receive(PRODUCE, request, self._conf.produce_version)
 
-    async def _send(self, api: Api[Any, Any], body: object, version: int, *, promise_response: bool) -> _Promise | None:
+    async def async_produce(self, request: ProduceRequest, handler: Handler) -> None:
+        """Returns when the request is sent. `handler` is called later, unless the request asks for no response; it must
+        not close this broker. Raises without calling it."""
+
+        async def handle(packet: _Packet) -> None:
+            try:
+                response = _decoded(PRODUCE, version, packet)
+            except ClientError as error:
+                await handler(error)
+                return
+            await self._throttle.after(response.throttle_time_ms)
+            await handler(response)
+
         async with self._lock:
-            if self._conn is None:
-                raise self._conn_err or sentinel("ErrNotConnected")
-            correlation_id = self._correlation_id
-            try:
-                buf = encode_request(
-                    body, version=version, correlation_id=correlation_id, client_id=self._conf.client_id
-                )
-            except MessageError as wrong:
-                raise PacketEncodingError(str(wrong)) from wrong
-            if len(buf) > _MAX_REQUEST_BYTES:
-                raise PacketEncodingError(f"invalid request size ({len(buf)})")
-            try:
-                await self._conn.send(
-                    buf,
-                    api=api.name,
-                    correlation_id=correlation_id,
-                    limit=self._conf.write,
-                    answered=promise_response,
-                )
-            except NetError as error:
-                raise from_net(error) from error
-            self._correlation_id = (correlation_id + 1) & 0x7FFFFFFF
-            if not promise_response:
-                return None
-            promise = _Promise(correlation_id, api.name, Channel())
-            await self._responses.send(promise)
-            return promise
+            version = self._restricted(PRODUCE, self._conf.produce_version)
+            await self._send(PRODUCE, request, version, None if request.acks == 0 else handle)
+
+    def _restricted(self, api: Api[Any, Any], version: int) -> int:
+        return restrict_api_version(version, self._api_ranges.get(api.key))
+
+    async def _send(self, api: Api[Any, Any], body: object, version: int, answer: _Answer | None) -> None:
+        """The caller holds the lock. `answer` is called with what comes; None: nothing will."""
+        if self._conn is None:
+            raise self._conn_err or self._conf.errors.sentinel("ErrNotConnected")
+        correlation_id = self._correlation_id
+        try:
+            buf = encode_request(body, version=version, correlation_id=correlation_id, client_id=self._conf.client_id)
+        except MessageError as wrong:
+            raise PacketEncodingError(str(wrong)) from wrong
+        if len(buf) > _MAX_REQUEST_BYTES:
+            raise PacketEncodingError(f"invalid request size ({len(buf)})")
+        await self._throttle.wait()
+        try:
+            await self._conn.send(
+                buf, api=api.name, correlation_id=correlation_id, limit=self._conf.write, answered=answer is not None
+            )
+        except NetError as error:
+            raise NetworkError(error) from error
+        self._correlation_id = (correlation_id + 1) & 0x7FFFFFFF
+        if answer is not None:
+            assert self._responses is not None
+            await self._responses.send(_Promise(correlation_id, api, version, answer))
 
     async def _send_and_receive(self, api: Api[Any, R], body: object, version: int) -> R:
-        promise = await self._send(api, body, version, promise_response=True)
-        assert promise is not None
-        answer, _ = await promise.answer.receive()
-        if isinstance(answer, ClientError):
-            raise answer
-        assert answer is not None
-        try:
-            return decode_response(api, version, answer)[1]
-        except MessageError as wrong:
-            raise PacketDecodingError(str(wrong)) from wrong
+        if self._conf.release.waits_under_lock:
+            return await self._send_and_receive_locked(api, body, version)
+        packets: Channel[_Packet] = Channel()
+        async with self._lock:
+            await self._send(api, body, version, packets.send)
+        packet, _ = await packets.receive()
+        return _decoded(api, version, packet)
+
+    async def _send_and_receive_locked(self, api: Api[Any, R], body: object, version: int) -> R:
+        packets: Channel[_Packet] = Channel()
+        async with self._lock:
+            version = self._restricted(api, version)
+            try:
+                await self._send(api, body, version, packets.send)
+                packet, _ = await packets.receive()
+                response = _decoded(api, version, packet)
+            except ClientError as error:
+                await self._maybe_close_locked(error)
+                raise
+            await self._throttle.after(getattr(response, "throttle_time_ms", 0))
+            return response
+
+    async def _maybe_close_locked(self, error: ClientError) -> None:
+        """A transport error other than a time-out ends the connection."""
+        if not self._conf.release.closes_broken_connections:
+            return
+        if isinstance(error, NetworkError) and not error.timed_out:
+            self._conn_err = error
+            await self._close_locked()
 
     async def _response_receiver(self, conn: Connection, responses: Channel[_Promise], done: Channel[None]) -> None:
         """Reads answers in the order of their requests; after an error every later request gets that error."""
         async for promise in responses:
             if self._died_of is None:
                 try:
-                    await promise.answer.send(await self._read_response(conn, promise))
-                    continue
+                    packet = await self._read_response(conn, promise)
                 except ClientError as error:
                     self._died_of = error
-            await promise.answer.send(self._died_of)
+                else:
+                    await promise.answer(packet)
+                    continue
+            await promise.answer(self._died_of)
         done.close()
 
     async def _read_response(self, conn: Connection, promise: _Promise) -> bytes:
         """The response from its correlation id on. Header and rest have a ReadTimeout each."""
-        purpose = f"{promise.api} response"
+        purpose = f"{promise.api.name} response"
+        header_bytes = _RESPONSE_HEADER.size + has_tagged_header(promise.api, promise.version)
         try:
-            header = await conn.read_full(_RESPONSE_HEADER.size, limit=self._conf.read, purpose=purpose)
-            length, correlation_id = _RESPONSE_HEADER.unpack(header)
+            header = await conn.read_full(header_bytes, limit=self._conf.read, purpose=purpose)
+            length, correlation_id = _RESPONSE_HEADER.unpack_from(header)
             if length <= 4 or length > _MAX_RESPONSE_BYTES:
                 raise PacketDecodingError(f"message of length {length} too large or too small")
             if correlation_id != promise.correlation_id:
                 raise PacketDecodingError(
                     f"correlation ID didn't match, wanted {promise.correlation_id}, got {correlation_id}"
                 )
-            rest = await conn.read_full(length - 4, limit=self._conf.read, purpose=purpose)
+            rest = await conn.read_full(length + 4 - header_bytes, limit=self._conf.read, purpose=purpose)
         except NetError as error:
-            raise from_net(error) from error
+            raise NetworkError(error) from error
         conn.received(length + 4)
         return header[4:] + rest
 
 
-@cache
-def prepare() -> None:
-    """Build the codecs of every message that the profile sends and reads: the first use of each takes milliseconds."""
-    batch = encode_batch([Record(value=b"")], base_timestamp_ms=0)
-    data = (TopicProduceData(name="", partition_data=(PartitionProduceData(index=0, records=batch),)),)
-    produce = ProduceRequest(acks=1, timeout_ms=0, topic_data=data)
-    messages: tuple[tuple[Api[Any, Any], int, object, object], ...] = (
-        (METADATA, 1, MetadataRequest(), MetadataResponse()),
-        (METADATA, 5, MetadataRequest(), MetadataResponse()),
-        (PRODUCE, PRODUCE_VERSION, produce, ProduceResponse()),
-    )
-    for api, version, request, response in messages:
-        encode_request(request, version=version, correlation_id=0, client_id="")
-        decode_response(api, version, encode_response(response, version=version, correlation_id=0)[4:])
+def _decoded(api: Api[Any, R], version: int, packet: _Packet | None) -> R:
+    assert packet is not None, "a promise whose channel was closed"
+    if isinstance(packet, ClientError):
+        raise packet
+    try:
+        return decode_response(api, version, packet)[1]
+    except MessageError as wrong:
+        raise PacketDecodingError(str(wrong)) from wrong

@@ -1,17 +1,23 @@
-"""One a broker: gathers messages into requests, sends one request at a time, and sorts out what came of it.
+"""One a broker: gathers messages into requests and sorts out what came of each. How requests go out is a release's own:
+one at a time (sequential_producer) or overlapping (pipelined_producer).
 
-Source: Shopify/sarama v1.27.2 async_producer.go (brokerProducer).
+Source: Shopify/sarama v1.27.2 async_producer.go, IBM/sarama v1.60.1 async_producer.go (brokerProducer).
 """
 
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from client.errors import ClientError
 from client.events import Wait
-from client.golang import Channel, Receive, Send, after, select
-from client.profiles.sarama.broker import PRODUCE_VERSION, Broker
-from client.profiles.sarama.errors import CODES, KError, PacketEncodingError, sentinel
+from client.golang import Channel, after
+from client.profiles.sarama.broker import Broker
+from client.profiles.sarama.errors import KError, PacketEncodingError
+from client.profiles.sarama.kerrors import CODES
 from client.profiles.sarama.message import FIN, SYN, ProducerMessage
-from client.profiles.sarama.produce_set import PartitionMessages, ProduceSet
+from client.profiles.sarama.produce_set import PartitionSet, ProduceSet
+from client.profiles.sarama.transaction_manager import NO_PRODUCER_ID
 from client.wire.apis.produce import PartitionProduceResponse, ProduceResponse
 
 if TYPE_CHECKING:
@@ -19,21 +25,9 @@ if TYPE_CHECKING:
 
 _NO_ERROR = CODES["ErrNoError"]
 _DUPLICATE = CODES["ErrDuplicateSequenceNumber"]
-_RETRIABLE = frozenset(
-    CODES[name]
-    for name in (
-        "ErrInvalidMessage",
-        "ErrUnknownTopicOrPartition",
-        "ErrLeaderNotAvailable",
-        "ErrNotLeaderForPartition",
-        "ErrRequestTimedOut",
-        "ErrNotEnoughReplicas",
-        "ErrNotEnoughReplicasAfterAppend",
-    )
-)
 
 
-class _Response(NamedTuple):
+class Response(NamedTuple):
     """What came of a set: an error, or a response (None where none was asked for)."""
 
     sent: ProduceSet
@@ -41,65 +35,49 @@ class _Response(NamedTuple):
     res: ProduceResponse | None
 
 
-class BrokerProducer:
-    """`input` takes messages; `abandoned`, there only without retries, is closed when the connection is given up."""
+class BrokerProducer(ABC):
+    """`input` takes messages, `output` whole sets; `abandoned`, there only without retries, is closed when the
+    connection is given up."""
 
     def __init__(self, parent: "AsyncProducer", broker: Broker) -> None:
+        self.input: Channel[ProducerMessage] = Channel()
+        self.output: Channel[ProduceSet] = Channel()
+        self.abandoned: Channel[None] | None = Channel() if parent.conf.retry_max <= 0 else None
         self._parent = parent
         self._broker = broker
         self._rng = parent.surroundings.rng
-        self.input: Channel[ProducerMessage] = Channel()
-        self.abandoned: Channel[None] | None = Channel() if parent.conf.retry_max <= 0 else None
-        self._output: Channel[ProduceSet] = Channel()
-        self._responses: Channel[_Response] = Channel()
-        self._buffer = ProduceSet(parent.conf, self._rng)
+        self._responses: Channel[Response] = Channel()
+        self._buffer = parent.new_produce_set()
         self._timer: Channel[float] | None = None
         self._timer_wait: Wait | None = None
         self._timer_fired = False
         self._closing: ClientError | None = None
         self._current_retries: dict[tuple[str, int], ClientError] = {}
+        self._retriable = frozenset(CODES[name] for name in parent.conf.release.retriable_kerrors)
 
-    @classmethod
-    def start(cls, parent: "AsyncProducer", broker: Broker) -> "BrokerProducer":
-        bp = cls(parent, broker)
-        parent.surroundings.tasks.go(bp._run(), f"producer/broker/{broker.id}/run")
-        parent.surroundings.tasks.go(bp._bridge(), f"producer/broker/{broker.id}/bridge")
-        return bp
+    @abstractmethod
+    def start(self) -> None:
+        """Start its tasks."""
 
-    async def _bridge(self) -> None:
-        """Makes the network's answer something that `select` can wait for."""
-        async for sent in self._output:
-            try:
-                response = await self._broker.produce(sent.build_request(), PRODUCE_VERSION)
-            except ClientError as err:
-                await self._responses.send(_Response(sent, err, None))
-            else:
-                await self._responses.send(_Response(sent, None, response))
-        self._responses.close()
+    @abstractmethod
+    async def _wait_for_space(self, msg: ProducerMessage, *, force_rollover: bool) -> ClientError | None:
+        """Flush until the message fits. Why it has to be retried instead; None once there is room."""
 
-    async def _run(self) -> None:
-        output: Channel[ProduceSet] | None = None
-        while True:
-            chosen = await select(
-                self._rng,
-                Receive(self.input),
-                Receive(self._timer),
-                Send(output, self._buffer),
-                Receive(self._responses),
-            )
-            if chosen.place == 0:
-                if not chosen.ok:
-                    await self._shutdown()
-                    return
-                await self._take(chosen.value)
-            elif chosen.place == 1:
-                self._timer_fired = True
-                self._end_timer_wait("elapsed")
-            elif chosen.place == 2:
-                self._roll_over()
-            elif chosen.ok:
-                await self._handle_response(chosen.value)
-            output = self._output if self._timer_fired or self._buffer.ready_to_flush() else None
+    @abstractmethod
+    async def _retry_batch(self, one: PartitionSet, err: ClientError) -> None:
+        """Send a whole batch again, to whoever leads its partition now."""
+
+    @abstractmethod
+    async def _retry_after_closing(self, sent: ProduceSet, err: ClientError) -> None:
+        """The connection is given up: see to the messages of a request that failed on it, and to those that wait."""
+
+    @abstractmethod
+    def _unmute(self, batches: Iterable[PartitionSet]) -> None:
+        """Nothing of them is in flight any more."""
+
+    def _go_retry_batch(self, one: PartitionSet, err: ClientError) -> None:
+        name = f"producer/retryBatch/{one.topic}/{one.partition}"
+        self._parent.surroundings.tasks.go(self._retry_batch(one, err), name)
 
     async def _take(self, msg: ProducerMessage) -> None:
         if msg.flags & SYN:
@@ -113,12 +91,18 @@ class BrokerProducer:
                 # We were retrying this partition, but can start processing again.
                 self._current_retries.pop((msg.topic, msg.partition), None)
             return
-        if self._buffer.would_overflow(msg):
-            reason = await self._wait_for_space(msg)
-            if reason is not None:
-                await self._parent.retry_message(msg, reason)
-                return
-        self._buffer.add(msg)
+        if msg.flags & FIN and self._parent.conf.release.returns_early_fin:
+            await self._parent.retry_message(msg, self._parent.conf.errors.sentinel("ErrShuttingDown"))
+            return
+        reason = await self._room_for(msg)
+        if reason is not None:
+            await self._parent.retry_message(msg, reason)
+            return
+        try:
+            self._buffer.add(msg)
+        except ClientError as wrong:
+            await self._parent.return_error(msg, wrong)
+            return
         frequency = self._parent.conf.flush_frequency
         if frequency.seconds > 0 and self._timer is None:
             self._timer = after(frequency.seconds)
@@ -126,47 +110,35 @@ class BrokerProducer:
                 frequency.setting, frequency.seconds, "flush", broker=self._broker.id
             )
 
-    async def _shutdown(self) -> None:
-        while not self._buffer.empty():
-            chosen = await select(self._rng, Receive(self._responses), Send(self._output, self._buffer))
-            if chosen.place == 1:
-                self._roll_over()
-            elif chosen.ok:
-                await self._handle_response(chosen.value)
-        self._output.close()
-        async for response in self._responses:
-            await self._handle_response(response)
+    async def _room_for(self, msg: ProducerMessage) -> ClientError | None:
+        if self._buffer.would_overflow(msg):
+            reason = await self._wait_for_space(msg, force_rollover=False)
+            if reason is not None:
+                return reason
+        numbered = self._parent.txnmgr.producer_id != NO_PRODUCER_ID
+        if numbered and self._buffer.producer_epoch != msg.producer_epoch:
+            return await self._wait_for_space(msg, force_rollover=True)
+        return None
 
     def _needs_retry(self, msg: ProducerMessage) -> ClientError | None:
         return self._closing or self._current_retries.get((msg.topic, msg.partition))
 
-    async def _wait_for_space(self, msg: ProducerMessage) -> ClientError | None:
-        """Why the message has to be retried instead; None once there is room."""
-        while True:
-            chosen = await select(self._rng, Receive(self._responses), Send(self._output, self._buffer))
-            if chosen.place == 1:
-                self._roll_over()
-                return None
-            if chosen.ok:
-                await self._handle_response(chosen.value)
-            reason = self._needs_retry(msg)
-            if reason is not None:
-                return reason
-            if not self._buffer.would_overflow(msg):
-                return None
+    def _timer_ends(self) -> None:
+        self._timer_fired = True
+        self._end_timer_wait("elapsed")
 
     def _roll_over(self) -> None:
         self._timer = None
         self._timer_fired = False
         self._end_timer_wait("satisfied")
-        self._buffer = ProduceSet(self._parent.conf, self._rng)
+        self._buffer = self._parent.new_produce_set()
 
     def _end_timer_wait(self, outcome: str) -> None:
         if self._timer_wait is not None:
             self._timer_wait.end(outcome)
             self._timer_wait = None
 
-    async def _handle_response(self, response: _Response) -> None:
+    async def _handle_response(self, response: Response) -> None:
         if response.err is not None:
             await self._handle_error(response.sent, response.err)
         else:
@@ -177,29 +149,50 @@ class BrokerProducer:
     async def _handle_success(self, sent: ProduceSet, response: ProduceResponse | None) -> None:
         # By the blocks of the request, not of the response, to notice if the response lacks one.
         blocks = {} if response is None else _blocks(response)
-        retriable: list[tuple[PartitionMessages, KError]] = []
+        retriable: list[tuple[PartitionSet, KError]] = []
         for one in sent.each_partition():
+            block = blocks.get((one.topic, one.partition))
             if response is None:
                 # No response was asked for: success has to be assumed.
                 await self._parent.return_successes(one.msgs)
-                continue
-            block = blocks.get((one.topic, one.partition))
-            if block is None:
-                await self._parent.return_errors(one.msgs, sentinel("ErrIncompleteResponse"))
-            elif block.error_code in (_NO_ERROR, _DUPLICATE):
-                if block.error_code == _NO_ERROR:
-                    for place, msg in enumerate(one.msgs):
-                        msg.offset = block.base_offset + place
-                await self._parent.return_successes(one.msgs)
-            elif block.error_code in _RETRIABLE and self._parent.conf.retry_max > 0:
-                retriable.append((one, KError(block.error_code)))
+            elif block is None:
+                await self._parent.return_errors(one.msgs, self._parent.conf.errors.sentinel("ErrIncompleteResponse"))
             else:
-                if self._parent.conf.retry_max <= 0:
-                    self._parent.abandon_broker_connection(self._broker)
-                await self._parent.return_errors(one.msgs, KError(block.error_code))
+                err = await self._handle_block(one, block)
+                if err is not None:
+                    retriable.append((one, err))
+        if retriable:
+            await self._retry_blocks(retriable)
+        kept = [one for one, _ in retriable] if self._parent.conf.idempotent else []
+        self._unmute(one for one in sent.each_partition() if one not in kept)
+
+    async def _handle_block(self, one: PartitionSet, block: PartitionProduceResponse) -> KError | None:
+        """What the broker said of one batch; the error where it is to be tried again."""
+        if block.error_code in (_NO_ERROR, _DUPLICATE):
+            if block.error_code == _NO_ERROR:
+                for place, msg in enumerate(one.msgs):
+                    msg.offset = block.base_offset + place
+            await self._parent.return_successes(one.msgs)
+            return None
+        err = self._parent.conf.errors.of_code(block.error_code)
+        if self._parent.conf.retry_max > 0 and block.error_code in self._retriable:
+            return err
+        if self._parent.conf.retry_max <= 0:
+            self._parent.abandon_broker_connection(self._broker)
+        await self._parent.return_errors(one.msgs, err)
+        return None
+
+    async def _retry_blocks(self, retriable: list[tuple[PartitionSet, KError]]) -> None:
+        idempotent = self._parent.conf.idempotent
+        if idempotent:
+            with suppress(ClientError):  # upstream logs it and goes on
+                await self._parent.client.refresh_metadata(*(one.topic for one, _ in retriable))
         for one, err in retriable:
             self._current_retries[one.topic, one.partition] = err
-            await self._parent.retry_messages(one.msgs, err)
+            if idempotent:
+                self._go_retry_batch(one, err)
+            else:
+                await self._parent.retry_messages(one.msgs, err)
             # Dropping the following messages has the side effect of incrementing their retry count.
             await self._parent.retry_messages(self._buffer.drop_partition(one.topic, one.partition), err)
 
@@ -207,13 +200,12 @@ class BrokerProducer:
         if isinstance(err, PacketEncodingError):
             for one in sent.each_partition():
                 await self._parent.return_errors(one.msgs, err)
+            self._unmute(sent.each_partition())
             return
         self._parent.abandon_broker_connection(self._broker)
         await self._broker.close()
         self._closing = err
-        for one in (*sent.each_partition(), *self._buffer.each_partition()):
-            await self._parent.retry_messages(one.msgs, err)
-        self._roll_over()
+        await self._retry_after_closing(sent, err)
 
 
 def _blocks(response: ProduceResponse) -> dict[tuple[str, int], PartitionProduceResponse]:

@@ -1,186 +1,139 @@
-"""Sarama's configuration: names, defaults and the checks of Validate, in its words.
+"""Sarama's configuration as the code reads it, and the checks of Validate that look at several settings together.
 
-Source: Shopify/sarama v1.27.2 config.go. Left out: what only consumers and the admin client read, and
-Producer.Return.*, which a SyncProducer demands to be true.
+Source: Shopify/sarama v1.27.2 config.go, IBM/sarama v1.60.1 config.go.
 """
 
+import json
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from client.net.connection import Limit
-from client.profiles.sarama.errors import ConfigurationError
-from client.profiles.sarama.releases import RELEASES
-from client.settings import Setting, Settings, SettingsTable, SettingValue
+from client.profiles.sarama.errors import ConfigurationError, Errors
+from client.profiles.sarama.releases import Release, release_of, request_version
+from client.profiles.sarama.settings import ACKS, LEVEL_DEFAULT
+from client.settings import Settings
+from client.wire.compression import Compressor, gzip, lz4_frame, plain, zstd
 
-_Check = Callable[[SettingValue], str | None]
-
-_ACKS = {"NoResponse": 0, "WaitForLocal": 1, "WaitForAll": -1}
-_VALID_ID = re.compile(r"\A[A-Za-z0-9._-]+\Z")
-_VERSIONS = tuple(dict.fromkeys(version for release in RELEASES.values() for version in release.versions))
-
-
-def _refused(text: str) -> str:
-    return ConfigurationError(text).text
-
-
-def _above_zero(name: str) -> _Check:
-    return lambda value: _refused(f"{name} must be > 0") if _number(value) <= 0 else None
-
-
-def _not_negative(name: str) -> _Check:
-    return lambda value: _refused(f"{name} must be >= 0") if _number(value) < 0 else None
-
-
-def _number(value: SettingValue) -> float:
-    return 0.0 if isinstance(value, str) else float(value)
-
-
-def _client_id(value: SettingValue) -> str | None:
-    return None if _VALID_ID.match(str(value)) else _refused("ClientID is invalid")
-
-
-def _only_false(what: str) -> _Check:
-    return lambda value: f"{what} is not reproduced yet: only false" if value else None
-
-
-def _duration(name: str, default_s: float, about: str, check: _Check | None = None) -> Setting:
-    return Setting(name=name, kind="duration", default=default_s, about=about, check=check)
-
-
-def _count(name: str, default: int, about: str, check: _Check) -> Setting:
-    return Setting(name=name, kind="count", default=default, about=about, check=check)
-
-
-def _flag(name: str, default: bool, about: str, check: _Check | None = None) -> Setting:
-    return Setting(name=name, kind="flag", default=default, about=about, check=check)
-
-
-SETTINGS = SettingsTable(
-    "sarama",
-    (
-        _count(
-            "Net.MaxOpenRequests", 5, "unanswered requests a connection", _above_zero("Net.MaxOpenRequests")
-        ),
-        _duration("Net.DialTimeout", 30.0, "how long a dial may take", _above_zero("Net.DialTimeout")),
-        _duration("Net.ReadTimeout", 30.0, "how long a response may take", _above_zero("Net.ReadTimeout")),
-        _duration("Net.WriteTimeout", 30.0, "how long the kernel may take a request", _above_zero("Net.WriteTimeout")),
-        _flag("Net.TLS.Enable", default=False, about="TLS", check=_only_false("TLS")),
-        _flag("Net.SASL.Enable", default=False, about="SASL", check=_only_false("SASL")),
-        _duration("Net.KeepAlive", 0.0, "period of TCP keep-alives; 0: Go's 15 s, negative: none"),
-        _count(
-            "Metadata.Retry.Max", 3, "tries after the first of a metadata refresh", _not_negative("Metadata.Retry.Max")
-        ),
-        _duration("Metadata.Retry.Backoff", 0.25, "pause before each of them", _not_negative("Metadata.Retry.Backoff")),
-        _duration(
-            "Metadata.RefreshFrequency",
-            600.0,
-            "period of the refresh in the background; 0: none",
-            _not_negative("Metadata.RefreshFrequency"),
-        ),
-        _flag("Metadata.Full", default=True, about="metadata of all topics, or only of those in use"),
-        _duration("Metadata.Timeout", 0.0, "how long a metadata refresh may take with its retries; 0: no limit"),
-        _count(
-            "Producer.MaxMessageBytes", 1_000_000, "largest message", _above_zero("Producer.MaxMessageBytes")
-        ),
-        Setting(
-            name="Producer.RequiredAcks",
-            kind="choice",
-            default="WaitForLocal",
-            about="who must have a message before the broker answers",
-            choices=tuple(_ACKS),
-        ),
-        _duration(
-            "Producer.Timeout",
-            10.0,
-            "how long the broker may wait for its followers: a field of the request, no timer of the client",
-            _above_zero("Producer.Timeout"),
-        ),
-        Setting(
-            name="Producer.Compression", kind="choice", default="none", about="codec of batches", choices=("none",)
-        ),
-        Setting(
-            name="Producer.Partitioner",
-            kind="choice",
-            default="hash",
-            about="who chooses the partition of a message that names none",
-            choices=("hash", "random", "roundrobin"),
-        ),
-        _flag("Producer.Idempotent", default=False, about="idempotence", check=_only_false("the idempotent producer")),
-        _count("Producer.Flush.Bytes", 0, "bytes that trigger a flush", _not_negative("Producer.Flush.Bytes")),
-        _count("Producer.Flush.Messages", 0, "messages that trigger a flush", _not_negative("Producer.Flush.Messages")),
-        _duration(
-            "Producer.Flush.Frequency", 0.0, "time that triggers a flush", _not_negative("Producer.Flush.Frequency")
-        ),
-        _count(
-            "Producer.Flush.MaxMessages",
-            0,
-            "most messages in a request; 0: no limit",
-            _not_negative("Producer.Flush.MaxMessages"),
-        ),
-        _count("Producer.Retry.Max", 3, "tries of a message after the first", _not_negative("Producer.Retry.Max")),
-        _duration("Producer.Retry.Backoff", 0.1, "pause before each of them", _not_negative("Producer.Retry.Backoff")),
-        Setting(
-            name="ClientID", kind="text", default="sarama", about="name in every request", check=_client_id
-        ),
-        _count("ChannelBufferSize", 256, "messages in each internal channel", _not_negative("ChannelBufferSize")),
-        Setting(
-            name="Version", kind="choice", default="1.0.0", about="Kafka version that is assumed", choices=_VERSIONS
-        ),
-    ),
-)  # fmt: skip
-"""Every setting of the profile."""
+_GO_KEEP_ALIVE_S = 15.0
+_VALID_CLIENT_ID = re.compile(r"\A[A-Za-z0-9._-]+\Z")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Config:
-    """The settings as the code reads them. Limits carry their setting's name, so that waits can be traced by it."""
+    """Limits carry their setting's name, so that waits can be traced by it. `*_version` are those of requests."""
+
+    release: Release
+    version: tuple[int, ...]
+    metadata_version: int
+    produce_version: int
+    init_producer_id_version: int
+    api_versions_version: int | None
+    """None: no ApiVersionsRequest is sent."""
 
     max_open_requests: int
     dial: Limit
     read: Limit
     write: Limit
     keep_alive_s: float | None
+
     metadata_retry_max: int
     metadata_retry_backoff: Limit
     metadata_refresh_frequency_s: float
     metadata_full: bool
     metadata_timeout_s: float
+    metadata_allow_auto_topic_creation: bool
+    metadata_single_flight: bool
+
     max_message_bytes: int
     required_acks: int
     timeout_ms: int
+    compression: str
+    compression_level: int
+    compressor: Compressor
     partitioner: str
+    idempotent: bool
+    transaction_retry_max: int
+    transaction_retry_backoff: Limit
     flush_bytes: int
     flush_messages: int
     flush_frequency: Limit
     flush_max_messages: int
     retry_max: int
     retry_backoff: Limit
+    retry_max_buffer_length: int
+    retry_max_buffer_bytes: int
     client_id: str
     channel_buffer_size: int
-    version: tuple[int, ...]
+
+    @property
+    def errors(self) -> Errors:
+        return self.release.errors
 
     def is_at_least(self, *version: int) -> bool:
         """`conf.Version.IsAtLeast`."""
         return self.version >= version
 
     def validate(self) -> None:
-        """What Validate checks of several settings together. Raises ConfigurationError."""
+        """Raises ConfigurationError."""
         if 0 < self.flush_max_messages < self.flush_messages:
             raise ConfigurationError("Producer.Flush.MaxMessages must be >= Producer.Flush.Messages when set")
+        self._validate_compression()
+        if self.idempotent:
+            self._validate_idempotence()
+        # Before 1.60.1 the client id is looked at whatever the version: the setting's own check.
+        if not self.is_at_least(1, 0, 0) and not _VALID_CLIENT_ID.match(self.client_id):
+            quoted = json.dumps(self.client_id, ensure_ascii=False)
+            raise ConfigurationError(f"ClientID value {quoted} is not valid for Kafka versions before 1.0.0")
 
+    def _validate_compression(self) -> None:
+        level = self.compression_level
+        if self.compression == "gzip" and level != LEVEL_DEFAULT and not self.release.lowest_gzip_level <= level <= 9:
+            wrong = f"gzip: invalid compression level: {level}"
+            raise ConfigurationError(f"gzip compression does not work with level {level}: {wrong}")
+        if self.compression == "zstd" and not self.is_at_least(2, 1, 0):
+            raise ConfigurationError("zstd compression requires Version >= V2_1_0_0")
 
-_GO_KEEP_ALIVE_S = 15.0
+    def _validate_idempotence(self) -> None:
+        if self.retry_max == 0:
+            raise ConfigurationError("Idempotent producer requires Producer.Retry.Max >= 1")
+        if self.required_acks != ACKS["WaitForAll"]:
+            raise ConfigurationError("Idempotent producer requires Producer.RequiredAcks to be WaitForAll")
+        if self.max_open_requests > 1:
+            raise ConfigurationError("Idempotent producer requires Net.MaxOpenRequests to be 1")
 
 
 def config_of(settings: Settings) -> Config:
     """The typed configuration of resolved settings."""
+    release = release_of(settings.release)
+    version = tuple(int(part) for part in settings.text("Version").split("."))
+    compression = settings.text("Producer.Compression")
+    level = settings.count("Producer.CompressionLevel")
 
     def limit(name: str) -> Limit:
         return Limit(name, settings.seconds(name))
 
+    # What a release does not have is what the code did before there was a setting for it.
+    def flag(name: str, *, before: bool) -> bool:
+        return settings.flag(name) if name in settings else before
+
+    def count(name: str) -> int:
+        return settings.count(name) if name in settings else 0
+
+    produce_version = request_version(release.produce_versions, version)
+    if compression == "zstd" and release.zstd_produce_version is not None:
+        produce_version = release.zstd_produce_version
+    api_versions_version = None
+    if flag("ApiVersionsRequest", before=False):
+        api_versions_version = request_version(release.api_versions_versions, version)
     keep_alive_s = settings.seconds("Net.KeepAlive")
+    transaction_backoff = "Producer.Transaction.Retry.Backoff"
     return Config(
+        release=release,
+        version=version,
+        metadata_version=request_version(release.metadata_versions, version),
+        produce_version=produce_version,
+        init_producer_id_version=request_version(release.init_producer_id_versions, version),
+        api_versions_version=api_versions_version,
         max_open_requests=settings.count("Net.MaxOpenRequests"),
         dial=limit("Net.DialTimeout"),
         read=limit("Net.ReadTimeout"),
@@ -191,17 +144,41 @@ def config_of(settings: Settings) -> Config:
         metadata_refresh_frequency_s=settings.seconds("Metadata.RefreshFrequency"),
         metadata_full=settings.flag("Metadata.Full"),
         metadata_timeout_s=settings.seconds("Metadata.Timeout"),
+        metadata_allow_auto_topic_creation=flag("Metadata.AllowAutoTopicCreation", before=True),
+        metadata_single_flight=flag("Metadata.SingleFlight", before=False),
         max_message_bytes=settings.count("Producer.MaxMessageBytes"),
-        required_acks=_ACKS[settings.text("Producer.RequiredAcks")],
+        required_acks=ACKS[settings.text("Producer.RequiredAcks")],
         timeout_ms=int(settings.seconds("Producer.Timeout") * 1000),
+        compression=compression,
+        compression_level=level,
+        compressor=_compressor(release, compression, level),
         partitioner=settings.text("Producer.Partitioner"),
+        idempotent=settings.flag("Producer.Idempotent"),
+        transaction_retry_max=count("Producer.Transaction.Retry.Max"),
+        transaction_retry_backoff=(
+            limit(transaction_backoff) if transaction_backoff in settings else Limit(transaction_backoff, 0.0)
+        ),
         flush_bytes=settings.count("Producer.Flush.Bytes"),
         flush_messages=settings.count("Producer.Flush.Messages"),
         flush_frequency=limit("Producer.Flush.Frequency"),
         flush_max_messages=settings.count("Producer.Flush.MaxMessages"),
         retry_max=settings.count("Producer.Retry.Max"),
         retry_backoff=limit("Producer.Retry.Backoff"),
+        retry_max_buffer_length=count("Producer.Retry.MaxBufferLength"),
+        retry_max_buffer_bytes=count("Producer.Retry.MaxBufferBytes"),
         client_id=settings.text("ClientID"),
         channel_buffer_size=settings.count("ChannelBufferSize"),
-        version=tuple(int(part) for part in settings.text("Version").split(".")),
     )
+
+
+def _compressor(release: Release, codec: str, level: int) -> Compressor:
+    """Go's packages and C's libraries compress differently; both read what the other writes."""
+    if codec == "gzip":
+        return gzip(-1 if level == LEVEL_DEFAULT else 1 if level == -3 else level)
+    if codec == "snappy":
+        return release.snappy()
+    if codec == "lz4":
+        return lz4_frame(release.lz4_block_size)
+    if codec == "zstd":
+        return zstd() if level == LEVEL_DEFAULT else zstd(min(max(level, 1), 22))
+    return plain()

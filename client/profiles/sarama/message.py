@@ -1,4 +1,7 @@
-"""The message on its way through the producer. Source: Shopify/sarama v1.27.2 async_producer.go (ProducerMessage)."""
+"""The message on its way through the producer.
+
+Source: Shopify/sarama v1.27.2 async_producer.go, IBM/sarama v1.60.1 async_producer.go (ProducerMessage).
+"""
 
 from dataclasses import dataclass
 
@@ -19,8 +22,9 @@ _MAXIMUM_RECORD_OVERHEAD_BYTES = 5 * 5 + 10 + 1
 class ProducerMessage:
     """`operation` names whose message it is in the trace; None for the producer's own markers.
 
-    `named_partition` is what the caller asks for; `partition` and `offset` are filled in on the way. `expectation`
-    gets the error, or None, when the message's fate is known; `tried` says that an attempt is under way.
+    `named_partition` is what the caller asks for; `partition` and `offset` are filled in on the way. An idempotent
+    producer's message has a number within its epoch from `has_sequence` on. `expectation` gets the error, or None, when
+    the message's fate is known; `tried` says that an attempt is under way.
     """
 
     topic: str = ""
@@ -32,7 +36,10 @@ class ProducerMessage:
     offset: int = -1
     retries: int = 0
     flags: int = 0
-    expectation: Channel[ClientError | None] | None = None
+    sequence_number: int = 0
+    producer_epoch: int = 0
+    has_sequence: bool = False
+    expectation: "Channel[ProducerError | None] | None" = None
     tried: bool = False
 
     def byte_size(self) -> int:
@@ -42,6 +49,9 @@ class ProducerMessage:
     def clear(self) -> None:
         self.flags = 0
         self.retries = 0
+        self.sequence_number = 0
+        self.producer_epoch = 0
+        self.has_sequence = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """One a partition: finds its leader, hands messages to the leader's producer, and keeps their order during retries.
 
-Source: Shopify/sarama v1.27.2 async_producer.go (partitionProducer).
+Source: Shopify/sarama v1.27.2 async_producer.go, IBM/sarama v1.60.1 async_producer.go (partitionProducer).
 """
 
 from typing import TYPE_CHECKING
@@ -68,6 +68,8 @@ class PartitionProducer:
             self._unref()
             await self._backoff()
         if msg.retries > self._high_watermark:
+            if self._parent.conf.release.finds_leader_before_fin and not await self._has_broker_producer(msg):
+                return
             await self._new_high_watermark(msg.retries)
             await self._backoff()
         elif self._high_watermark > 0:
@@ -87,15 +89,29 @@ class PartitionProducer:
                 self._parent.in_flight.done()
                 return
         self._parent.attempt_started(msg, self._leader if self._broker_producer is not None else None)
+        if not await self._has_broker_producer(msg):
+            return
+        assert self._broker_producer is not None
+        self._number(msg)
+        await self._broker_producer.input.send(msg)
+
+    async def _has_broker_producer(self, msg: ProducerMessage) -> bool:
+        """Choose one where there is none; False where that failed, and the message with it."""
         if self._broker_producer is None:
             try:
                 await self._update_leader()
             except ClientError as err:
                 await self._parent.return_error(msg, err)
                 await self._backoff()
-                return
-        assert self._broker_producer is not None
-        await self._broker_producer.input.send(msg)
+                return False
+        return True
+
+    def _number(self, msg: ProducerMessage) -> None:
+        """A message that is sent for the first time gets its number; markers have none."""
+        if self._parent.conf.idempotent and msg.retries == 0 and msg.flags == 0 and not msg.has_sequence:
+            manager = self._parent.txnmgr
+            msg.sequence_number, msg.producer_epoch = manager.next_sequence_number(msg.topic, msg.partition)
+            msg.has_sequence = True
 
     def _state(self, level: int) -> _RetryState:
         return self._retry_state.setdefault(level, _RetryState())
@@ -138,6 +154,8 @@ class PartitionProducer:
                 return
         assert self._broker_producer is not None
         for msg in buf:
+            if self._parent.conf.release.numbers_flushed_messages:
+                self._number(msg)
             await self._broker_producer.input.send(msg)
 
     async def _update_leader(self) -> None:

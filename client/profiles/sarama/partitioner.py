@@ -1,8 +1,11 @@
-"""Who gets a message that names no partition. Source: Shopify/sarama v1.27.2 partitioner.go.
+"""Who gets a message that names no partition.
+
+Source: Shopify/sarama v1.27.2 partitioner.go, IBM/sarama v1.60.1 partitioner.go, murmur2.go.
 
 A message that names its partition goes there, as with NewManualPartitioner.
 """
 
+import zlib
 from collections.abc import Callable
 from random import Random
 from typing import Protocol
@@ -42,11 +45,25 @@ class RoundRobinPartitioner:
         return chosen
 
 
-class HashPartitioner:
-    """By the key's hash; a message without key goes anywhere."""
+class ManualPartitioner:
+    """The partition in the message, which is 0 where nobody has set it."""
 
     def __init__(self, rng: Random) -> None:
+        pass
+
+    def requires_consistency(self, msg: ProducerMessage) -> bool:
+        return True
+
+    def partition(self, msg: ProducerMessage, count: int) -> int:
+        return msg.named_partition or 0
+
+
+class KeyPartitioner:
+    """By the key; a message without one goes anywhere."""
+
+    def __init__(self, rng: Random, choose: Callable[[bytes, int], int]) -> None:
         self._random = RandomPartitioner(rng)
+        self._choose = choose
 
     def requires_consistency(self, msg: ProducerMessage) -> bool:
         return msg.key is not None
@@ -54,10 +71,7 @@ class HashPartitioner:
     def partition(self, msg: ProducerMessage, count: int) -> int:
         if msg.key is None:
             return self._random.partition(msg, count)
-        signed = _fnv1a_32(msg.key)
-        if signed >= 1 << 31:
-            signed -= 1 << 32
-        return abs(signed) % count  # Go's remainder keeps the dividend's sign; upstream then drops it
+        return self._choose(msg.key, count)
 
 
 class NamedPartitioner:
@@ -73,10 +87,35 @@ class NamedPartitioner:
         return self._other.partition(msg, count) if msg.named_partition is None else msg.named_partition
 
 
+def _by_hash(key: bytes, count: int) -> int:
+    """NewHashPartitioner. Go's remainder keeps the dividend's sign, which upstream then drops."""
+    unsigned = _fnv1a_32(key)
+    return abs(unsigned - (1 << 32) if unsigned >= 1 << 31 else unsigned) % count
+
+
+def _by_reference_hash(key: bytes, count: int) -> int:
+    """NewReferenceHashPartitioner."""
+    return (_fnv1a_32(key) & 0x7FFFFFFF) % count
+
+
+def _by_crc(key: bytes, count: int) -> int:
+    """NewConsistentCRCHashPartitioner: librdkafka's choice."""
+    return zlib.crc32(key) % count
+
+
+def _by_murmur2(key: bytes, count: int) -> int:
+    """NewMurmur2Partitioner: the Java producer's choice."""
+    return (_murmur2(key) & 0x7FFFFFFF) % count
+
+
 PARTITIONERS: dict[str, Callable[[Random], Partitioner]] = {
-    "hash": HashPartitioner,
+    "hash": lambda rng: KeyPartitioner(rng, _by_hash),
     "random": RandomPartitioner,
     "roundrobin": RoundRobinPartitioner,
+    "manual": ManualPartitioner,
+    "referencehash": lambda rng: KeyPartitioner(rng, _by_reference_hash),
+    "consistentcrchash": lambda rng: KeyPartitioner(rng, _by_crc),
+    "murmur2": lambda rng: KeyPartitioner(rng, _by_murmur2),
 }
 """By the setting's value."""
 
@@ -87,3 +126,18 @@ def _fnv1a_32(data: bytes) -> int:
     for byte in data:
         value = ((value ^ byte) * 16777619) & 0xFFFFFFFF
     return value
+
+
+def _murmur2(data: bytes) -> int:
+    """Source: apache/kafka Utils.java (murmur2)."""
+    magic, mask = 0x5BD1E995, 0xFFFFFFFF
+    value = (0x9747B28C ^ len(data)) & mask
+    whole = len(data) & ~3
+    for start in range(0, whole, 4):
+        part = (int.from_bytes(data[start : start + 4], "little") * magic) & mask
+        part = ((part ^ (part >> 24)) * magic) & mask
+        value = ((value * magic) & mask) ^ part
+    if whole < len(data):
+        value = ((value ^ int.from_bytes(data[whole:], "little")) * magic) & mask
+    value = ((value ^ (value >> 13)) * magic) & mask
+    return value ^ (value >> 15)

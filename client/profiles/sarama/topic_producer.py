@@ -1,6 +1,6 @@
 """One a topic: gives messages their partition and hands them to its producer.
 
-Source: Shopify/sarama v1.27.2 async_producer.go (topicProducer).
+Source: Shopify/sarama v1.27.2 async_producer.go, IBM/sarama v1.60.1 async_producer.go (topicProducer).
 """
 
 from typing import TYPE_CHECKING
@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from client.errors import ClientError
 from client.golang import Channel, in_map_order
 from client.profiles.sarama.breaker import Breaker
-from client.profiles.sarama.errors import kerror, sentinel
 from client.profiles.sarama.message import ProducerMessage
 from client.profiles.sarama.partition_producer import PartitionProducer
 from client.profiles.sarama.partitioner import PARTITIONERS, NamedPartitioner
@@ -62,8 +61,8 @@ class TopicProducer:
 
         await self._breaker.run(look_up)
         if not partitions:
-            raise kerror("ErrLeaderNotAvailable")
+            raise self._parent.conf.errors.kerror("ErrLeaderNotAvailable")
         choice = self._partitioner.partition(msg, len(partitions))
         if not 0 <= choice < len(partitions):
-            raise sentinel("ErrInvalidPartition")
+            raise self._parent.conf.errors.sentinel("ErrInvalidPartition")
         msg.partition = partitions[choice]

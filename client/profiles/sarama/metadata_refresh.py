@@ -1,0 +1,158 @@
+"""How metadata are asked for: broker after broker, try after try.
+
+Source: Shopify/sarama v1.27.2 client.go, IBM/sarama v1.60.1 client.go (tryRefreshMetadata, updateMetadata).
+"""
+
+import asyncio
+from typing import NamedTuple
+
+from client.errors import ClientError
+from client.events import Kind
+from client.golang import sleep
+from client.metadata import Snapshot, Topic, snapshot_of
+from client.profiles.sarama.config import Config
+from client.profiles.sarama.errors import KError, PacketEncodingError, TopicErrors
+from client.profiles.sarama.kerrors import CODES
+from client.profiles.sarama.registry import BrokerRegistry
+from client.surroundings import Surroundings
+from client.wire.apis.metadata import MetadataRequest, MetadataRequestTopic
+
+_NO_ERROR = CODES["ErrNoError"]
+_UNKNOWN_TOPIC = CODES["ErrUnknownTopicOrPartition"]
+_LEADER_NOT_AVAILABLE = CODES["ErrLeaderNotAvailable"]
+_FATAL = frozenset(CODES[name] for name in ("ErrSASLAuthenticationFailed", "ErrTopicAuthorizationFailed"))
+
+
+class _Try(NamedTuple):
+    """What one try came to; `error` may be None although there is reason to try again (before 1.60.1)."""
+
+    should_retry: bool
+    error: ClientError | None
+
+
+class MetadataRefresh:
+    """Keeps what brokers said last: `topics` by name, and `asked_for`, every topic that ever was in an answer."""
+
+    def __init__(self, surroundings: Surroundings, conf: Config, registry: BrokerRegistry) -> None:
+        self.topics: dict[str, Topic] = {}
+        self.asked_for: dict[str, None] = {}
+        self._surroundings = surroundings
+        self._conf = conf
+        self._registry = registry
+        self._updated_ms = 0
+
+    def forget(self) -> None:
+        self.topics = {}
+        self.asked_for = {}
+
+    async def refresh(self, topics: tuple[str, ...], purpose: str) -> None:
+        """Ask for these topics, all without any; `purpose` goes before that of each back-off in the trace.
+
+        Upstream calls itself for each retry; here it is a loop. Raises ClientError.
+        """
+        deadline_at = None
+        if self._conf.metadata_timeout_s > 0:
+            deadline_at = asyncio.get_running_loop().time() + self._conf.metadata_timeout_s
+        attempts_remaining = self._conf.metadata_retry_max
+        backoff = self._conf.metadata_retry_backoff
+        tracer = self._surroundings.tracer
+        try_number = 1
+        while True:
+            found = await self._traced_try(topics, deadline_at, try_number)
+            last = not found.should_retry or attempts_remaining <= 0 or _past(deadline_at, backoff.seconds)
+            if not last and backoff.seconds > 0:
+                with tracer.sleeping(backoff.setting, backoff.seconds, f"{purpose}metadata back-off"):
+                    await sleep(backoff.seconds)
+            if last or self._somebody_else_refreshed(backoff.seconds):
+                if found.error is not None:
+                    raise found.error
+                return
+            attempts_remaining -= 1
+            try_number += 1
+
+    def _somebody_else_refreshed(self, backoff_s: float) -> bool:
+        if not self._conf.release.spares_fresh_metadata or self._updated_ms == 0:
+            return False
+        return asyncio.get_running_loop().time() - self._updated_ms / 1000 < backoff_s
+
+    async def _traced_try(self, topics: tuple[str, ...], deadline_at: float | None, try_number: int) -> _Try:
+        tracer = self._surroundings.tracer
+        tracer.emit(Kind.REFRESH_STARTED, try_number=try_number)
+        try:
+            found = await self._ask_brokers(topics, deadline_at)
+        except ClientError as fatal:
+            tracer.emit(Kind.REFRESH_ENDED, try_number=try_number, outcome="failed", error=fatal.text)
+            raise
+        failed = {} if found.error is None else {"error": found.error.text}
+        outcome = "failed" if found.should_retry or found.error is not None else "ok"
+        tracer.emit(Kind.REFRESH_ENDED, try_number=try_number, outcome=outcome, **failed)
+        return found
+
+    async def _ask_brokers(self, topics: tuple[str, ...], deadline_at: float | None) -> _Try:
+        """Brokers one after the other until one answers."""
+        request = MetadataRequest(
+            topics=tuple(MetadataRequestTopic(name=topic) for topic in topics) if topics else None,
+            allow_auto_topic_creation=bool(topics) and self._conf.metadata_allow_auto_topic_creation,
+        )
+        broker_errors: list[ClientError] = []
+        broker = await self._registry.next_to_ask()
+        while broker is not None and not _past(deadline_at, 0.0):
+            try:
+                response = await broker.get_metadata(request)
+            except PacketEncodingError:
+                raise
+            except ClientError as error:
+                if isinstance(error, KError):
+                    if error.code in _FATAL:
+                        raise
+                else:
+                    broker_errors.append(error)
+            else:
+                snapshot = snapshot_of(response)
+                if snapshot.nodes or not self._conf.release.distrusts_empty_metadata:
+                    return self._update(snapshot, all_known_metadata=not topics)
+            await broker.close()
+            self._registry.deregister(broker)
+            broker = await self._registry.next_to_ask()
+        if broker is None:
+            self._registry.resurrect_dead_seeds()
+        kept = broker_errors if self._conf.release.keeps_broker_errors else ()
+        return _Try(True, self._conf.errors.sentinel("ErrOutOfBrokers", kept))
+
+    def _update(self, snapshot: Snapshot, *, all_known_metadata: bool) -> _Try:
+        """Take an answer in."""
+        if self._registry.closed:
+            return _Try(False, None)
+        self._registry.update(snapshot.nodes)
+        if all_known_metadata:
+            self.forget()
+        found = self._store(snapshot)
+        if not found.should_retry:
+            self._updated_ms = int(asyncio.get_running_loop().time() * 1000)
+        return found
+
+    def _store(self, snapshot: Snapshot) -> _Try:
+        should_retry = False
+        errors: dict[str, KError] = {}
+        last: KError | None = None
+        for topic in snapshot.topics:
+            self.asked_for[topic.name] = None
+            self.topics.pop(topic.name, None)
+            leaderless = topic.error == _LEADER_NOT_AVAILABLE
+            if topic.error in (_UNKNOWN_TOPIC, _LEADER_NOT_AVAILABLE):
+                should_retry = True
+            if topic.error not in (_NO_ERROR, _LEADER_NOT_AVAILABLE):  # do not store partial results
+                last = errors[topic.name] = self._conf.errors.of_code(topic.error)
+                continue
+            self.topics[topic.name] = topic
+            if any(p.error == _LEADER_NOT_AVAILABLE for p in topic.partitions.values()):
+                leaderless = should_retry = True
+            if leaderless:
+                errors[topic.name] = self._conf.errors.of_code(_LEADER_NOT_AVAILABLE)
+        if not self._conf.release.keeps_broker_errors:
+            return _Try(should_retry, last)
+        return _Try(should_retry, TopicErrors(errors) if errors else None)
+
+
+def _past(deadline_at: float | None, backoff_s: float) -> bool:
+    return deadline_at is not None and asyncio.get_running_loop().time() + backoff_s > deadline_at

@@ -1,0 +1,118 @@
+"""The brokers that a client knows: bootstrap addresses ("seeds"), dead ones among them, and registered ones.
+
+Source: Shopify/sarama v1.27.2 client.go, IBM/sarama v1.60.1 client.go (private broker management helpers). Upstream
+guards them with a lock; here nothing waits between reading and writing them. With Metadata.SingleFlight off 1.60.1's
+LeastLoadedBroker may wait for a busy broker while it holds that lock: others then go on here that would wait there.
+"""
+
+from collections.abc import Sequence
+
+from client.events import Kind
+from client.golang import first_in_map, in_map_order
+from client.metadata import Node
+from client.net.dialer import Dialer
+from client.profiles.sarama.broker import Broker
+from client.profiles.sarama.config import Config
+from client.surroundings import Surroundings
+
+
+class BrokerRegistry:
+    """Made with the bootstrap addresses in random order."""
+
+    def __init__(self, surroundings: Surroundings, conf: Config, addrs: Sequence[tuple[str, int]]) -> None:
+        self.closed = False
+        self._surroundings = surroundings
+        self._conf = conf
+        self._dialer = Dialer(surroundings, keep_alive_s=conf.keep_alive_s)
+        shuffled = surroundings.rng.sample(list(addrs), len(addrs))
+        self._seeds = [self._new_broker(host, port, -1) for host, port in shuffled]
+        self._dead_seeds: list[Broker] = []
+        self._registered: dict[int, Broker] = {}
+
+    def _new_broker(self, host: str, port: int, broker_id: int) -> Broker:
+        return Broker(self._surroundings, self._dialer, self._conf, host, port, broker_id)
+
+    def registered(self, broker_id: int) -> Broker | None:
+        return self._registered.get(broker_id)
+
+    async def next_to_ask(self) -> Broker | None:
+        """Whom to ask for metadata, its connection being opened; None where nobody is left."""
+        if self._conf.release.asks_registered_first:
+            broker = await self._least_loaded() or self._first_seed()
+        else:
+            broker = self._first_seed() or first_in_map(self._surroundings.rng, self._registered)
+        if broker is not None:
+            await broker.open()
+        return broker
+
+    def _first_seed(self) -> Broker | None:
+        return self._seeds[0] if self._seeds else None
+
+    async def _least_loaded(self) -> Broker | None:
+        """The registered broker with the fewest waiting answers. Asking one waits for whoever is busy with it."""
+        chosen, fewest = None, -1
+        for _, broker in in_map_order(self._surroundings.rng, self._registered):
+            if chosen is None or fewest > await broker.response_size():
+                fewest = await broker.response_size()
+                chosen = broker
+        return chosen
+
+    def deregister(self, broker: Broker) -> None:
+        """It failed: the first seed goes to the dead ones, a registered broker is forgotten."""
+        if self._conf.release.asks_registered_first and broker.id in self._registered:
+            del self._registered[broker.id]
+        elif broker is self._first_seed():
+            self._dead_seeds.append(self._seeds.pop(0))
+        else:
+            self._registered.pop(broker.id, None)
+        self._surroundings.tracer.emit(
+            Kind.STATE,
+            purpose="broker",
+            outcome="deregistered",
+            broker=broker.id,
+            address=f"{broker.host}:{broker.port}",
+        )
+
+    def resurrect_dead_seeds(self) -> None:
+        self._seeds += self._dead_seeds
+        self._dead_seeds = []
+
+    def update(self, nodes: Sequence[Node]) -> None:
+        """Register, replace and forget, as a metadata answer says."""
+        if self._conf.release.checks_sockets:
+            self._check_sockets()
+        for node in nodes:
+            known = self._registered.get(node.id)
+            if known is not None and known.addr == (node.host, node.port):
+                continue
+            if known is not None:
+                self._safe_async_close(known)
+            self._registered[node.id] = self._new_broker(node.host, node.port, node.id)
+        current = {node.id for node in nodes}
+        for broker_id in tuple(self._registered):
+            if broker_id not in current:
+                self._safe_async_close(self._registered.pop(broker_id))
+
+    def _check_sockets(self) -> None:
+        """checkBrokersHealth: what the kernel knows to be broken is closed; `update` makes a registered one anew."""
+        for broker_id, broker in tuple(self._registered.items()):
+            if broker.socket_is_broken():
+                self._safe_async_close(broker)
+                del self._registered[broker_id]
+        for broker in (*self._seeds, *self._dead_seeds):
+            if broker.socket_is_broken():
+                self._safe_async_close(broker)
+
+    def close(self) -> None:
+        """Connections are closed in the background."""
+        for broker in (*self._registered.values(), *self._seeds):
+            self._safe_async_close(broker)
+        self._registered = {}
+        self.closed = True
+
+    def _safe_async_close(self, broker: Broker) -> None:
+        async def close() -> None:
+            if await broker.connected():
+                await broker.close()
+
+        self._surroundings.tasks.go(close(), f"broker/{broker.id}/safeAsyncClose")

@@ -1,0 +1,105 @@
+"""One request at a time to each broker: what came of it is known before the next goes out.
+
+Source: Shopify/sarama v1.27.2 async_producer.go (brokerProducer).
+"""
+
+from collections.abc import Iterable
+
+from client.errors import ClientError
+from client.golang import Channel, Receive, Send, select
+from client.profiles.sarama.broker_producer import BrokerProducer, Response
+from client.profiles.sarama.message import ProducerMessage
+from client.profiles.sarama.produce_set import PartitionSet, ProduceSet
+
+
+class SequentialProducer(BrokerProducer):
+    def start(self) -> None:
+        tasks = self._parent.surroundings.tasks
+        tasks.go(self._run(), f"producer/broker/{self._broker.id}/run")
+        tasks.go(self._bridge(), f"producer/broker/{self._broker.id}/bridge")
+
+    async def _bridge(self) -> None:
+        """Makes the network's answer something that `select` can wait for."""
+        async for sent in self.output:
+            try:
+                response = Response(sent, None, await self._broker.produce(sent.build_request()))
+            except ClientError as err:
+                response = Response(sent, err, None)
+            await self._responses.send(response)
+        self._responses.close()
+
+    async def _run(self) -> None:
+        output: Channel[ProduceSet] | None = None
+        while True:
+            chosen = await select(
+                self._rng,
+                Receive(self.input),
+                Receive(self._timer),
+                Send(output, self._buffer),
+                Receive(self._responses),
+            )
+            if chosen.place == 0:
+                if not chosen.ok:
+                    await self._shutdown()
+                    return
+                await self._take(chosen.value)
+            elif chosen.place == 1:
+                self._timer_ends()
+            elif chosen.place == 2:
+                self._roll_over()
+            elif chosen.ok:
+                await self._handle_response(chosen.value)
+            output = self.output if self._timer_fired or self._buffer.ready_to_flush() else None
+
+    async def _shutdown(self) -> None:
+        while not self._buffer.empty():
+            chosen = await select(self._rng, Receive(self._responses), Send(self.output, self._buffer))
+            if chosen.place == 1:
+                self._roll_over()
+            elif chosen.ok:
+                await self._handle_response(chosen.value)
+        self.output.close()
+        async for response in self._responses:
+            await self._handle_response(response)
+
+    async def _wait_for_space(self, msg: ProducerMessage, *, force_rollover: bool) -> ClientError | None:
+        while True:
+            chosen = await select(self._rng, Receive(self._responses), Send(self.output, self._buffer))
+            if chosen.place == 1:
+                self._roll_over()
+                return None
+            if chosen.ok:
+                await self._handle_response(chosen.value)
+            reason = self._needs_retry(msg)
+            if reason is not None:
+                return reason
+            if not force_rollover and not self._buffer.would_overflow(msg):
+                return None
+
+    def _unmute(self, batches: Iterable[PartitionSet]) -> None:
+        """With one request at a time nothing is muted."""
+
+    async def _retry_after_closing(self, sent: ProduceSet, err: ClientError) -> None:
+        for one in (*sent.each_partition(), *self._buffer.each_partition()):
+            await self._parent.retry_messages(one.msgs, err)
+        self._roll_over()
+
+    async def _retry_batch(self, one: PartitionSet, err: ClientError) -> None:
+        """Of a batch whose tries are used up, only the first message is answered; the others' senders wait for ever
+        (#2378). And nobody ever gives the leader's producer back."""
+        parent = self._parent
+        again = parent.new_produce_set()
+        again.put(one)
+        for msg in one.msgs:
+            if msg.retries >= parent.conf.retry_max:
+                await parent.return_error(msg, err)
+                return
+            parent.try_again(msg, err)
+        try:
+            leader = await parent.client.leader(one.topic, one.partition)
+        except ClientError:
+            await parent.return_errors(one.msgs, err)
+            return
+        for msg in one.msgs:
+            parent.attempt_started(msg, leader)
+        await parent.get_broker_producer(leader).output.send(again)
