@@ -3,6 +3,7 @@
 import contextlib
 import shutil
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -13,7 +14,7 @@ import pyspark.sql.functions as F  # noqa: N812
 from pydantic import ValidationError
 from pyspark.sql import SparkSession
 
-from harness.records.folder import MANIFEST, RUNS
+from harness.records.folder import EVENTS, MANIFEST, RUNS
 from harness.records.manifest import Manifest
 from reports.charts.timeline import Timeline, timeline_of
 from reports.errors import NothingToReport
@@ -31,6 +32,7 @@ from reports.tables import every_table
 
 Progress = Callable[[str], None]
 Rows = list[dict[str, Any]]
+SIDE_BY_SIDE = 3
 
 
 def write_report(folders: Sequence[Path], *, out: Path | None, progress: Progress) -> ReportResult:
@@ -44,7 +46,7 @@ def write_report(folders: Sequence[Path], *, out: Path | None, progress: Progres
     progress(f"starting Spark on {java}{without}")
     work = target / "report" / ".work"
     try:
-        with spark_session(archive, work) as spark:
+        with spark_session(archive, work, size_bytes=size_of(folders)) as spark:
             return make_report(spark, folders, out=target, progress=progress, began_s=began_s)
     finally:
         shutil.rmtree(work, ignore_errors=True)
@@ -58,8 +60,21 @@ def look_before(folders: Sequence[Path]) -> None:
     for folder in folders:
         if not folder.is_dir():
             raise NothingToReport(f"{folder} is no folder", remedy)
-        if not (folder / RUNS).is_file():
-            raise NothingToReport(f"{folder} has no {RUNS}", remedy)
+        for name in (RUNS, EVENTS):
+            try:
+                (folder / name).open("rb").close()
+            except FileNotFoundError:
+                if name == RUNS:
+                    raise NothingToReport(f"{folder} has no {RUNS}", remedy) from None
+            except OSError as error:
+                raise NothingToReport(
+                    f"cannot read {folder / name}: {error.strerror}", "check the file's permissions"
+                ) from error
+
+
+def size_of(folders: Sequence[Path]) -> int:
+    files = [folder / name for folder in folders for name in (RUNS, EVENTS)]
+    return sum(file.stat().st_size for file in files if file.is_file())
 
 
 def make_report(
@@ -69,11 +84,8 @@ def make_report(
     began_s = perf_counter() if began_s is None else began_s
     progress("reading the records")
     records = read_folders(spark, folders)
-    tables = {}
-    for table in every_table():
-        progress(f"table {table.name}")
-        tables[table.name] = table.make(records).toArrow()
-    quarantined = rows_of(records.quarantined.toArrow())
+    progress(f"tables: {', '.join(table.name for table in every_table())}")
+    tables, quarantined = collected(records)
     if not tables["runs"].num_rows:
         raise nothing_readable(folders, quarantined)
     progress("time lines")
@@ -91,6 +103,21 @@ def make_report(
         runs=tables["runs"].num_rows,
         seconds=perf_counter() - began_s,
     )
+
+
+def collected(records: Records) -> tuple[dict[str, pa.Table], Rows]:
+    """The tables, and the lines in quarantine. Side by side, because planning a small query is most of its work."""
+    pool = ThreadPoolExecutor(max_workers=SIDE_BY_SIDE)
+    try:
+        quarantined = pool.submit(records.quarantined.toArrow)
+        tables = {table: pool.submit(table.make(records).toArrow) for table in every_table()}
+        found = {
+            table.name: made.result().sort_by([(name, "ascending") for name in table.order])
+            for table, made in tables.items()
+        }
+        return found, rows_of(quarantined.result())
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)  # an interruption must not wait for what is under way
 
 
 def rows_of(table: pa.Table) -> Rows:

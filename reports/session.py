@@ -5,7 +5,9 @@ that a report does not depend on how the machine is set up for other Spark progr
 """
 
 import contextlib
+import logging
 import os
+import re
 import signal
 import sys
 import tempfile
@@ -14,13 +16,14 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any
 
+from py4j.protocol import Py4JError  # type: ignore[import-untyped]
 from pyspark import SparkConf, SparkContext
 from pyspark.errors import PySparkRuntimeError
 from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
 from reports.errors import JavaFailed
-from reports.jvm.archive import FLAGS, Archive, spark_home
+from reports.jvm.archive import FLAGS, LARGE, SMALL, Archive, spark_home
 from reports.jvm.shim import home_for_spark
 
 LOOPBACK = "127.0.0.1"
@@ -37,36 +40,52 @@ SETTINGS = {
     "spark.log.level": "ERROR",
     "spark.sql.shuffle.partitions": "2",
     "spark.sql.adaptive.enabled": "false",
-    # A report reads some thousand lines: compiling code for each query takes longer than interpreting it.
-    "spark.sql.codegen.wholeStage": "false",
-    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     "spark.sql.catalogImplementation": "in-memory",
     "spark.sql.session.timeZone": "UTC",
 }
+TROUBLE = re.compile(r"error|exception|cannot|could not|too (small|large)|invalid|unrecogni[sz]ed", re.IGNORECASE)
+LARGE_BYTES = 64 * 2**20
+"""Records above this size are worth a Spark that takes longer to start and then works faster."""
+SMALL_SETTINGS = {
+    # Some thousand lines: compiling code for each query takes longer than interpreting it.
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+}
+LARGE_SETTINGS = {"spark.driver.memory": "4g", "spark.sql.shuffle.partitions": "4"}
 
 
 @contextlib.contextmanager
-def spark_session(archive: Archive, work: Path, *, make_archive: Path | None = None) -> Iterator[SparkSession]:
-    """A session for the length of a `with` block; `work` takes its temporary files.
+def spark_session(
+    archive: Archive, work: Path, *, size_bytes: int = 0, make_archive: Path | None = None
+) -> Iterator[SparkSession]:
+    """A session for the length of a `with` block, fit for records of a size; `work` takes its temporary files.
 
     A session that the process already has is lent, not stopped. `make_archive` makes Java write its class archive to
-    that file when it ends. Raises JavaFailed with Java's own words.
+    that file when it ends. Raises JavaFailed with Java's own words where Spark does not start, or fails at its work.
     """
     active = SparkSession.getActiveSession()
     if active is not None:
         yield active
         return
     work.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryFile("w+b") as log:
-        context = start(archive, work, log, make_archive)
+    with tempfile.TemporaryFile("w+b") as log, without_py4j_log():
+        large = size_bytes > LARGE_BYTES
+        options = java_options(archive, make_archive, large=large)
+        settings = {**SETTINGS, **(LARGE_SETTINGS if large else SMALL_SETTINGS), **places(work), **options}
+        context = start(archive, settings, work, log)
         try:
             yield SparkSession(context)
+        except (Py4JError, ConnectionError) as error:
+            raise JavaFailed(
+                f"Spark failed on {archive.java}: {last_words(log) or 'it ended without a word'}",
+                "if it ran out of memory or disk, make room and try again; else try another Java (JAVA_HOME)",
+            ) from error
         finally:
             stop(context)
 
 
-def start(archive: Archive, work: Path, log: IO[bytes], make_archive: Path | None) -> SparkContext:
-    conf = SparkConf(loadDefaults=False).setAll([*SETTINGS.items(), *places(work), java_options(archive, make_archive)])
+def start(archive: Archive, settings: Mapping[str, str], work: Path, log: IO[bytes]) -> SparkContext:
+    conf = SparkConf(loadDefaults=False).setAll([*settings.items()])
     on_interrupt = signal.getsignal(signal.SIGINT)
     try:
         with surroundings(archive, work), warnings.catch_warnings():
@@ -87,34 +106,40 @@ def start(archive: Archive, work: Path, log: IO[bytes], make_archive: Path | Non
 def stop(context: SparkContext) -> None:
     """End Spark and its Java, and wait for it: nothing outlives the report."""
     gateway = context._gateway
-    context.stop()
+    with (
+        contextlib.suppress(Py4JError, OSError),
+        warnings.catch_warnings(action="ignore"),
+    ):  # a dead Java cannot be stopped
+        context.stop()
     if gateway is None:
         return
-    gateway.shutdown()
     process = gateway.proc
-    process.stdin.close()
     try:
+        with contextlib.suppress(Py4JError, OSError):
+            gateway.shutdown()
+        process.stdin.close()
         process.wait(STOP_TIMEOUT_S)
     except BaseException:
         process.kill()
         process.wait()
         raise
     finally:
+        SparkContext._active_spark_context = None
         SparkContext._gateway = None
         SparkContext._jvm = None
 
 
-def places(work: Path) -> list[tuple[str, str]]:
-    return [("spark.local.dir", str(work)), ("spark.sql.warehouse.dir", str(work / "warehouse"))]
+def places(work: Path) -> Mapping[str, str]:
+    return {"spark.local.dir": str(work), "spark.sql.warehouse.dir": str(work / "warehouse")}
 
 
-def java_options(archive: Archive, make_archive: Path | None) -> tuple[str, str]:
-    flags = list(FLAGS)
+def java_options(archive: Archive, make_archive: Path | None, *, large: bool) -> Mapping[str, str]:
+    flags = [*(LARGE if large else SMALL), *FLAGS]
     if make_archive is not None:
         flags.append(archive.make_flag(make_archive))
     elif archive.exists:
         flags.append(archive.use_flag)
-    return "spark.driver.extraJavaOptions", " ".join(quoted(flag) for flag in flags)
+    return {"spark.driver.extraJavaOptions": " ".join(quoted(flag) for flag in flags)}
 
 
 def quoted(flag: str) -> str:
@@ -153,7 +178,25 @@ def variables(archive: Archive) -> Mapping[str, str]:
     }
 
 
+@contextlib.contextmanager
+def without_py4j_log() -> Iterator[None]:
+    """py4j logs a traceback to the root logger when Java dies or the user interrupts: both are told by their error."""
+
+    def not_py4j(record: logging.LogRecord) -> bool:
+        return record.module not in ("java_gateway", "clientserver")
+
+    root, silent = logging.getLogger(), logging.NullHandler()
+    root.addFilter(not_py4j)
+    root.addHandler(silent)  # or `logging.exception` would set up one that prints
+    try:
+        yield
+    finally:
+        root.removeHandler(silent)
+        root.removeFilter(not_py4j)
+
+
 def last_words(log: IO[bytes]) -> str:
+    """What Java said of its end; nothing where it only said that it was at work."""
     log.seek(0)
-    lines = [line.strip() for line in log.read().decode("utf-8", "replace").splitlines() if line.strip()]
-    return " / ".join(lines[-3:])[:500]
+    lines = [line.strip() for line in log.read().decode("utf-8", "replace").splitlines()]
+    return " / ".join([line for line in lines if TROUBLE.search(line) and "log level" not in line][-3:])[:500]

@@ -16,15 +16,12 @@ from reports.jvm.cache import cache_folder
 from reports.jvm.runtime import Java
 
 FIRST_WITH_AOT_CACHE = 25
-FLAGS = (
-    "-XX:TieredStopAtLevel=1",
-    "-XX:+UseSerialGC",
-    "-XX:-UsePerfData",
-    "-Xlog:disable",
-    "-Xlog:all=error:stderr",
-)
-"""A small report lives some seconds: the optimising compiler and parallel collectors cost it more than they give.
-`-Xshare:auto` is the default of every Java, and Java 25 refuses to hear it beside an ahead-of-time cache."""
+SMALL = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
+"""A small report lives some seconds: the optimising compiler and parallel collectors cost it more than they give."""
+LARGE = ("-XX:+UseParallelGC",)
+FLAGS = ("-XX:-UsePerfData", "-XX:+ExitOnOutOfMemoryError", "-Xlog:disable", "-Xlog:all=error:stderr")
+"""A Java without memory left answers nobody: it must end, so that the report can say so. `-Xshare:auto` is the default
+of every Java, and Java 25 refuses to hear it beside an ahead-of-time cache."""
 KEPT = 3
 """Archives of other runtimes or jars that are kept: 160 MB each."""
 
@@ -77,7 +74,7 @@ def fingerprint(java: Java) -> str:
         if path.is_file():
             state = path.stat()
             digest.update(f"{path}\0{state.st_size}\0{state.st_mtime_ns}\n".encode())
-    digest.update(f"{java.home}\0{java.version}\0{' '.join(FLAGS)}".encode())
+    digest.update(f"{java.home}\0{java.version}\0{' '.join((*SMALL, *FLAGS))}".encode())
     return digest.hexdigest()[:16]
 
 

@@ -13,8 +13,10 @@ from reports.ingest.records import Records
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
-    """`make` describes the table lazily: it starts no Spark job. Its rows come in the order that a reader wants."""
+    """`make` describes the table lazily: it starts no Spark job. `order` names the columns that its rows are sorted by
+    once they have left Spark: a few rows are not worth a distributed sort."""
 
     name: str
     about: str
+    order: tuple[str, ...]
     make: Callable[[Records], DataFrame]

@@ -20,7 +20,6 @@ def timeouts(records: Records) -> DataFrame:
         .transform(with_observation)
         .transform(summed_up)
         .transform(with_median)
-        .orderBy(*ROW)
     )
 
 
@@ -101,4 +100,4 @@ def with_median(cases: DataFrame) -> DataFrame:
     )
 
 
-TABLE = Table(name="timeouts", about="Predicted and measured, for every case and measure.", make=timeouts)
+TABLE = Table(name="timeouts", about="Predicted and measured, for every case and measure.", order=ROW, make=timeouts)

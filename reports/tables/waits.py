@@ -21,7 +21,6 @@ def waits(records: Records) -> DataFrame:
         .transform(with_waits_inside, spans)
         .transform(summed_by_run)
         .transform(median_of_runs)
-        .orderBy(*CASE, "operation", "setting")
     )
 
 
@@ -95,4 +94,9 @@ def median_of_runs(rows: DataFrame) -> DataFrame:
     )
 
 
-TABLE = Table(name="waits", about="Time waited on each setting, by case and operation.", make=waits)
+TABLE = Table(
+    name="waits",
+    about="Time waited on each setting, by case and operation.",
+    order=(*CASE, "operation", "setting"),
+    make=waits,
+)

@@ -155,3 +155,46 @@ def test_preparing_says_what_is_missing(tmp_path: Path) -> None:
     assert done.returncode == 3
     assert done.stderr.startswith("cannot prepare Java for Spark")
     assert "Traceback" not in done.stderr
+
+
+def test_records_that_may_not_be_read(tmp_path: Path) -> None:
+    (tmp_path / "runs.jsonl").mkdir()
+    with pytest.raises(reports.NothingToReport, match=r"cannot read .*: Is a directory"):
+        reports.build([tmp_path], progress=quiet)
+
+
+FAILING = """
+import sys
+from pathlib import Path
+from reports.errors import JavaFailed
+from reports.jvm.archive import archive_for
+from reports.jvm.runtime import find_java
+from reports.session import spark_session
+try:
+    with spark_session(archive_for(find_java()), Path(sys.argv[1])) as spark:
+        spark.sparkContext._gateway.proc.kill()
+        spark.range(3).count()
+except JavaFailed as error:
+    print("told:", error.text)
+try:
+    from reports import session
+    session.SETTINGS["spark.driver.memory"] = "1k"
+    with spark_session(archive_for(find_java()), Path(sys.argv[1])) as spark:
+        pass
+except JavaFailed as error:
+    print("told:", error.text)
+"""
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_a_java_that_dies_or_does_not_start_is_told_in_its_own_words(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", FAILING, str(tmp_path / "work")], capture_output=True, text=True, check=False
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    died, refused = [line for line in done.stdout.splitlines() if line.startswith("told:")]
+    assert "Spark failed on Java" in died
+    assert "did not start Spark" in refused
+    assert "heap" in refused.lower()
+    assert done.stderr == ""
