@@ -15,13 +15,15 @@ class LaunchError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Launch:
-    """`bootstrap` holds hosts and ports, `settings` values by full name, durations in seconds."""
+    """`bootstrap` holds hosts and ports, `settings` values by full name, durations in seconds; `producer` is None for
+    the client's usual one."""
 
     client: str
     version: str
     bootstrap: tuple[tuple[str, int], ...]
     settings: Mapping[str, SettingValue]
     seed: int
+    producer: str | None = None
 
 
 def launch_of(record: Mapping[str, object]) -> Launch:
@@ -38,6 +40,7 @@ def launch_of(record: Mapping[str, object]) -> Launch:
         bootstrap=_bootstrap(record.get("bootstrap")),
         settings=_settings(record.get("settings", {})),
         seed=seed,
+        producer=_text(record, "producer") if record.get("producer") is not None else None,
     )
 
 

@@ -46,6 +46,7 @@ async def serve(launch: Mapping[str, object], lines: AsyncIterator[bytes], write
         wanted = launch_of(launch)
         one = profile(wanted.client)
         check_release(one, wanted.version)
+        one.connect_as(wanted.producer)
     except (LaunchError, SettingError) as wrong:
         log(f"FAULTLAB_SUBJECT: {wrong}")
         return USAGE
@@ -206,7 +207,8 @@ class _Subject:
         settings = one.settings.resolve(self._launch.settings, self._launch.version)
         self._connecting = True
         try:
-            self._producer = await one.connect(self._surroundings, settings, self._launch.bootstrap)
+            connect = one.connect_as(self._launch.producer)
+            self._producer = await connect(self._surroundings, settings, self._launch.bootstrap)
         finally:
             self._connecting = False
 

@@ -66,6 +66,7 @@ class ClientPlan:
     version: str
     profile: str | None = None
     real: bool = False
+    producer: str | None = None
     argv: tuple[str, ...] = ()
     bootstrap: tuple[int, ...] = (1,)
 

@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from client.errors import SettingError
 from client.settings import Settings, SettingsTable
 from client.surroundings import Surroundings
 
@@ -37,8 +38,10 @@ blocks. Raises ClientError."""
 class Profile:
     """One real client. `releases` are the versions that it reproduces, oldest first; others are refused.
 
-    `functions` are names that formulas may call with this profile's settings in scope. `prepare` loads whatever would
-    else be loaded on first use, so that no operation is slowed by it: called before `ready`, free the second time.
+    `connect` makes its usual producer; `producers` are all of them by the name that a scenario may give
+    (`client.producer`), none where there is only one. `functions` are names that formulas may call with this profile's
+    settings in scope. `prepare` loads whatever would else be loaded on first use, so that no operation is slowed by it:
+    called before `ready`, free the second time.
     """
 
     name: str
@@ -46,5 +49,15 @@ class Profile:
     releases: tuple[str, ...]
     settings: SettingsTable
     connect: Connect
+    producers: Mapping[str, Connect] = field(default_factory=dict)
     functions: Mapping[str, Callable[..., float]] = field(default_factory=dict)
     prepare: Callable[[], None] = lambda: None
+
+    def connect_as(self, producer: str | None) -> Connect:
+        """The producer of that name, None: the usual one. Raises SettingError for a name that there is not."""
+        if producer is None:
+            return self.connect
+        if producer not in self.producers:
+            known = ", ".join(self.producers) or "one, which has no name"
+            raise SettingError("producer", f"{self.name} has no producer {producer}, only {known}")
+        return self.producers[producer]

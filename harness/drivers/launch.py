@@ -10,6 +10,7 @@ PROTOCOL = 1
 def launch_record(plan: RunPlan, address_of: Callable[[int], tuple[str, int]]) -> dict[str, object]:
     """The JSON object of FAULTLAB_SUBJECT. `address_of` gives a broker's advertised address."""
     addresses = [address_of(broker) for broker in plan.client.bootstrap]
+    chosen = {} if plan.client.producer is None else {"producer": plan.client.producer}
     return {
         "protocol": PROTOCOL,
         "client": plan.client.name,
@@ -18,6 +19,7 @@ def launch_record(plan: RunPlan, address_of: Callable[[int], tuple[str, int]]) -
         "topic": plan.cluster.topics[0].name if plan.cluster.topics else None,
         "settings": {setting.name: _value(setting) for setting in plan.settings},
         "seed": plan.seed,
+        **chosen,
     }
 
 

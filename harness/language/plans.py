@@ -14,6 +14,8 @@ UNIDENTIFIED = ("run_id", "attempt", "path")
 """Not part of a run's identity: the same run tried again, or read from another folder, stays the same run."""
 PLACES = ("line",)
 """Nor are lines of the file: a comment changes no run."""
+CHOSEN = ("real", "producer")
+"""Of the client: part of a run's identity only where a scenario says it."""
 SEED_BITS = 48
 """Seeds stay whole numbers in JSON and Spark."""
 
@@ -36,7 +38,7 @@ def plans(scenario: Scenario, *, environment: str, seed: int, repeat: int | None
 def identity(plan: RunPlan) -> str:
     """First 12 hex digits of a SHA-256 over everything that makes the run what it is."""
     known = {key: value for key, value in _plain(plan).items() if key not in UNIDENTIFIED}
-    known["client"] = {key: value for key, value in known["client"].items() if key != "real" or value}
+    known["client"] = {key: value for key, value in known["client"].items() if key not in CHOSEN or value}
     return sha256(_canonical(known)).hexdigest()[:12]
 
 
@@ -45,8 +47,9 @@ def _identified(plan: RunPlan) -> RunPlan:
 
 
 def _seed(cell: RunPlan, seed: int, number: int) -> int:
-    """Environment and driver are left out: sim and local, profile and library see the same chance."""
-    client = {key: value for key, value in asdict(cell.client).items() if key != "real"}
+    """Environment and driver are left out: sim and local, profile and library see the same chance, and so do all of a
+    profile's producers."""
+    client = {key: value for key, value in asdict(cell.client).items() if key not in CHOSEN}
     known = [seed, cell.scenario, client, [asdict(parameter) for parameter in cell.parameters], number]
     return int.from_bytes(sha256(_canonical(known)).digest()[: SEED_BITS // 8], "big")
 

@@ -48,6 +48,9 @@ class Client(Part):
     real: bool = Field(
         default=False, description="The library itself in the profile's place; --client real does so for all scenarios"
     )
+    producer: str | None = Field(
+        default=None, description="Which of the profile's producers, such as sync or async; its usual one where absent"
+    )
     driver: Driver | None = Field(default=None, description="Instead of `profile`: a program of your own")
     name: Name | None = Field(default=None, description="What reports call a program of your own")
     bootstrap: Annotated[list[BrokerId], Field(min_length=1)] = Field(

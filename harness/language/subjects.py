@@ -46,11 +46,17 @@ def _bundled(client: Client, tree: Tree, notes: Notes) -> tuple[ClientPlan, Prof
         message = f"{profile.name} {client.version} is not bundled; releases are never rounded"
         notes.add(at(tree, ("version",)), "unknown-version", message, f"one of {releases}")
         return None
+    if client.producer is not None and client.producer not in profile.producers:
+        message = f"{profile.name} has no producer {shown(client.producer)}"
+        hint = f"one of {', '.join(profile.producers)}" if profile.producers else "remove it"
+        notes.add(at(tree, ("producer",)), "unknown-producer", message, hint)
+        return None
     plan = ClientPlan(
         name=profile.name,
         version=client.version,
         profile=profile.name,
         real=client.real,
+        producer=client.producer,
         bootstrap=tuple(client.bootstrap),
     )
     return plan, profile
@@ -60,6 +66,8 @@ def _program(client: Client, tree: Tree, notes: Notes) -> tuple[ClientPlan, None
     assert client.driver is not None
     if client.real:
         notes.add(at(tree, ("real",), key=True), "client", "a program of your own is no profile's library", "remove it")
+    if client.producer is not None:
+        notes.add(at(tree, ("producer",), key=True), "client", "only profiles have several producers", "remove it")
     program = client.driver.exec[0]
     if not _found(program, notes.path.parent):
         where = at(tree, ("driver", "exec", 0))

@@ -37,6 +37,8 @@ MISTAKES = [
     ((SETTINGS, "Metadata.Full: 1"), "setting-value", "1", "true or false", "true"),
     ((SETTINGS, "Producer.RequiredAcks: WaitForAl"), "setting-value", "WaitForAl", "is one of", "WaitForAll?"),
     (("version: 1.27.2", "version: 1.27.3"), "unknown-version", "1.27.3", "never rounded", "1.27.2"),
+    (("version: 1.27.2,", "version: 1.27.2, producer: asink,"),
+     "unknown-producer", "asink", "sarama has no producer", "one of sync, async"),
     (("version: 1.27.2", "version: 1.27"), "type", "1.27", "a text is wanted", "'1.27'"),
     (("profile: sarama, version: 1.27.2", "profile: samara, version: 1.27.2"),
      "unknown-profile", "samara", "no profile", "sarama?"),

@@ -36,6 +36,24 @@ def test_connect_send_close(with_broker: WithBroker, subject: Callable[..., Any]
     with_broker(check)
 
 
+def test_the_launch_record_says_which_producer(
+    with_broker: WithBroker, subject: Callable[..., Any], launch: Callable[..., dict[str, Any]]
+) -> None:
+    async def check(broker: Any, address: tuple[str, int]) -> None:
+        one = subject(launch={**launch(address, Producer_MaxMessageBytes=50), "producer": "async"})
+        await one.ask(op="connect", id="c")
+        failed = await one.ask(op="send", id="a", topic="orders", value="x" * 100)
+        assert failed["class"] == "ErrMessageSizeTooLarge"
+        assert failed["error"].startswith("kafka: Failed to produce message to topic orders: kafka server: Message was")
+        assert (await one.ask(op="close", id="end"))["ev"] == "ok"
+        assert await one.exit == 0
+        wrong = subject(launch={**launch(address), "producer": "asink"})
+        assert await wrong.exit == 4
+        assert wrong.log == ["FAULTLAB_SUBJECT: sarama has no producer asink, only sync, async"]
+
+    with_broker(check)
+
+
 def test_several_operations_at_once(with_broker: WithBroker, subject: Callable[..., Any]) -> None:
     async def check(broker: Any, address: tuple[str, int]) -> None:
         one = subject(address)

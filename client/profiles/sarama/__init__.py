@@ -8,6 +8,7 @@ the error.
 """
 
 from client.profiles.contract import Profile
+from client.profiles.sarama.async_program import new_async_program
 from client.profiles.sarama.preparation import prepare
 from client.profiles.sarama.releases import RELEASES
 from client.profiles.sarama.settings import SETTINGS
@@ -19,5 +20,6 @@ PROFILE = Profile(
     releases=tuple(RELEASES),
     settings=SETTINGS,
     connect=new_sync_producer,
+    producers={"sync": new_sync_producer, "async": new_async_program},
     prepare=prepare,
 )
