@@ -1,0 +1,61 @@
+"""`faultlab init`: a program and a scenario to begin with, for a producer of one's own under test."""
+
+import shlex
+from pathlib import Path
+
+import click
+
+from cli.console import console
+from cli.errors import Stop
+from cli.exits import Exit
+from cli.show.rows import folded
+from harness.realclients.templates import TEMPLATES, made_of
+
+
+def init(*, client: str, folder: Path) -> Exit:
+    """Write a program that runs under faultlab at once, with a scenario: the place to begin for your own producer.
+
+    It goes into DIR; nothing that is there is changed.
+    """
+    template = made_of(client)
+    there = [path for path in template.files if (folder / path).exists()]
+    if there:
+        names = ", ".join(str(folder / path) for path in there)
+        raise Stop(f"{names} would be overwritten: nothing was written", "name another folder")
+    try:
+        for path, file in template.files.items():
+            place = folder / path
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_text(file.text, encoding="utf-8")
+            if file.executable:
+                place.chmod(0o755)
+    except OSError as error:
+        raise Stop(f"{folder} cannot be written: {error.strerror}", "name another folder") from error
+    screen = console()
+    for path in template.files:
+        screen.print(str(folder / path))
+    screen.print()
+    steps = [*([f"cd {shlex.quote(str(folder))}"] if folder != Path() else []), *template.steps]
+    for number, line in enumerate(steps):
+        screen.print(f"{'then' if number == 0 else '':<5} {line}")
+    for note in template.notes:
+        screen.print(folded(note, lead="note  "))
+    return Exit.PASSED
+
+
+command = click.Command(
+    "init",
+    callback=init,
+    help=init.__doc__,
+    params=[
+        click.Option(
+            ["--client"],
+            type=click.Choice(sorted(TEMPLATES)),
+            required=True,
+            help="Language of the program: Python with kafka-python, or Go with Sarama.",
+        ),
+        click.Argument(
+            ["folder"], type=click.Path(path_type=Path, file_okay=False), default=Path("my-client"), metavar="[DIR]"
+        ),
+    ],
+)
