@@ -124,6 +124,8 @@ def _measured(found: Explanation, measured: Sequence[Measurement]) -> Iterator[T
         yield from _row("simulated", f"{run.seconds:.3f} s")
     if not found.agrees:
         yield from _row("", "the formula does not hold with these settings, so nothing more is said with it")
+        if found.rescues:
+            yield from _row("", f"it would hold with {' or '.join(map(_changes, found.rescues))} (simulated)")
         own = found.situation.case.settings
         if own:
             yield from _row("", f"its scenario tries it with {', '.join(f'{k} {v}' for k, v in own.items())}")

@@ -45,6 +45,19 @@ def effects(situation: Situation, answer: Answer, base: Simulated, laboratory: L
     return tuple(found)
 
 
+def rescues(situation: Situation, answer: Answer, laboratory: Laboratory) -> Iterator[Trial]:
+    """Of settings that the formula does not name, other values (0 too, which is often "off") with which it holds."""
+    measure = answer.cited.measure
+    named = set(settings_in(answer.cited.formula.text, situation.plan))
+    for setting in situation.plan.settings:
+        if setting.unit in ("s", "count") and setting.name not in named:
+            values = (value for value in (0.0, *other_values(setting, answer.seconds)) if value != setting.value)
+            for trial in _tried(situation, measure, laboratory, setting.name, values):
+                if trial.agrees and trial.predicted_s == answer.seconds:
+                    yield trial
+                    break
+
+
 def other_values(setting: Named, total_s: float) -> Iterator[float]:
     """Half and double; of what is switched off, a value at which it would be felt if it could be."""
     value = setting.value or 0.0

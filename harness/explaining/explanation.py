@@ -8,7 +8,7 @@ from harness.explaining.budget import Budget, budget
 from harness.explaining.cases import Case
 from harness.explaining.cases import Library as Cases
 from harness.explaining.conditions import VERSION, why_not
-from harness.explaining.effects import Effect, effects
+from harness.explaining.effects import Effect, effects, rescues
 from harness.explaining.releases import OtherRelease, other_releases
 from harness.explaining.simulated import Laboratory, Simulate, Simulated, Trial, agree
 from harness.explaining.situation import (
@@ -50,7 +50,8 @@ class Related:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Explanation:
     """`agrees`: the simulated run took the formula's time. Where it did not, nothing is said of effects, budgets and
-    other releases: they would be reckoned with a formula that does not hold."""
+    other releases: they would be reckoned with a formula that does not hold. `rescues` are then the settings that
+    it does not name and with another value of which it would hold: what it left out."""
 
     situation: Situation
     answer: Answer
@@ -58,6 +59,7 @@ class Explanation:
     run: Simulated
     agrees: bool
     breakdown: Breakdown | None
+    rescues: tuple[Trial, ...] = ()
     effects: tuple[Effect, ...] = ()
     levers: tuple[Trial, ...] = ()
     others: tuple[OtherRelease, ...] = ()
@@ -84,7 +86,8 @@ def explain(cases: Cases, word: str, asked: Asked, simulate: Simulate, *, budget
         simulated_runs=laboratory.runs,
     )
     if not found.agrees:
-        return found
+        rescued = tuple(rescues(situation, answer, laboratory))
+        return replace(found, rescues=rescued, simulated_runs=laboratory.runs)
     effect = effects(situation, answer, run, laboratory)
     return replace(
         found,

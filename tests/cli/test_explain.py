@@ -1,0 +1,154 @@
+"""Protects `faultlab explain` as people meet it: in an empty folder, in 80 columns, with mistakes, and by programs."""
+
+import json
+import re
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from command_line import faultlab
+
+WIDTH = 80
+ASKED = ("explain", "sarama@1.27.2", "blackhole")
+SHORT = ("--set", "Net.ReadTimeout=2s", "--set", "Net.DialTimeout=1s", "--set", "Net.WriteTimeout=3s")
+
+
+def test_what_the_sum_is_made_of(tmp_path: Path) -> None:
+    done = faultlab(*ASKED, *SHORT, "--set", "Producer.Retry.Max=1", "--budget", "3s", cwd=tmp_path)
+    assert (done.code, done.err) == (0, "")
+    assert done.widest() <= WIDTH
+    text = done.out
+    for row in (
+        r"^8\.850 s = 2 x Net\.ReadTimeout +2s +4\.000  r$",
+        r"^ +\+ 4 x Net\.DialTimeout +1s +4\.000  d$",
+        r"^ +\+ 1 x Producer\.Retry\.Backoff +100ms +default +0\.100  ·$",
+        r"^ +\+ 3 x Metadata\.Retry\.Backoff +250ms +default +0\.750  ·$",
+        r"^  r+·r+d+·+d+·+d+·+d+$",
+        r"^holds when  Producer\.Retry\.Max >= 1 \(it is 1\)$",
+        r"^you get +kafka: client has run out of available brokers",
+        r"^simulated +8\.850 s$",
+        r"^no effect +.*Net\.WriteTimeout",
+        r"^budget 3s +Net\.ReadTimeout \d+ms, Net\.DialTimeout \d+ms +2\.\d{3} s$",
+        r"^or +Producer\.Retry\.Max 0 +2\.000 s$",
+        r"^a claim +Net\.WriteTimeout \+ 4\*Net\.DialTimeout = 7\.000 s: refuted",
+        r"^see also +bootstrap-blackhole: 4\.750 s",
+        r"^source +Shopify/sarama v1\.27\.2",
+    ):
+        assert re.search(row, text, re.MULTILINE), row
+    assert list(tmp_path.iterdir()) == [], "asking changes nothing"
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        ("sarama@1.27.2", "blackhole"),
+        ("sarama@1.27.2", "blackhole", "--brokers", "12", "--bootstrap", "12", "--budget", "10s", *SHORT),
+        ("sarama@1.27.2", "refuse", "--set", "Producer.Retry.Max=0", "--budget", "100ms"),
+        ("sarama@1.27.2", "latency", "--set", "slow.delay=300ms"),
+        ("sarama",),
+        (),
+    ],
+    ids=" ".join,
+)
+def test_everything_fits_into_80_columns(tmp_path: Path, question: tuple[str, ...]) -> None:
+    done = faultlab("explain", *question, cwd=tmp_path)
+    assert (done.code, done.err) == (0, "")
+    assert done.widest() <= WIDTH
+    assert not [line for line in done.lines if line != line.rstrip()]
+
+
+def test_without_a_question_it_says_what_can_be_asked(tmp_path: Path) -> None:
+    done = faultlab("explain", cwd=tmp_path)
+    assert re.search(r"^sarama .*1\.27\.2", done.out, re.MULTILINE)
+    assert re.search(r"^    blackhole-established +180\.850 s$", done.out, re.MULTILINE)
+    last = done.lines[-1]
+    assert last.startswith("faultlab explain sarama@")
+    assert faultlab(*last.split()[1:], cwd=tmp_path).code == 0, "what it proposes works"
+    told = json.loads(faultlab("explain", "--json", cwd=tmp_path).out)["cases"]
+    assert {case["case"] for case in told} >= {"blackhole-established", "bootstrap-refused"}
+
+
+MISTAKES = [
+    (("saramma@1.27.2", "blackhole"), "there is no client `saramma`", "did you mean sarama?"),
+    (("sarama@1.27.3", "blackhole"), "sarama 1.27.3 is not reproduced", "did you mean sarama@1.27.2?"),
+    (("sarama", "blackhole"), "sarama of which release? They differ", "write sarama@"),
+    (("sarama@1.27.2", "blackhol"), "there is no fault `blackhol`", "did you mean blackhole?"),
+    (("sarama@1.27.2", "blackhole", "--set", "Net.ReadTimeoot=3s"), "no setting Net.ReadTimeoot", "Net.ReadTimeout?"),
+    (("sarama@1.27.2", "blackhole", "--set", "ReadTimeout=3"), "`3` is not a duration", "write its unit: 3s or 3ms"),
+    (("sarama@1.27.2", "blackhole", "--set", "ReadTimeout=0s"), "Net.ReadTimeout must be > 0", ""),
+    (("sarama@1.27.2", "blackhole", "--set", "ReadTimeout"), "--set ReadTimeout sets nothing", "write --set"),
+    (("sarama@1.27.2", "blackhole", "--set", "a=1", "--set", "a=2"), "--set a is given twice", "keep one"),
+    (("sarama@1.27.2", "blackhole", "--budget", "3"), "--budget: `3` is not a duration", "3s or 3ms"),
+    (("sarama@1.27.2", "blackhole", "--budget", "0s"), "--budget 0s", "write --budget 3s"),
+    (("sarama@1.27.2", "blackhole", "--brokers", "0"), "0 is not in the range", "--help explains"),
+    (("sarama@1.27.2", "blackhole", "--bootstrap", "3"), "more than the brokers: 1", "add --brokers 3"),
+    (("sarama@1.27.2", "latency", "--set", "slow.dely=1s"), "latency has no parameter `dely`", "did you mean delay?"),
+    (("sarama@1.27.2", "blackhole", "--picture", "no/such/folder/x.svg"), "cannot write no/such/folder/x.svg", "name"),
+    (("sarama", "--budget", "3s"), "a fault is missing", "write faultlab explain sarama FAULT"),
+    (("sarama@1.27.2", "blackhole", "more"), "unexpected extra argument (more)", "--help explains"),
+]
+
+
+@pytest.mark.parametrize(("question", "said", "remedy"), MISTAKES, ids=[said for _, said, _ in MISTAKES])
+def test_a_mistake_has_one_message_and_one_suggestion(
+    tmp_path: Path, question: tuple[str, ...], said: str, remedy: str
+) -> None:
+    done = faultlab("explain", *question, cwd=tmp_path)
+    assert done.code == 4
+    assert done.out == ""
+    assert said in done.err
+    assert remedy in done.err
+    assert done.err.count("error: ") == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_formula_that_does_not_hold_fails_and_claims_nothing(tmp_path: Path) -> None:
+    done = faultlab(*ASKED, "--brokers", "12", "--bootstrap", "12", cwd=tmp_path)
+    assert done.code == 1
+    assert re.search(r"^simulated +\d+\.\d{3} s: not what the formula says$", done.out, re.MULTILINE)
+    assert "it would hold with Metadata.RefreshFrequency 0s (simulated)" in done.out
+    assert not re.search(r"^(no effect|lever)", done.out, re.MULTILINE)
+    assert done.widest() <= WIDTH
+
+
+def test_programs_get_the_same_figures(tmp_path: Path) -> None:
+    told = json.loads(faultlab(*ASKED, *SHORT, "--budget", "3s", "--json", cwd=tmp_path).out)
+    assert told["predicted_s"] == pytest.approx(8.85)
+    assert told["simulated"]["seconds"] == pytest.approx(8.85, abs=0.01)
+    assert told["agrees"] is True
+    assert sum(term["total_s"] for term in told["terms"]) == pytest.approx(told["predicted_s"])
+    assert sum(wait["ended_s"] - wait["began_s"] for wait in told["waits"]) == pytest.approx(8.85, abs=0.01)
+    assert "Net.WriteTimeout" in told["no_effect"]
+    assert all(way["simulated"]["seconds"] <= 3 for way in told["budget"]["ways"])
+
+
+def test_the_picture_says_what_the_text_says(tmp_path: Path) -> None:
+    file = tmp_path / "picture.svg"
+    done = faultlab(*ASKED, *SHORT, "--set", "Producer.Retry.Max=1", "--picture", file.name, cwd=tmp_path)
+    assert done.code == 0
+    root = ElementTree.fromstring(file.read_text())
+    space = {"svg": "http://www.w3.org/2000/svg"}
+    words = [text.text for text in root.iterfind(".//svg:text", space)]
+    assert "sarama 1.27.2, blackhole: a send fails after 8.850 s" in words
+    assert "Net.WriteTimeout + 4*Net.DialTimeout" in words
+    assert {"8.850 s", "7.000 s", "6.000 s"} <= set(words)
+    waits = [title.text for title in root.iterfind(".//svg:rect/svg:title", space)]
+    assert waits.count("Net.WriteTimeout: 3.000 s") == 3, "one claim has one, the other two"
+    assert "path" not in file.read_text() or str(tmp_path) not in file.read_text()
+    again = tmp_path / "again.svg"
+    faultlab(*ASKED, *SHORT, "--set", "Producer.Retry.Max=1", "--picture", again.name, cwd=tmp_path)
+    assert again.read_bytes() == file.read_bytes()
+
+
+@pytest.mark.cell
+def test_measurements_of_earlier_suites_stand_beside_it(tmp_path: Path) -> None:
+    question = ("explain", "sarama@1.27.2", "bootstrap-refused")
+    assert "\nmeasured" not in faultlab(*question, cwd=tmp_path).out
+    ran = faultlab("run", "--env", "local", "--repeat", "1", "bootstrap-refused", "--out", "results/mine", cwd=tmp_path)
+    assert ran.code == 0, ran.out
+    found = re.search(r"^measured +0\.7\d\d s, local, median of (\d+) runs \(results/mine\)$",
+                      faultlab(*question, cwd=tmp_path).out, re.MULTILINE)  # fmt: skip
+    assert found is not None
+    assert int(found[1]) >= 2
+    other = faultlab(*question, "--set", "Metadata.Retry.Max=1", cwd=tmp_path).out
+    assert "\nmeasured" not in other, "those runs had other settings"

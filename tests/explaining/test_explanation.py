@@ -1,0 +1,175 @@
+"""Protects what an explanation says: it was reckoned AND tried, and where the two differ nothing is claimed."""
+
+from collections.abc import Callable, Iterator
+from itertools import product
+
+import pytest
+
+from client.profiles import profile
+from harness.explaining import Answer, Asked, Explanation, Library, Mistaken, Simulate, Situation, explain
+from harness.explaining.effects import SAME_S
+from harness.explaining.explanation import chosen
+from harness.explaining.simulated import Laboratory, agree
+from harness.explaining.terms import explained_terms
+
+RELEASE = "1.27.2"
+SHORT = {"Net.ReadTimeout": "2s", "Net.DialTimeout": "1s", "Net.WriteTimeout": "3s"}
+
+
+def ask(
+    library: Library, simulate: Simulate, word: str, given: dict[str, str], budget_s: float | None = None
+) -> Explanation:
+    return explain(library, word, Asked(version=RELEASE, given=given), simulate, budget_s=budget_s)
+
+
+def test_the_well_known_case(sarama: Library, simulate: Simulate) -> None:
+    found = ask(sarama, simulate, "blackhole", SHORT)
+    assert found.answer.cited.formula.name == "established_blackhole"
+    assert found.answer.seconds == pytest.approx(8.85)
+    assert found.run.seconds == pytest.approx(8.85, abs=0.01)
+    assert found.agrees
+    assert {(term.name, term.count, term.origin) for term in found.terms} == {
+        ("Net.ReadTimeout", 2, "given"),
+        ("Net.DialTimeout", 4, "given"),
+        ("Producer.Retry.Backoff", 1, "default"),
+        ("Metadata.Retry.Backoff", 3, "default"),
+    }
+    without = {one.setting for one in found.effects if one.none}
+    assert {"Net.WriteTimeout", "Producer.Timeout", "Producer.Retry.Max"} <= without
+    assert without.isdisjoint({term.name for term in found.terms})
+    assert "Metadata.Retry.Max" not in without
+    assert [one.case.name for one in found.related if one.case.name.startswith("bootstrap")] == ["bootstrap-blackhole"]
+
+
+def every_answer(sarama: Library) -> Iterator[tuple[Situation, Answer]]:
+    """Each bundled case with its scenario's own settings and several numbers of retries, as far as a formula holds."""
+    for case, retries in product(sarama.cases, ("0", "1", "3")):
+        given = case.settings | {"Producer.Retry.Max": retries}
+        try:
+            situation, answer, _ = chosen(sarama, case.scenario, Asked(version=RELEASE, given=given))
+        except Mistaken:
+            continue
+        yield situation, answer
+
+
+def test_the_terms_and_their_shares_add_up_in_every_bundled_case(sarama: Library) -> None:
+    told = set()
+    for situation, answer in every_answer(sarama):
+        told.add(situation.case.name)
+        terms = explained_terms(situation, answer)
+        assert sum(term.total_s for term in terms) == pytest.approx(answer.seconds)
+        for term in terms:
+            assert sum(share.count for share in term.shares) == pytest.approx(term.count), term.name
+            assert all(share.meaning for share in term.shares)
+    assert told == {case.name for case in sarama.cases}
+
+
+def test_every_bundled_formula_takes_the_time_that_it_says(sarama: Library, simulate: Simulate) -> None:
+    tried = set()
+    laboratory = Laboratory(simulate)
+    for situation, answer in every_answer(sarama):
+        run = laboratory.run(situation, answer.cited.measure)
+        assert agree(answer, run), f"{situation.case.name}: {answer.seconds} by the formula, {run}"
+        error = answer.cited.formula.error
+        if error is not None and answer.cited.measure.endswith("time_to_error"):
+            assert error in (run.error or ""), situation.case.name
+        tried.add(answer.cited.formula.name)
+    assert {"established_blackhole", "bootstrap_blackhole", "bootstrap_refused"} <= tried
+
+
+def test_no_effect_is_said_of_nothing_that_was_not_tried_both_ways(sarama: Library, simulate: Simulate) -> None:
+    found = ask(sarama, simulate, "blackhole", SHORT)
+    kinds = {setting.name: setting.kind for setting in profile("sarama").settings.of(RELEASE)}
+    assert {one.setting for one in found.effects} == {n for n, kind in kinds.items() if kind in ("duration", "count")}
+    for one in found.effects:
+        if one.none:
+            value = found.situation.settings[one.setting].value or 0.0
+            tried = {trial.changes[0][1] for trial in one.trials}
+            assert tried, one.setting
+            if value > 1:
+                assert min(tried) < value < max(tried), one.setting
+            for trial in one.trials:
+                if trial not in one.turns:
+                    assert trial.predicted_s == found.answer.seconds
+                    assert trial.run.seconds == pytest.approx(found.run.seconds, abs=SAME_S)
+
+
+def test_a_setting_that_switches_to_another_formula_says_where(sarama: Library, simulate: Simulate) -> None:
+    found = ask(sarama, simulate, "blackhole", SHORT)
+    turns = next(one.turns for one in found.effects if one.setting == "Producer.Retry.Max")
+    assert [trial.changes for trial in turns] == [(("Producer.Retry.Max", 0.0),)]
+    assert turns[0].predicted_s == pytest.approx(2.0)
+    assert turns[0].agrees
+
+
+def test_what_the_formula_does_not_know_is_found_by_running_it(sarama: Library, simulate: Simulate) -> None:
+    found = ask(sarama, simulate, "blackhole", SHORT)
+    cut = next(one for one in found.effects if one.setting == "Metadata.Timeout")
+    assert not cut.none
+    assert cut.beyond[0].predicted_s == pytest.approx(8.85)
+    assert (cut.beyond[0].run.seconds or 99) < 8
+
+
+def test_levers_are_sorted_and_every_one_was_tried(sarama: Library, simulate: Simulate) -> None:
+    found = ask(sarama, simulate, "blackhole", SHORT)
+    assert [dict(trial.changes) for trial in found.levers[:1]] == [{"Metadata.Retry.Max": 1.0}]
+    times = [trial.predicted_s for trial in found.levers]
+    assert times == sorted(times)
+    assert all(trial.agrees and trial.run.seconds is not None for trial in found.levers)
+    assert all(trial.run.seconds < 8.85 for trial in found.levers)
+
+
+def test_claims_of_the_scenario_are_held_against_the_run(sarama: Library, simulate: Simulate) -> None:
+    found = ask(sarama, simulate, "blackhole", {**SHORT, "Producer.Retry.Max": "1"})
+    told = {claimed.expectation.formula: (claimed.predicted_s, claimed.holds) for claimed in found.claims}
+    assert told["Net.WriteTimeout + 4*Net.DialTimeout"] == (pytest.approx(7.0), False)
+    accident = {**SHORT, "Net.ReadTimeout": "3s", "Net.WriteTimeout": "3001ms", "Producer.Retry.Max": "0"}
+    found = ask(sarama, simulate, "blackhole", accident)
+    assert [claimed.holds for claimed in found.claims] == [True], "right by accident: ReadTimeout is about as long"
+
+
+def test_a_formula_that_is_wrong_is_not_explained(changed: Callable[[str, str], Library], simulate: Simulate) -> None:
+    library = changed("term: cluster.brokers*Net.DialTimeout,", "term: (cluster.brokers + 1)*Net.DialTimeout,")
+    found = ask(library, simulate, "blackhole-established", SHORT, budget_s=3.0)
+    assert found.answer.seconds == pytest.approx(9.85)
+    assert found.run.seconds == pytest.approx(8.85, abs=0.01)
+    assert not found.agrees
+    assert (found.effects, found.levers, found.others, found.claims, found.budget) == ((), (), (), (), None)
+    assert found.breakdown is not None, "where the time went is a measurement: it is shown all the same"
+
+
+def test_a_formula_that_forgets_how_often_is_found_out_by_its_effects(
+    changed: Callable[[str, str], Library], simulate: Simulate
+) -> None:
+    """With three retries it is right; whether it is right for others only other runs can say."""
+    library = changed(
+        "term: Metadata.Retry.Max*client.bootstrap.count*Net.DialTimeout, meaning: each",
+        "term: 3*client.bootstrap.count*Net.DialTimeout, meaning: each",
+    )
+    found = ask(library, simulate, "blackhole-established", SHORT)
+    assert found.agrees
+    retries = next(one for one in found.effects if one.setting == "Metadata.Retry.Max")
+    assert [dict(trial.changes)["Metadata.Retry.Max"] for trial in retries.beyond] == [1.0, 6.0]
+    assert not any(trial.changes[0][0] == "Metadata.Retry.Max" for trial in found.levers)
+
+
+def test_a_formula_that_leaves_a_setting_out_is_found_and_the_setting_named(
+    sarama: Library, simulate: Simulate
+) -> None:
+    """It takes half an hour: the refresh in the background, every 10 minutes, waits beside it and makes it longer."""
+    asked = Asked(version=RELEASE, given={}, brokers=12, bootstrap=12)
+    found = explain(sarama, "blackhole-established", asked, simulate)
+    assert not found.agrees
+    assert found.run.seconds is not None
+    assert found.run.seconds > 1.2 * found.answer.seconds
+    assert [trial.changes for trial in found.rescues] == [(("Metadata.RefreshFrequency", 0.0),)]
+
+
+def test_a_case_of_which_no_formula_holds_says_what_is_missing(sarama: Library, simulate: Simulate) -> None:
+    with pytest.raises(Mistaken) as caught:
+        ask(sarama, simulate, "latency-above-read-timeout", {})
+    assert caught.value.mistakes[0].message.endswith("it is not so that 2*slow.delay > Net.ReadTimeout (it is 30s)")
+
+
+def test_the_same_question_has_the_same_answer(sarama: Library, simulate: Simulate) -> None:
+    assert ask(sarama, simulate, "blackhole", SHORT, 3.0) == ask(sarama, simulate, "blackhole", SHORT, 3.0)
