@@ -47,13 +47,15 @@ def strip_of(row: Mapping[str, Any]) -> Strip | None:
     low, high = (predicted if row[side] is None else row[side] for side in ("low", "high"))
     tolerance = max(high - predicted, predicted - low)
     scale = tolerance or LEAST_TOLERANCE[row["unit"]]
+    if kind in ("at_most", "at_least"):
+        scale = max(scale, predicted * REACH / (MIDDLE - EDGE))
     places = [(MIDDLE + REACH * (pair["time"] - predicted) / scale, pair["unended"]) for pair in pairs]
     seen = [Dot(round(at, 2), unended) for at, unended in places if EDGE <= at <= 100 - EDGE]
     right = [pair for (at, _), pair in zip(places, pairs, strict=True) if at > 100 - EDGE]
     left = [pair for (at, _), pair in zip(places, pairs, strict=True) if at < EDGE]
     return Strip(
         tick=MIDDLE if kind in ("equals", "claim") else None,
-        band=band_of(kind, exact=tolerance == 0),
+        band=band_of(kind, REACH * tolerance / scale),
         dots=tuple(seen),
         beyond_left=difference(min((p["time"] for p in left), default=predicted) - predicted, row["unit"])
         if left
@@ -66,8 +68,8 @@ def strip_of(row: Mapping[str, Any]) -> Strip | None:
     )
 
 
-def band_of(kind: str, *, exact: bool) -> tuple[float, float]:
-    width = 0.0 if exact else REACH
+def band_of(kind: str, width: float) -> tuple[float, float]:
+    """A bound's band reaches to the edge; of its own scale zero is the other end of the picture."""
     return {"at_most": (0.0, MIDDLE + width), "at_least": (MIDDLE - width, 100.0)}.get(
         kind, (MIDDLE - width, MIDDLE + width)
     )

@@ -11,6 +11,9 @@ from reports.figures import amount
 
 CLIENT_ITSELF = "the client itself"
 BETWEEN = "between waits"
+LEAST_SHARE = 0.001
+"""A wait that is shorter than this part of the call is not drawn: an answer that came at once, a back-off that the
+call's end cut off."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,7 +64,8 @@ class TermRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Timeline:
-    """`lasted_s` is the operation's time, `predicted_s` the formula's; both from the call on."""
+    """`lasted_s` is the operation's time, `predicted_s` the formula's; both from the call on. `spans` are all waits,
+    those too that are too short to be drawn."""
 
     axis: Axis
     operation: Mapping[str, Any]
@@ -83,7 +87,8 @@ def timeline_of(run: Mapping[str, Any], judged: Mapping[str, Any], events: Seque
     operation = next(one for one in run["operations"] if one["alias"] == alias)
     started_ns, ended_ns = operation["started_ns"], operation["ended_ns"]
     lasted_s = (ended_ns - started_ns) / 1e9
-    spans = spans_of(events, started_ns, ended_ns)
+    every = spans_of(events, started_ns, ended_ns)
+    spans = tuple(one for one in every if one.lasted_s >= lasted_s * LEAST_SHARE)
     terms = judged["terms"] or []
     marks = badges([*(t["setting"] for t in terms if t["setting"]), *(s.setting for s in spans if s.setting)])
     in_formula = {term["setting"] for term in terms}
@@ -100,7 +105,7 @@ def timeline_of(run: Mapping[str, Any], judged: Mapping[str, Any], events: Seque
         formula=laid_end_to_end(axis, formula_parts(terms, marks)),
         measured=laid_end_to_end(axis, measured_parts(terms, spans, marks, lasted_s)),
         rows=term_rows(terms, spans, marks, lasted_s),
-        spans=spans,
+        spans=every,
         legend=tuple(marks.values()),
         lasted_s=lasted_s,
         predicted_s=judged["predicted"],

@@ -5,8 +5,9 @@ import re
 from pathlib import Path
 
 from reports import figures
+from reports.pages.times import TimeRow
 from reports.pages.verdicts import WORDS
-from reports.pages.view import Page, TimeRow
+from reports.pages.view import Page
 
 HEAD = ("case", "measure", "predicted", "measured", "spread", "runs", "verdict")
 

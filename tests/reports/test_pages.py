@@ -9,7 +9,8 @@ from reports.jvm.rehearsal import Blackhole
 from reports.pages.cases import Case
 from reports.pages.choice import ANY, FAILED, REPRESENTATIVE, choose
 from reports.pages.markdown import text
-from reports.pages.view import headline, parameters_of
+from reports.pages.summary import headline
+from reports.pages.times import parameters_of
 from reports.result import ReportResult
 
 
