@@ -108,7 +108,7 @@ class Again:
 class Do:
     """An operation. `give_up_after_s` is the lab's patience: past it the operation is censored.
 
-    With `again` the patience is for all calls together. The first is called `alias`, the next ones `alias#2`, ...
+    With `again` the patience is for all calls together; `nth_call` says what they are called.
     """
 
     operation: str
@@ -120,6 +120,16 @@ class Do:
     again: Again | None = None
     when: When = When()
     line: int = 0
+
+
+def nth_call(alias: str, number: int) -> str:
+    """What a step's call is called: the first as the step, `probe`, the next ones `probe#2`, `probe#3`."""
+    return alias if number == 1 else f"{alias}#{number}"
+
+
+def step_of(alias: str) -> str:
+    """The step that a call belongs to: `probe` of `probe#3`."""
+    return alias.partition("#")[0]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -171,8 +181,8 @@ class Statistic:
     """A bound on what the repeats of one case have in common, with its source.
 
     `of` is a condition on a single run (`share`: the part of the runs in which it holds), or a measure's name (`mean`,
-    `quantile`: `q` says which, above 0 and below 1). `unit` is that of the measure; of a share it is `share`. Bounds
-    and tolerances are those of an Expectation.
+    `quantile`: `q` says which, above 0 and below 1). `unit` is that of the measure; of a share it is `share`. A `mean`
+    is one of values from `lowest` to `highest`. Bounds and tolerances are those of an Expectation.
     """
 
     statistic: Literal["share", "mean", "quantile"]
@@ -181,6 +191,8 @@ class Statistic:
     kind: Literal["equals", "at_most", "at_least", "claim"]
     formula: str
     q: float | None = None
+    lowest: float = 0.0
+    highest: float = 1.0
     within_relative: float = 0.0
     within_absolute: float = 0.0
     when: str | None = None

@@ -3,13 +3,14 @@
 import asyncio
 from pathlib import Path
 
+from harness.conductor.integrity import read_integrity, with_written
 from harness.conductor.recorder import Recorder
 from harness.conductor.steps import Steps
 from harness.drivers import SubjectError
 from harness.environments.world import Progress, World, WorldError
 from harness.plan import RunPlan
 from harness.stats import p99
-from harness.story import LabError, Noise, Story
+from harness.story import Integrity, LabError, Noise, Story
 
 
 async def conduct(plan: RunPlan, world: World, progress: Progress, logs: Path | None) -> Story:
@@ -52,7 +53,13 @@ async def conduct(plan: RunPlan, world: World, progress: Progress, logs: Path | 
         late = await steps.finish()
     if late is not None:
         error = error or _lab_error(late)
-    return _story(plan, world, recorder, steps, error)
+    integrity: Integrity | None = None
+    if plan.integrity and error is None and not steps.unmet:
+        try:
+            integrity = await read_integrity(plan, world, recorder, progress, steps.sent)
+        except WorldError as failed:
+            error = _lab_error(failed)
+    return _story(plan, world, recorder, steps, integrity, error)
 
 
 def _lab_error(failed: SubjectError | WorldError) -> LabError:
@@ -61,7 +68,14 @@ def _lab_error(failed: SubjectError | WorldError) -> LabError:
     )
 
 
-def _story(plan: RunPlan, world: World, recorder: Recorder, steps: Steps, error: LabError | None) -> Story:
+def _story(
+    plan: RunPlan,
+    world: World,
+    recorder: Recorder,
+    steps: Steps,
+    integrity: Integrity | None,
+    error: LabError | None,
+) -> Story:
     lags_s = steps.lags_s
     return Story(
         run_id=plan.run_id,
@@ -69,7 +83,7 @@ def _story(plan: RunPlan, world: World, recorder: Recorder, steps: Steps, error:
         origin_ns=recorder.origin_ns,
         ready_s=None if steps.ready_ns is None else recorder.since_origin(steps.ready_ns) / 1e9,
         ended_ns=recorder.since_origin(world.now_ns()),
-        operations=steps.operations(),
+        operations=with_written(steps.operations(), integrity),
         faults=steps.faults(),
         happenings=recorder.happenings(),
         noise=Noise(
@@ -77,4 +91,5 @@ def _story(plan: RunPlan, world: World, recorder: Recorder, steps: Steps, error:
         ),
         kernel=world.kernel,
         error=error,
+        integrity=integrity,
     )

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Coroutine, Mapping
 from contextlib import AsyncExitStack
+from dataclasses import replace
 from pathlib import Path
 
 from harness.conductor.faults import ActiveFault, sleep_until
@@ -11,8 +12,9 @@ from harness.conductor.recorder import Recorder
 from harness.conductor.unmet import unmet
 from harness.drivers import Answer, Call, Subject, SubjectError
 from harness.environments.world import Progress, Watch, World, WorldError
+from harness.levers import Packets, Verdict
 from harness.operations import OPERATIONS
-from harness.plan import Do, Heal, Inject, RunPlan, When
+from harness.plan import Do, Heal, Inject, RunPlan, When, nth_call, step_of
 from harness.story import FaultStory, OperationStory, Outcome, Told, Value
 
 SUBJECT_LOG = "subject.log"
@@ -34,7 +36,10 @@ class _Moment:
 
 
 class Steps:
-    """Follows a plan's steps (`follow`), then undoes what they left (`finish`); both are called once."""
+    """Follows a plan's steps (`follow`), then undoes what they left (`finish`); both are called once.
+
+    `sent` says whose message each value is.
+    """
 
     def __init__(self, plan: RunPlan, world: World, recorder: Recorder, progress: Progress, logs: Path | None) -> None:
         self._plan = plan
@@ -46,7 +51,9 @@ class Steps:
         self._subject: Subject | None = None
         self._watch: Watch | None = None
         self._faults: dict[str, ActiveFault] = {}
+        self._no_members = AsyncExitStack()
         self._open: dict[str, tuple[Do, Call]] = {}
+        self.sent: dict[bytes, str] = {}
         self._ended: dict[str, OperationStory] = {}
         self._moments = {step.alias: _Moment() for step in plan.steps if not isinstance(step, Heal)}
         self._background: list[asyncio.Task[None]] = []
@@ -61,6 +68,11 @@ class Steps:
         """In the order of their calls."""
         return tuple(sorted(self._ended.values(), key=lambda operation: operation.started_ns))
 
+    @property
+    def unmet(self) -> bool:
+        """Whether a step did not end as it has to: nothing after it means what the scenario says."""
+        return any(operation.unmet is not None for operation in self._ended.values())
+
     def faults(self) -> tuple[FaultStory, ...]:
         """In the order of their injection."""
         return tuple(fault.story() for fault in self._faults.values())
@@ -68,6 +80,9 @@ class Steps:
     async def follow(self) -> None:
         """Take every step. Ends early where a step's own `expect:` is not met. Raises SubjectError, WorldError."""
         self._following = asyncio.current_task()
+        for address in self._plan.client.dark:
+            dark = Packets(broker=address, flow="to_broker", verdict=Verdict.DROP)
+            await self._no_members.enter_async_context(self._world.pull(dark))
         for step in self._plan.steps:
             await self._until(step.when)
             match step:
@@ -95,6 +110,7 @@ class Steps:
         for fault in reversed(self._faults.values()):
             self._telling.say(f"healing {fault.step.alias}")
             await self._kept(fault.heal())
+        await self._kept(self._no_members.aclose())
         if self._subject is not None:
             if isinstance(self._subject.failure, SubjectError):
                 self._failure = self._failure or self._subject.failure
@@ -139,17 +155,46 @@ class Steps:
             self._end(step, Answer(started_ns=began_ns, ended_ns=self._world.now_ns(), outcome=Outcome.OK,
                                    stamped="harness"))  # fmt: skip
             return
+        call = await self._call(step, subject)
+        ending = self._ending(step, subject, call) if step.again is None else self._again(step, subject, call)
+        if step.background:
+            self._background.append(asyncio.create_task(self._beside(ending)))
+        else:
+            await ending
+
+    async def _call(self, step: Do, subject: Subject) -> Call:
         self._telling.say(f"{step.operation} {step.alias}" if step.alias != step.operation else step.alias)
         try:
-            command = operation.command(step, self._plan)
+            command = OPERATIONS[step.operation].command(step, self._plan)
         except ValueError as error:
             raise WorldError("plan-unusable", str(error)) from error
+        if "value" in command:
+            owner = self.sent.setdefault(str(command["value"]).encode(), step.alias)
+            if owner != step.alias and self._plan.integrity:
+                raise WorldError("plan-unusable", f"`{owner}` and `{step.alias}` send the same value")
         call = await subject.call(step.operation, command)
         self._open[step.alias] = (step, call)
-        if step.background:
-            self._background.append(asyncio.create_task(self._beside(self._ending(step, subject, call))))
-        else:
-            await self._ending(step, subject, call)
+        return call
+
+    async def _again(self, step: Do, subject: Subject, call: Call) -> None:
+        """Call anew until a call ends as wanted, or patience is over; the last one's end is the step's."""
+        assert step.again is not None
+        wanted = OPERATIONS[step.operation].expects[step.again.until]
+        first_ns, every_ns = call.started_ns, round(step.again.every_s * 1e9)
+        one, number = step, 1
+        while True:
+            used_s = (call.started_ns - first_ns) / 1e9
+            answer = await self._answer(replace(one, give_up_after_s=step.give_up_after_s - used_s), subject, call)
+            next_ns = max(call.started_ns + every_ns, self._world.now_ns())
+            over = answer.outcome is Outcome.CENSORED or next_ns - first_ns >= step.give_up_after_s * 1e9
+            if answer.outcome is wanted or over:
+                self._end(one, answer)
+                return
+            self._keep(one, answer, None)
+            await sleep_until(self._world, next_ns)
+            number += 1
+            one = replace(step, alias=nth_call(step.alias, number))
+            call = await self._call(one, subject)
 
     async def _beside(self, work: Coroutine[None, None, None]) -> None:
         """Work beside the steps: its failure stops them."""
@@ -160,20 +205,34 @@ class Steps:
             self._stop()
 
     async def _ending(self, step: Do, subject: Subject, call: Call) -> None:
+        answer = await self._answer(step, subject, call)
+        self._end(step, answer)
+        if step.operation == "close" and answer.outcome is not Outcome.CENSORED:
+            await subject.closed()
+
+    async def _answer(self, step: Do, subject: Subject, call: Call) -> Answer:
         answer = await subject.answer(call, give_up_after_s=step.give_up_after_s)
         driver = self._plan.client.driver
         if driver != "exec" and answer.error_class in _REFUSALS:
             raise WorldError("plan-unusable", f"the {driver} client refused `{step.alias}`: {answer.error}")
         if answer.outcome is Outcome.CENSORED:
             self._tell(Told.GAVE_UP, operation=step.alias, limit_s=step.give_up_after_s)
-        self._end(step, answer)
-        if step.operation == "close" and answer.outcome is not Outcome.CENSORED:
-            await subject.closed()
+        return answer
 
     def _end(self, step: Do, answer: Answer) -> None:
+        """The step has ended, with this call."""
+        failed = unmet(step, answer)
+        self._keep(step, answer, failed)
+        self._moments[step_of(step.alias)].set(answer.ended_ns)
+        if failed is not None:
+            self._tell(Told.STEP_UNMET, operation=step.alias, text=failed)
+            self._stop()
+
+    def _keep(self, step: Do, answer: Answer, failed: str | None) -> None:
+        """Put a call that has ended into the story."""
         self._open.pop(step.alias, None)
         since = self._recorder.since_origin
-        ended = OperationStory(
+        self._ended[step.alias] = OperationStory(
             alias=step.alias,
             operation=step.operation,
             started_ns=since(answer.started_ns),
@@ -184,13 +243,8 @@ class Steps:
             stamped=answer.stamped,
             partition=answer.partition,
             offset=answer.offset,
-            unmet=unmet(step, answer),
+            unmet=failed,
         )
-        self._ended[step.alias] = ended
-        self._moments[step.alias].set(answer.ended_ns)
-        if ended.unmet is not None:
-            self._tell(Told.STEP_UNMET, operation=step.alias, text=ended.unmet)
-            self._stop()
 
     def _stop(self) -> None:
         """Take no further step."""

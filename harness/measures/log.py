@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from harness.measures.base import RUN, Missing
+from harness.plan import step_of
 from harness.story import Copy, OperationStory, Story
 
 
@@ -37,8 +38,3 @@ def messages_of(story: Story, alias: str) -> Messages | Missing:
     for copy in story.integrity.copies:
         copies[copy.operation].append(copy)
     return Messages(sends, {name: tuple(found) for name, found in copies.items()})
-
-
-def step_of(alias: str) -> str:
-    """The step that an operation belongs to: `probe` of `probe#3`, the third call of a step with `every:`."""
-    return alias.partition("#")[0]

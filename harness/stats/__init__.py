@@ -1,6 +1,23 @@
-"""Small statistics that need no library: percentiles, medians, and medians of times that did not all end. A leaf."""
+"""Small statistics over the standard library: percentiles, medians of times that did not all end, and intervals that
+hold whatever the distribution is. A leaf."""
 
+from harness.stats.interval import Interval
+from harness.stats.means import mean_interval
 from harness.stats.median import Median, censored_median, median
 from harness.stats.percentile import p99, percentile
+from harness.stats.quantiles import quantile_interval, runs_for_quantile
+from harness.stats.shares import runs_for_share, share_interval
 
-__all__ = ["Median", "censored_median", "median", "p99", "percentile"]
+__all__ = [
+    "Interval",
+    "Median",
+    "censored_median",
+    "mean_interval",
+    "median",
+    "p99",
+    "percentile",
+    "quantile_interval",
+    "runs_for_quantile",
+    "runs_for_share",
+    "share_interval",
+]

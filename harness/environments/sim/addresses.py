@@ -1,0 +1,8 @@
+"""Who is where on the simulated network: as in a cell, so that both worlds' traces read alike."""
+
+PORT = 9092
+
+
+def advertised(broker: int) -> tuple[str, int]:
+    """What a broker tells its clients: its proxy. Numbers without a broker have an address too: nobody is there."""
+    return f"127.0.2.{broker}", PORT

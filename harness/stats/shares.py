@@ -1,0 +1,74 @@
+"""The share of runs in which something holds: its exact interval, and how many runs a tolerance takes."""
+
+from collections.abc import Callable
+from math import ceil, floor
+
+from harness.stats.binomial import STEPS, at_least, at_most
+from harness.stats.interval import Interval
+
+MOST_RUNS = 20_000
+"""More runs are never asked for by number."""
+IN_A_ROW = 25
+"""Counts are whole: a number of runs may be enough by luck, and the next one not."""
+_ROUNDING = 1e-9
+
+
+def share_interval(held: int, runs: int, *, chance: float) -> Interval:
+    """The shares that are compatible with `held` of `runs`: outside of it a true share lies with at most this chance.
+
+    Clopper and Pearson's, exact for every share. Raises ValueError for no runs.
+    """
+    if not 0 <= held <= runs or runs < 1:
+        raise ValueError(f"{held} of {runs} runs is no share")
+    low = 0.0 if held == 0 else _root(lambda share: at_least(held, runs, share) > chance / 2)
+    high = 1.0 if held == runs else _root(lambda share: at_most(held, runs, share) <= chance / 2)
+    return Interval(low, high)
+
+
+def runs_for_share(share: float, low: float | None, high: float | None, *, chance: float) -> int | None:
+    """How many runs it takes to tell a true `share` from one at either end of low..high.
+
+    So many that a true `share` is seen outside with at most this chance, and that seeing just this share refutes both
+    ends. None where it would take more than `MOST_RUNS`.
+    """
+    if (low is not None and share <= low) or (high is not None and share >= high):
+        return None
+    runs = 1
+    while not _enough(runs, share, low, high, chance):
+        runs *= 2
+        if runs > MOST_RUNS:
+            return None
+    too_few, runs = runs // 2, runs
+    while runs - too_few > 1:
+        middle = (too_few + runs) // 2
+        if _enough(middle, share, low, high, chance):
+            runs = middle
+        else:
+            too_few = middle
+    while True:
+        luck = next((n for n in range(IN_A_ROW) if not _enough(runs + n, share, low, high, chance)), None)
+        if luck is None:
+            return runs
+        runs += luck + 1
+
+
+def _enough(runs: int, share: float, low: float | None, high: float | None, chance: float) -> bool:
+    below = 0.0 if low is None else at_most(ceil(runs * low - _ROUNDING) - 1, runs, share)
+    above = 0.0 if high is None else at_least(floor(runs * high + _ROUNDING) + 1, runs, share)
+    if below + above > chance:
+        return False
+    refutes_low = low is None or low <= 0 or at_least(floor(runs * share + _ROUNDING), runs, low) <= chance / 2
+    refutes_high = high is None or high >= 1 or at_most(ceil(runs * share - _ROUNDING), runs, high) <= chance / 2
+    return refutes_low and refutes_high
+
+
+def _root(reached: Callable[[float], bool]) -> float:
+    """The least share, to the last digit, from which on `reached` is true."""
+    low, high = 0.0, 1.0
+    for _ in range(STEPS):
+        middle = (low + high) / 2
+        if reached(middle):
+            high = middle
+        else:
+            low = middle
+    return (low + high) / 2
