@@ -33,13 +33,17 @@ class Refused:
 class Evidence:
     """What a pulled lever is seen to have done so far.
 
-    `packets` were matched by its rule (dropped or refused); `refusals` are dials answered with a reset; `delay_s` is
-    the round trip that a probe through the proxy saw beyond the one before the lever was pulled, None where no probe
-    was made.
+    `packets` were matched by its rule (dropped, refused or reset); `refusals` are dials answered with a reset;
+    `connections` of clients were ended by it; `unread` counts connections with bytes that a paused broker has not
+    read, `intercepted` requests that were not answered as ever; `delay_s` is the round trip that a probe through the
+    proxy saw beyond the one before the lever was pulled, None where no probe was made.
     """
 
     packets: int = 0
     refusals: int = 0
+    connections: int = 0
+    unread: int = 0
+    intercepted: int = 0
     delay_s: float | None = None
 
 

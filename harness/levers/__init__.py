@@ -75,5 +75,54 @@ class Unlisten:
     broker: int
 
 
-Lever = Packets | Toxic | Unlisten
-LEVERS: tuple[type[Lever], ...] = (Packets, Toxic, Unlisten)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Signal:
+    """Do to one broker's process what a signal does.
+
+    `kill`: it ends at once and nobody listens at its advertised port; undone, it is started again on its old logs.
+    `pause`: it stands still, while its kernel goes on accepting and acknowledging; undone, it goes on with what came
+    meanwhile. `restart`: it is killed and started again, which undoing does not change.
+    """
+
+    broker: int
+    kind: Literal["kill", "pause", "restart"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Silence:
+    """The request is read and that is all: nothing is done, and nothing on its connection is answered any more."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Delay:
+    """The request is done at once and answered so much later; what comes behind it on its connection waits, too."""
+
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ErrorAnswer:
+    """The request is not done but answered with an error, by Kafka's name for it: `NOT_LEADER_OR_FOLLOWER`."""
+
+    error: str
+
+
+Answer = Silence | Delay | ErrorAnswer
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Intercept:
+    """Have one broker meet requests with something else than their answer.
+
+    `api` is the request's name as in `list_offsets`, or `all`. `nth` counts such requests from 1, since the lever was
+    pulled; None: each of them.
+    """
+
+    broker: int
+    answer: Answer
+    api: str = "all"
+    nth: int | None = None
+
+
+Lever = Packets | Toxic | Unlisten | Signal | Intercept
+LEVERS: tuple[type[Lever], ...] = (Packets, Toxic, Unlisten, Signal, Intercept)

@@ -4,6 +4,7 @@ twice: in the simulation, and for real in a cell.
 Checks in cells mostly wait, so all that were selected run side by side, started when the first of them is asked for.
 """
 
+import codecs
 import inspect
 import sys
 from collections.abc import Callable, Iterable
@@ -16,6 +17,8 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 
 from worlds import RUNS
+
+from harness.brokers.embedded.handlers import prepare_all
 
 LANES = 8
 
@@ -64,6 +67,9 @@ _RUNNING = pytest.StashKey[dict[str, Future[None]]]()
 
 def _cells(session: pytest.Session) -> dict[str, Future[None]]:
     if _RUNNING not in session.stash:
+        # What a thread imports while another one forks is locked for ever in the fork.
+        codecs.lookup("idna")
+        prepare_all()
         pool = ThreadPoolExecutor(LANES, thread_name_prefix="cell")
         session.stash[_RUNNING] = {
             item.nodeid: pool.submit(_check(item)) for item in session.items if _where(item) == "cell"

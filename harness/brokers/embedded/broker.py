@@ -14,27 +14,37 @@ Time comes from the running loop alone. Where brokers are processes of their own
 import asyncio
 import logging
 from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any
 
 from client.wire.apis.api_versions import API_VERSIONS
 from client.wire.frames import FrameError, FrameReader
 from client.wire.malformed import WireError
-from client.wire.messages import decode_request, decode_request_header, encode_response
+from client.wire.messages import Request, decode_request, decode_request_header, encode_response
 from harness.brokers.embedded.apis.api_versions import unsupported_version
 from harness.brokers.embedded.cluster import ClusterState
-from harness.brokers.embedded.handlers import handlers
+from harness.brokers.embedded.handlers import Handler, handlers
+from harness.brokers.embedded.intercepts import InForce, Intercepts, code_of
 from harness.brokers.embedded.log import Logs
 from harness.brokers.embedded.node import Disconnect, Node
+from harness.levers import Delay, ErrorAnswer, Silence
 
 _log = logging.getLogger(__name__)
 
 _READ_BYTES = 65536
 
 
+class _Silenced(Exception):
+    """A request is never answered, and so nothing behind it on its connection can be."""
+
+
 class EmbeddedBroker:
     """One broker: a listening socket, connections served each in its own order, and a Node that answers."""
 
-    def __init__(self, broker_id: int, state: ClusterState, logs: Logs) -> None:
+    def __init__(self, broker_id: int, state: ClusterState, logs: Logs, intercepts: Intercepts | None = None) -> None:
+        """`intercepts`: what is done to requests beside answering them; None: nothing ever is."""
         self._node = Node(broker_id, state, logs)
+        self._intercepts = Intercepts() if intercepts is None else intercepts
         self._server: asyncio.Server | None = None
         self._stopped = False
         self._serving: dict[asyncio.StreamWriter, asyncio.Task[None]] = {}
@@ -82,6 +92,9 @@ class EmbeddedBroker:
         peer = writer.get_extra_info("peername")
         try:
             await self._converse(reader, writer)
+        except _Silenced:
+            while await reader.read(_READ_BYTES):
+                pass
         except (WireError, Disconnect) as wrong:
             _log.warning("broker %d closes the connection from %s: %s", self.broker_id, peer, wrong)
         except OSError as gone:
@@ -120,7 +133,26 @@ class EmbeddedBroker:
                 return encode_response(unsupported_version(), version=0, correlation_id=header.correlation_id)
             raise Disconnect(f"{handler.api.name} v{header.api_version} is not supported (client {header.client_id})")
         request = decode_request(payload)
-        body = await handler.answer(self._node, request)
+        intercepted = self._intercepts.of(handler)
+        if intercepted is None:
+            body = await handler.answer(self._node, request)
+        else:
+            body = await self._met(request, handler, intercepted)
         if body is None:
             return None
         return encode_response(body, version=request.version, correlation_id=request.correlation_id)
+
+    async def _met(self, request: Request, handler: Handler, intercepted: InForce) -> Any:
+        """The body of the response to a request that is intercepted. Raises _Silenced, Disconnect."""
+        match intercepted.answer:
+            case Silence():
+                raise _Silenced
+            case ErrorAnswer() as answer:
+                return handler.refused(self._node, request, code_of(answer))
+            case Delay(seconds=seconds):
+                due_s = asyncio.get_running_loop().time() + seconds
+                body = await handler.answer(self._node, request)
+                with suppress(TimeoutError):
+                    async with asyncio.timeout_at(due_s):
+                        await intercepted.released.wait()
+                return body

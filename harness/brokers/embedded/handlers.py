@@ -15,22 +15,27 @@ Answer = Callable[[Node, Request], Awaitable[Any]]
 """Gives the response's body, or None where nothing is answered. Raises Disconnect."""
 
 
+Refused = Callable[[Node, Request, int], Any]
+"""Gives the response's body that refuses all of a request with an error code, as a broker that did nothing of it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Handler:
     """`versions` are those that the broker speaks and tells in ApiVersions."""
 
     api: Api[Any, Any]
     versions: range
+    refused: Refused
     answer: Answer
 
 
-def handles(api: Api[Any, Any], versions: range) -> Callable[[Answer], Handler]:
+def handles(api: Api[Any, Any], versions: range, refused: Refused) -> Callable[[Answer], Handler]:
     """Make a coroutine function the handler of an API."""
     if versions[0] not in api.versions or versions[-1] not in api.versions:
         raise ValueError(f"{api.name}: versions {versions[0]} to {versions[-1]} are not all known")
 
     def make(answer: Answer) -> Handler:
-        return Handler(api, versions, answer)
+        return Handler(api, versions, refused, answer)
 
     return make
 

@@ -1,20 +1,30 @@
-"""The controller's end of the channel to a broker that is a process: states go out, `ready` and its like come back.
+"""The controller's end of the channel to a broker that is a process: states and orders go out, news comes back.
 
-Both ends speak JSON lines over a connected socket. Out: a cluster's state, one a line, the first one before all.
-Back: `{"ready":["127.0.1.1",9092]}` once, then `{"applied":EPOCH}` for each later state; `{"failed":"why"}` before the
-broker ends by itself. The channel is the broker's life, too: when it closes, the broker exits.
+Both ends speak JSON lines over a connected socket. Out: a cluster's state, one a line, the first one before all;
+`{"intercept":{...},"number":N}` and `{"release":N}`. Back: `{"ready":["127.0.1.1",9092]}` once, `{"applied":EPOCH}` for
+each later state, `{"intercepting":N}`, `{"released":N}`, and `{"intercepted":[N,COUNT]}` at each request that was
+intercepted; `{"failed":"why"}` before the broker ends by itself. The channel is the broker's life, too: when it closes,
+the broker exits.
 """
 
 import asyncio
 import json
 import socket
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 from harness.brokers.embedded.cluster import ClusterState, encode_state
+from harness.brokers.embedded.intercepts import encode_intercept
+from harness.levers import Intercept
+
+T = TypeVar("T")
+
+_LIMIT_S = 5.0
+"""For a broker to do as it is told: it takes milliseconds, but a paused one never does."""
 
 
 class BrokerFailed(Exception):
-    """The broker's process could not start, or has ended; the text says which and why."""
+    """The broker's process could not start, has ended, or does not do as it is told; the text says which and why."""
 
 
 class BrokerLink:
@@ -24,7 +34,13 @@ class BrokerLink:
         self._broker_id = broker_id
         self._reader = reader
         self._writer = writer
+        self._address: tuple[str, int] | None = None
         self._applied = -1
+        self._in_force: set[int] = set()
+        self._counts: dict[int, int] = {}
+        self._failed: str | None = None
+        self._news: list[asyncio.Future[None]] = []
+        self._listening = asyncio.create_task(self._listen(), name=f"broker {broker_id}")
 
     @classmethod
     async def over(cls, broker_id: int, channel: socket.socket) -> "BrokerLink":
@@ -34,34 +50,96 @@ class BrokerLink:
 
     def push(self, state: ClusterState) -> None:
         """Send a state; give this to `Controller.attach`. Nothing happens where the broker has ended."""
-        if not self._writer.is_closing():
-            self._writer.write(encode_state(state).encode() + b"\n")
+        self._send(encode_state(state))
 
     async def ready(self) -> tuple[str, int]:
         """Wait until the broker listens; return its address. Raises BrokerFailed."""
-        said = await self._said()
-        if "ready" not in said:
-            raise BrokerFailed(f"broker {self._broker_id} said {said} where ready was expected")
-        host, port = said["ready"]
-        return str(host), int(port)
+        return await self._until(lambda: self._address)
 
     async def applied(self, epoch: int) -> None:
         """Wait until the broker has taken the state of that epoch or a later one. Raises BrokerFailed."""
-        while self._applied < epoch:
-            self._applied = int((await self._said())["applied"])
+        await self._until(lambda: self._applied >= epoch or None)
+
+    async def intercept(self, number: int, intercept: Intercept) -> None:
+        """Have requests intercepted, under a number that was not used before; on return they are.
+
+        Raises BrokerFailed.
+        """
+        self._send(json.dumps({"intercept": encode_intercept(intercept), "number": number}))
+        await self._soon(lambda: number in self._in_force or None)
+
+    async def release(self, number: int) -> None:
+        """Have nothing more intercepted under that number. Raises BrokerFailed."""
+        self._send(json.dumps({"release": number}))
+        await self._soon(lambda: number not in self._in_force or None)
+
+    def intercepted(self, number: int) -> int:
+        """How many requests were intercepted under that number, as far as the broker has told."""
+        return self._counts.get(number, 0)
+
+    @property
+    def ended(self) -> bool:
+        """Whether the broker's end of the channel is gone."""
+        return self._failed is not None
 
     def close(self) -> None:
         """Let go of the broker: its process exits."""
         self._writer.transport.abort()
 
-    async def _said(self) -> dict[str, Any]:
+    def _send(self, line: str) -> None:
+        if not self._writer.is_closing():
+            self._writer.write(line.encode() + b"\n")
+
+    async def _soon(self, found: Callable[[], T | None]) -> T:
         try:
-            line = await self._reader.readline()
+            async with asyncio.timeout_at(asyncio.get_running_loop().time() + _LIMIT_S):
+                return await self._until(found)
+        except TimeoutError:
+            text = f"broker {self._broker_id} has not done what it was told within {_LIMIT_S:g} s: is it paused?"
+            raise BrokerFailed(text) from None
+
+    async def _until(self, found: Callable[[], T | None]) -> T:
+        """What `found` gives, as soon as it gives something. Raises BrokerFailed where the broker ends before."""
+        while True:
+            result = found()
+            if result is not None:
+                return result
+            if self._failed is not None:
+                raise BrokerFailed(self._failed)
+            news: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            self._news.append(news)
+            await news
+
+    async def _listen(self) -> None:
+        failed = f"broker {self._broker_id} has ended"
+        try:
+            while line := await self._reader.readline():
+                said = json.loads(line)
+                if "failed" in said:
+                    failed = f"broker {self._broker_id}: {said['failed']}"
+                    break
+                self._take(said)
+                self._tell()
         except OSError:
-            line = b""
-        if not line:
-            raise BrokerFailed(f"broker {self._broker_id} has ended")
-        said = json.loads(line)
-        if "failed" in said:
-            raise BrokerFailed(f"broker {self._broker_id}: {said['failed']}")
-        return dict(said)
+            pass
+        self._failed = failed
+        self._tell()
+
+    def _take(self, said: dict[str, Any]) -> None:
+        match said:
+            case {"ready": [host, port]}:
+                self._address = str(host), int(port)
+            case {"applied": epoch}:
+                self._applied = int(epoch)
+            case {"intercepting": number}:
+                self._in_force.add(number)
+            case {"released": number}:
+                self._in_force.discard(number)
+            case {"intercepted": [number, count]}:
+                self._counts[number] = count
+
+    def _tell(self) -> None:
+        news, self._news = self._news, []
+        for future in news:
+            if not future.done():
+                future.set_result(None)

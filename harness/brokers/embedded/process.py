@@ -22,11 +22,13 @@ import logging
 import signal
 import socket
 from pathlib import Path
+from typing import Any
 
 from harness.brokers.embedded.broker import EmbeddedBroker
 from harness.brokers.embedded.cluster import StateError, decode_state
 from harness.brokers.embedded.file_log import FileLogs
 from harness.brokers.embedded.handlers import prepare_all
+from harness.brokers.embedded.intercepts import Intercepts, decode_intercept
 
 _LINE_LIMIT_BYTES = 16 * 1024 * 1024
 
@@ -56,7 +58,8 @@ async def _live(broker_id: int, listen: tuple[str, int], channel: socket.socket,
     if not first:
         return 0
     try:
-        broker = EmbeddedBroker(broker_id, decode_state(first), FileLogs(folder))
+        orders = Orders(writer)
+        broker = EmbeddedBroker(broker_id, decode_state(first), FileLogs(folder), orders.intercepts)
         bound = await broker.start(*listen)
     except (StateError, OSError) as wrong:
         await _say(writer, {"failed": f"{listen[0]}:{listen[1]}: {wrong}"})
@@ -64,9 +67,7 @@ async def _live(broker_id: int, listen: tuple[str, int], channel: socket.socket,
     try:
         await _say(writer, {"ready": bound})
         while line := await reader.readline():
-            state = decode_state(line)
-            broker.apply(state)
-            await _say(writer, {"applied": state.epoch})
+            await _say(writer, orders.follow(line, broker))
     except StateError as wrong:
         await _say(writer, {"failed": str(wrong)})
         return FAILED
@@ -78,5 +79,42 @@ async def _live(broker_id: int, listen: tuple[str, int], channel: socket.socket,
 
 
 async def _say(writer: asyncio.StreamWriter, said: dict[str, object]) -> None:
-    writer.write(json.dumps(said).encode() + b"\n")
+    writer.write(_line(said))
     await writer.drain()
+
+
+class Orders:
+    """What comes over the channel once the broker listens: further states, and what is to be done to requests."""
+
+    def __init__(self, writer: asyncio.StreamWriter) -> None:
+        self._writer = writer
+        self.intercepts = Intercepts(self._intercepted)
+
+    def follow(self, line: bytes, broker: EmbeddedBroker) -> dict[str, object]:
+        """Do as the line says; what to say when it is done. Raises StateError for a line that says nothing known."""
+        said = _object(line)
+        if "intercept" in said:
+            self.intercepts.add(int(said["number"]), decode_intercept(said["intercept"]))
+            return {"intercepting": said["number"]}
+        if "release" in said:
+            self.intercepts.release(int(said["release"]))
+            return {"released": said["release"]}
+        state = decode_state(line)
+        broker.apply(state)
+        return {"applied": state.epoch}
+
+    def _intercepted(self, number: int, count: int) -> None:
+        """Told before the request is answered, or not: whoever saw the answer finds it counted."""
+        self._writer.write(_line({"intercepted": [number, count]}))
+
+
+def _object(line: bytes) -> dict[str, Any]:
+    try:
+        said = json.loads(line)
+    except ValueError:
+        said = None
+    return said if isinstance(said, dict) else {}
+
+
+def _line(said: dict[str, object]) -> bytes:
+    return json.dumps(said).encode() + b"\n"

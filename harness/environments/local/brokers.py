@@ -1,5 +1,6 @@
 """The cluster of a cell: a controller in the conductor, and one forked process for each embedded broker."""
 
+import asyncio
 import os
 import socket
 from pathlib import Path
@@ -10,45 +11,141 @@ from harness.brokers.embedded.process import run_broker
 from harness.environments.local import addresses
 from harness.environments.local.children import Child, Files, fork
 from harness.environments.local.logs import Logs
+from harness.environments.local.sockets import SocketTable
+from harness.levers import Intercept
 from harness.plan import ClusterShape
+
+SIGNAL_LIMIT_S = 2.0
+"""For the kernel to stop a process, or to let it go on: it takes microseconds."""
 
 
 class Brokers:
-    """Started together; `ready` returns when all of them listen."""
+    """Started together; `ready` returns when all of them listen. `died` is done when one has ended by itself, and says
+    which and how.
 
-    def __init__(
-        self, controller: Controller, processes: dict[int, Child], channels: dict[int, socket.socket], logs: Logs
-    ) -> None:
-        self._logs = logs
+    A broker's intercepts belong to it, not to its process: a restarted one has them again.
+    """
+
+    def __init__(self, controller: Controller, logs: Logs) -> None:
         self.controller = controller
-        self.processes = processes
-        self._channels = channels
+        self.died: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        self._logs = logs
+        self._processes: dict[int, Child] = {}
+        self._channels: dict[int, socket.socket] = {}
         self._links: dict[int, BrokerLink] = {}
+        self._intercepts: list[Intercept] = []
+        self._released: set[int] = set()
+        self._counted: dict[int, int] = {}
 
     @classmethod
     def start(cls, cluster: ClusterShape, logs: Logs) -> "Brokers":
         """Fork them. Raises StateError for a cluster that cannot be."""
-        controller = Controller(cluster, addresses.advertised)
-        folder = partitions(logs)
-        processes, channels = {}, {}
+        brokers = cls(Controller(cluster, addresses.advertised), logs)
         for broker in cluster.broker_ids:
-            ours, theirs = socket.socketpair()
-            processes[broker] = _forked(broker, theirs.fileno(), folder, logs)
-            theirs.close()
-            channels[broker] = ours
-        return cls(controller, processes, channels, logs)
+            brokers._fork(broker)
+        return brokers
 
     async def ready(self) -> None:
         """Raises BrokerFailed."""
-        for broker, channel in self._channels.items():
-            link = await BrokerLink.over(broker, channel)
-            self.controller.attach(link.push)
-            self._links[broker] = link
-        for broker, link in self._links.items():
-            try:
-                await link.ready()
-            except BrokerFailed as exc:
-                raise BrokerFailed(f"{exc}; {self._logs.last_words(log_name(broker))}") from exc
+        for broker in self._channels:
+            await self._link(broker)
+        for broker in self._links:
+            await self._ready(broker)
+
+    def running(self, broker: int) -> bool:
+        return self._processes[broker].alive()
+
+    async def kill(self, broker: int) -> None:
+        """SIGKILL, and wait until it has ended."""
+        self.controller.detach(self._links[broker].push)
+        self._processes[broker].kill(whole_group=False)
+        await self._processes[broker].ended
+        for number in self._of(broker):
+            self._counted[number] = self.intercepted(number)
+
+    async def revive(self, broker: int) -> None:
+        """Start a killed broker again, on its old logs; it listens on return. Raises BrokerFailed."""
+        self._fork(broker)
+        await self._link(broker)
+        await self._ready(broker)
+        for number in self._of(broker):
+            if number not in self._released:
+                await self._links[broker].intercept(number, self._intercepts[number])
+
+    async def pause(self, broker: int) -> None:
+        """SIGSTOP, and wait until it stands still. Raises BrokerFailed."""
+        self._processes[broker].pause()
+        await self._until_still(broker, wanted=True)
+
+    async def resume(self, broker: int) -> None:
+        """SIGCONT, and wait until it goes on. Raises BrokerFailed."""
+        self._processes[broker].resume()
+        await self._until_still(broker, wanted=False)
+
+    async def unread(self, broker: int) -> int:
+        async with SocketTable() as sockets:
+            return await sockets.unread(addresses.broker(broker))
+
+    async def intercept(self, intercept: Intercept) -> int:
+        """Have a broker's requests intercepted; the number is what `release` and `intercepted` take.
+
+        Raises BrokerFailed.
+        """
+        number = len(self._intercepts)
+        self._intercepts.append(intercept)
+        await self._links[intercept.broker].intercept(number, intercept)
+        return number
+
+    async def release(self, number: int) -> None:
+        """Raises BrokerFailed."""
+        self._released.add(number)
+        link = self._links[self._intercepts[number].broker]
+        if not link.ended:
+            await link.release(number)
+
+    def intercepted(self, number: int) -> int:
+        """How many requests were intercepted, those by processes that were killed included."""
+        return self._counted.get(number, 0) + self._links[self._intercepts[number].broker].intercepted(number)
+
+    def _of(self, broker: int) -> list[int]:
+        return [number for number, intercept in enumerate(self._intercepts) if intercept.broker == broker]
+
+    def _fork(self, broker: int) -> None:
+        ours, theirs = socket.socketpair()
+        child = _forked(broker, theirs.fileno(), partitions(self._logs), self._logs)
+        theirs.close()
+        self._channels[broker] = ours
+        self._processes[broker] = child
+        child.ended.add_done_callback(lambda _: self._ended(child, broker))
+
+    def _ended(self, child: Child, broker: int) -> None:
+        if not child.killed and not self.died.done():
+            self.died.set_result(ended_by_itself(child, self._logs, log_name(broker)))
+
+    async def _link(self, broker: int) -> None:
+        link = await BrokerLink.over(broker, self._channels[broker])
+        self.controller.attach(link.push)
+        self._links[broker] = link
+
+    async def _ready(self, broker: int) -> None:
+        try:
+            await self._links[broker].ready()
+        except BrokerFailed as exc:
+            raise BrokerFailed(f"{exc}; {self._logs.last_words(log_name(broker))}") from exc
+
+    async def _until_still(self, broker: int, *, wanted: bool) -> None:
+        loop = asyncio.get_running_loop()
+        until_s = loop.time() + SIGNAL_LIMIT_S
+        while self._processes[broker].stands_still() is not wanted:
+            if loop.time() > until_s or not self._processes[broker].alive():
+                done = "stand still" if wanted else "go on"
+                raise BrokerFailed(f"broker {broker} does not {done} {SIGNAL_LIMIT_S:g} s after it was told to")
+            await asyncio.sleep(0.001)
+
+
+def ended_by_itself(child: Child, logs: Logs, log: str) -> str:
+    """What a process' end says to whoever did not expect it."""
+    return f"{child.name} {child.how_it_ended()}; {logs.last_words(log)}"
 
 
 def partitions(logs: Logs) -> Path:

@@ -11,6 +11,7 @@ import os
 import signal
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from harness.environments.local.cell import close_files_except, leave
 from harness.environments.local.syscalls import die_with_parent
@@ -29,10 +30,11 @@ class Files:
 class Child:
     """A process of ours, on the running loop. `ended` is done when it has ended and been collected.
 
-    Its result is the exit code, or the negative number of the signal that killed it.
+    Its result is the exit code, or the negative number of the signal that killed it. `killed` says that we did.
     """
 
     def __init__(self, name: str, pid: int) -> None:
+        self.killed = False
         self.name = name
         self.pid = pid
         self._loop = asyncio.get_running_loop()
@@ -46,11 +48,33 @@ class Child:
     def kill(self, *, whole_group: bool) -> None:
         """SIGKILL, to its process group too where it leads one. No effect where it has ended."""
         if self.alive():
+            self.killed = True
             with contextlib.suppress(ProcessLookupError):
                 if whole_group:
                     os.killpg(self.pid, signal.SIGKILL)
                 else:
                     signal.pidfd_send_signal(self._watched, signal.SIGKILL)
+
+    def pause(self) -> None:
+        """SIGSTOP. No effect where it has ended."""
+        self._signal(signal.SIGSTOP)
+
+    def resume(self) -> None:
+        """SIGCONT. No effect where it has ended, or was not paused."""
+        self._signal(signal.SIGCONT)
+
+    def stands_still(self) -> bool:
+        """Whether the kernel lists it as stopped (proc_pid_stat(5))."""
+        try:
+            stat = Path(f"/proc/{self.pid}/stat").read_text()
+        except OSError:
+            return False
+        return stat.rpartition(")")[2].split()[0] == "T"
+
+    def _signal(self, number: signal.Signals) -> None:
+        if self.alive():
+            with contextlib.suppress(ProcessLookupError):
+                signal.pidfd_send_signal(self._watched, number)
 
     def _collect(self) -> None:
         self._loop.remove_reader(self._watched)

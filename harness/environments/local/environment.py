@@ -7,13 +7,14 @@ import time
 from pathlib import Path
 from typing import Literal
 
+from harness.brokers.embedded.intercepts import refusal as refusal_of_intercept
 from harness.environments.local.cell import probe_namespaces
 from harness.environments.local.channel import ChannelClosed
 from harness.environments.local.conducting import Assignment, Conducting
 from harness.environments.local.resources import lanes_for
 from harness.environments.local.zygote import OpenCell, Zygote, ZygoteGone
 from harness.environments.world import Conduct, EnvironmentUnavailable, Made, Progress, Refused, RunInterrupted
-from harness.levers import Lever, Packets, Toxic, Unlisten
+from harness.levers import Intercept, Lever, Packets, Signal, Toxic, Unlisten
 from harness.plan import DriverName, RunPlan
 from harness.story import Kernel, LabError, Noise, Story
 from harness.toxiproxy.obtain import ToxiproxyMissing, find
@@ -45,8 +46,11 @@ class Local:
 
     def makes(self, lever: Lever) -> Made | Refused:
         match lever:
-            case Packets() | Unlisten():
+            case Packets() | Unlisten() | Signal():
                 return Made()
+            case Intercept():
+                unknown = refusal_of_intercept(lever)
+                return Made() if unknown is None else Refused(unknown)
             case Toxic(kind=kind, attributes=attributes):
                 refused = refusal(kind, (name for name, _ in attributes))
                 return Made() if refused is None else Refused(refused)

@@ -4,14 +4,18 @@ import asyncio
 import socket
 import sys
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 
+from harness.environments.holds import Holds
 from harness.environments.local import addresses
+from harness.environments.local.brokers import Brokers
+from harness.environments.local.sockets import SocketTable
 from harness.environments.probe import DelayProbe
+from harness.environments.signalling import Signals
 from harness.environments.world import Evidence, Pulled, WorldError
-from harness.levers import Lever, Packets, Toxic, Unlisten
+from harness.levers import Intercept, Lever, Packets, Signal, Toxic, Unlisten, Verdict
 from harness.packets import WATCH, PacketTable, Rule, RuleGroup, chain_of, refusals_from, rules_of
 from harness.toxiproxy.client import ToxiproxyClient
 
@@ -23,16 +27,17 @@ _TCP_LISTEN = "0A"
 class PulledPackets:
     """A Packets lever: the rules' own counters are its evidence."""
 
-    def __init__(self, began_ns: int, rules: tuple[Rule, ...], group: RuleGroup) -> None:
+    def __init__(self, began_ns: int, lever: Packets, rules: tuple[Rule, ...], group: RuleGroup) -> None:
         self.began_ns = began_ns
         self.confirmed_ns = time.monotonic_ns()
+        self._resets = lever.verdict is Verdict.RESET
         self._rules = rules
         self._group = group
 
     async def evidence(self) -> Evidence:
         counted = await self._group.counted()
         refused = sum(n for n, rule in zip(counted, self._rules, strict=True) if rule.refuses)
-        return Evidence(packets=sum(counted), refusals=refused)
+        return Evidence(packets=sum(counted), refusals=refused, connections=sum(counted) if self._resets else 0)
 
 
 class PulledToxic:
@@ -50,20 +55,36 @@ class PulledToxic:
 class PulledUnlisten:
     """An Unlisten lever: the resets that answered dials are counted by a rule of its own."""
 
-    def __init__(self, began_ns: int, watching: RuleGroup) -> None:
+    def __init__(self, began_ns: int, watching: RuleGroup, connections: int) -> None:
         self.began_ns = began_ns
         self.confirmed_ns = time.monotonic_ns()
         self._watching = watching
+        self._connections = connections
 
     async def evidence(self) -> Evidence:
         (refusals,) = await self._watching.counted()
-        return Evidence(packets=refusals, refusals=refusals)
+        return Evidence(packets=refusals, refusals=refusals, connections=self._connections)
+
+
+class PulledIntercept:
+    """An Intercept lever: the broker tells of each request that it takes."""
+
+    def __init__(self, began_ns: int, count: Callable[[], int]) -> None:
+        self.began_ns = began_ns
+        self.confirmed_ns = time.monotonic_ns()
+        self._count = count
+
+    async def evidence(self) -> Evidence:
+        return Evidence(intercepted=self._count())
 
 
 class Puller:
-    """Pulls levers in one cell. Raises PacketsRefused and ToxiproxyFailed."""
+    """Pulls levers in one cell. Raises PacketsRefused, ToxiproxyFailed and BrokerFailed."""
 
-    def __init__(self, table: PacketTable, toxiproxy: ToxiproxyClient) -> None:
+    def __init__(self, table: PacketTable, toxiproxy: ToxiproxyClient, brokers: Brokers) -> None:
+        self._brokers = brokers
+        self._signals = Signals(brokers, self._unlisten, time.monotonic_ns)
+        self._unlistening = Holds()
         self._table = table
         self._toxiproxy = toxiproxy
         self._toxics = 0
@@ -74,8 +95,12 @@ class Puller:
                 return self._packets(lever)
             case Toxic():
                 return self._toxic(lever)
-            case Unlisten():
-                return self._unlisten(lever)
+            case Unlisten(broker=broker):
+                return self._unlisten(broker)
+            case Signal():
+                return self._signals.pull(lever)
+            case Intercept():
+                return self._intercept(lever)
 
     @asynccontextmanager
     async def _packets(self, lever: Packets) -> AsyncIterator[PulledPackets]:
@@ -83,7 +108,7 @@ class Puller:
         began_ns = time.monotonic_ns()
         group = await self._table.add(chain_of(lever), [rule.expressions for rule in rules])
         try:
-            yield PulledPackets(began_ns, rules, group)
+            yield PulledPackets(began_ns, lever, rules, group)
         finally:
             await group.remove()
 
@@ -114,18 +139,31 @@ class Puller:
             await self._toxiproxy.call(lambda server: server.remove_toxic(proxy, name))
 
     @asynccontextmanager
-    async def _unlisten(self, lever: Unlisten) -> AsyncIterator[PulledUnlisten]:
-        address, proxy = addresses.advertised(lever.broker), addresses.proxy_name(lever.broker)
+    async def _intercept(self, lever: Intercept) -> AsyncIterator[PulledIntercept]:
         began_ns = time.monotonic_ns()
+        number = await self._brokers.intercept(lever)
+        try:
+            yield PulledIntercept(began_ns, lambda: self._brokers.intercepted(number))
+        finally:
+            await self._brokers.release(number)
+
+    @asynccontextmanager
+    async def _unlisten(self, broker: int) -> AsyncIterator[PulledUnlisten]:
+        address, proxy = addresses.advertised(broker), addresses.proxy_name(broker)
+        began_ns = time.monotonic_ns()
+        async with SocketTable() as sockets:
+            connections = await sockets.established(address)
         watching = await self._table.add(WATCH, [refusals_from(*address)])
         try:
-            await self._toxiproxy.call(lambda server: server.disable(proxy))
+            if self._unlistening.take(broker):
+                await self._toxiproxy.call(lambda server: server.disable(proxy))
             try:
                 await _until_listening(address, wanted=False)
-                yield PulledUnlisten(began_ns, watching)
+                yield PulledUnlisten(began_ns, watching, connections)
             finally:
-                await self._toxiproxy.call(lambda server: server.enable(proxy))
-                await _until_listening(address, wanted=True)
+                if self._unlistening.give(broker):
+                    await self._toxiproxy.call(lambda server: server.enable(proxy))
+                    await _until_listening(address, wanted=True)
         finally:
             await watching.remove()
 

@@ -36,7 +36,7 @@ class KernelSocket:
     """`unsent` bytes are not acknowledged by the peer yet, `unread` ones wait for the process."""
 
     state: int
-    local_port: int
+    local: tuple[str, int]
     unsent: int
     unread: int
 
@@ -44,7 +44,7 @@ class KernelSocket:
         """Whether bytes may still come to a broker through it: sent again by the kernel, or waiting to be read."""
         if self.state in _CLOSED_AND_SENDING:
             return True
-        return (self.unsent > 0 and self.state in _OPEN) or (self.unread > 0 and self.local_port == PORT)
+        return (self.unsent > 0 and self.state in _OPEN) or (self.unread > 0 and self.local[1] == PORT)
 
 
 class SocketTable:
@@ -74,7 +74,7 @@ class SocketTable:
             return [
                 KernelSocket(
                     state=found["idiag_state"],
-                    local_port=found["idiag_sport"],
+                    local=(found["idiag_src"], found["idiag_sport"]),
                     unsent=found["idiag_wqueue"],
                     unread=found["idiag_rqueue"],
                 )
@@ -86,6 +86,14 @@ class SocketTable:
     async def may_deliver(self) -> bool:
         """Whether any socket may still deliver something to a broker. Raises WorldError."""
         return any(found.may_deliver() for found in await self.listed())
+
+    async def established(self, address: tuple[str, int]) -> int:
+        """How many connections are open at this address, where they were accepted. Raises WorldError."""
+        return sum(found.local == address and found.state == SS_ESTABLISHED for found in await self.listed())
+
+    async def unread(self, address: tuple[str, int]) -> int:
+        """How many connections at this address have bytes that were not read. Raises WorldError."""
+        return sum(found.local == address and found.unread > 0 for found in await self.listed())
 
 
 def _refused(exc: Exception) -> WorldError:

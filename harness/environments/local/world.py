@@ -13,7 +13,7 @@ from harness.brokers.embedded.file_log import read_back
 from harness.brokers.embedded.link import BrokerFailed
 from harness.brokers.embedded.log import StorageError
 from harness.environments.local import addresses, subject, sysctls
-from harness.environments.local.brokers import Brokers, log_name, partitions
+from harness.environments.local.brokers import Brokers, ended_by_itself, partitions
 from harness.environments.local.children import Child, Files, execute
 from harness.environments.local.lag import LagWatch
 from harness.environments.local.logs import Logs
@@ -71,10 +71,9 @@ class LocalWorld:
                 stack.callback(client.close)
                 await toxiproxy_server.await_ready(client, proxying.alive)
                 await client.call(lambda server: _create_proxies(server, plan.cluster))
-            world = cls(plan, logs, Puller(table, client), wire, started)
-            world._miss(proxying, _TOXIPROXY_LOG)
-            for broker, process in brokers.processes.items():
-                world._miss(process, log_name(broker))
+            world = cls(plan, logs, Puller(table, client, brokers), wire, started)
+            proxying.ended.add_done_callback(lambda _: world._fail(ended_by_itself(proxying, logs, _TOXIPROXY_LOG)))
+            brokers.died.add_done_callback(lambda died: world._fail(died.result()))
             yield world
 
     def now_ns(self) -> int:
@@ -116,14 +115,10 @@ class LocalWorld:
     def failure(self) -> "asyncio.Future[str]":
         return self._failure
 
-    def _miss(self, child: Child, log: str) -> None:
-        """Make it the world's failure when this process ends by itself."""
-
-        def ended(_: "asyncio.Future[int]") -> None:
-            if not self._failure.done():
-                self._failure.set_result(f"{child.name} {child.how_it_ended()}; {self._logs.last_words(log)}")
-
-        child.ended.add_done_callback(ended)
+    def _fail(self, text: str) -> None:
+        """A process has ended by itself: the first one counts."""
+        if not self._failure.done():
+            self._failure.set_result(text)
 
 
 @contextmanager

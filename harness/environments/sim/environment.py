@@ -8,13 +8,14 @@ from pathlib import Path
 from random import Random
 from typing import Literal
 
+from harness.brokers.embedded.intercepts import refusal
 from harness.environments.sim.loop import START_S, Deadlock, Interrupted, Livelock, SimLoop
 from harness.environments.sim.simulation import simulate
 from harness.environments.sim.stderr import kept
 from harness.environments.sim.toxics import TOXICS
 from harness.environments.sim.world import KERNEL, SimWorld
 from harness.environments.world import Conduct, Made, Progress, Refused, RunInterrupted
-from harness.levers import Lever, Packets, Toxic, Unlisten
+from harness.levers import Intercept, Lever, Packets, Signal, Toxic, Unlisten
 from harness.plan import DriverName, RunPlan
 from harness.story import LabError, Noise, Story
 
@@ -36,8 +37,11 @@ class Sim:
 
     def makes(self, lever: Lever) -> Made | Refused:
         match lever:
-            case Packets() | Unlisten():
+            case Packets() | Unlisten() | Signal():
                 return Made()
+            case Intercept():
+                unknown = refusal(lever)
+                return Made() if unknown is None else Refused(unknown)
             case Toxic():
                 return _makes_toxic(lever)
 

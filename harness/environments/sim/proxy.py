@@ -40,6 +40,11 @@ class Proxy:
         self._chains: dict[Flow, list[Toxic]] = {flow: [] for flow in FLOWS}
         self._dialling: _Dial | None = None
 
+    @property
+    def connections(self) -> int:
+        """How many connections of clients it has linked, or is dialling for."""
+        return len(self._pairs) + (self._dialling is not None)
+
     def enable(self) -> None:
         """Listen, and serve whoever comes. Raises OSError where the address is taken."""
         self._host.context.copy().run(self._listen)

@@ -4,12 +4,16 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 
+from harness.environments.holds import Holds
 from harness.environments.probe import DelayProbe
+from harness.environments.signalling import Signals
+from harness.environments.sim.addresses import advertised
+from harness.environments.sim.brokers import SimBrokers
 from harness.environments.sim.network import Network
 from harness.environments.sim.proxy import Proxy
 from harness.environments.sim.rules import Rule
 from harness.environments.world import Evidence, Pulled
-from harness.levers import Lever, Packets, Toxic, Unlisten
+from harness.levers import Intercept, Lever, Packets, Signal, Toxic, Unlisten, Verdict
 
 PROBE_LIMIT_S = 2.0
 """How long a probe waits beyond what the toxic itself declares."""
@@ -31,7 +35,9 @@ class PulledPackets(PulledLever):
         self._rule = rule
 
     async def evidence(self) -> Evidence:
-        return Evidence(packets=self._rule.packets, refusals=self._rule.refusals)
+        rule = self._rule
+        resets = rule.packets if rule.verdict is Verdict.RESET else 0
+        return Evidence(packets=rule.packets, refusals=rule.refusals, connections=resets)
 
 
 class PulledToxic(PulledLever):
@@ -48,20 +54,35 @@ class PulledToxic(PulledLever):
 class PulledUnlisten(PulledLever):
     """An Unlisten lever: the resets with which the kernel answered dials are its evidence."""
 
-    def __init__(self, at_ns: int, refused: Callable[[], int]) -> None:
+    def __init__(self, at_ns: int, refused: Callable[[], int], connections: int) -> None:
         super().__init__(at_ns)
         self._refused = refused
         self._before = refused()
+        self._connections = connections
 
     async def evidence(self) -> Evidence:
         refusals = self._refused() - self._before
-        return Evidence(packets=refusals, refusals=refusals)
+        return Evidence(packets=refusals, refusals=refusals, connections=self._connections)
+
+
+class PulledIntercept(PulledLever):
+    """An Intercept lever: the requests that its broker took are its evidence."""
+
+    def __init__(self, at_ns: int, count: Callable[[], int]) -> None:
+        super().__init__(at_ns)
+        self._count = count
+
+    async def evidence(self) -> Evidence:
+        return Evidence(intercepted=self._count())
 
 
 class Puller:
     """Pulls levers on one network and its proxies, which are known by their broker's id."""
 
-    def __init__(self, network: Network, proxies: Mapping[int, Proxy]) -> None:
+    def __init__(self, network: Network, proxies: Mapping[int, Proxy], brokers: SimBrokers) -> None:
+        self._brokers = brokers
+        self._signals = Signals(brokers, self._unlisten, self._now_ns)
+        self._unlistening = Holds()
         self._network = network
         self._proxies = proxies
 
@@ -70,19 +91,35 @@ class Puller:
         """In force while the context is entered."""
         match lever:
             case Packets():
-                with self._network.rule(Rule.of(lever, self._proxies[lever.broker].address)) as rule:
+                with self._network.rule(Rule.of(lever, advertised(lever.broker))) as rule:
                     yield PulledPackets(self._now_ns(), rule)
             case Toxic():
                 async with self._toxic(lever) as slowed:
                     yield slowed
-            case Unlisten():
-                proxy = self._proxies[lever.broker]
-                pulled = PulledUnlisten(self._now_ns(), lambda: self._network.refused.get(proxy.address, 0))
-                await proxy.disable()
+            case Unlisten(broker=broker):
+                async with self._unlisten(broker) as refusing:
+                    yield refusing
+            case Signal():
+                async with self._signals.pull(lever) as signalled:
+                    yield signalled
+            case Intercept():
+                number = self._brokers.intercept(lever)
                 try:
-                    yield pulled
+                    yield PulledIntercept(self._now_ns(), lambda: self._brokers.intercepted(number))
                 finally:
-                    proxy.enable()
+                    self._brokers.release(lever, number)
+
+    @asynccontextmanager
+    async def _unlisten(self, broker: int) -> AsyncIterator[PulledUnlisten]:
+        proxy, refused = self._proxies[broker], self._network.refused
+        pulled = PulledUnlisten(self._now_ns(), lambda: refused.get(proxy.address, 0), proxy.connections)
+        if self._unlistening.take(broker):
+            await proxy.disable()
+        try:
+            yield pulled
+        finally:
+            if self._unlistening.give(broker):
+                proxy.enable()
 
     @asynccontextmanager
     async def _toxic(self, lever: Toxic) -> AsyncIterator[PulledToxic]:

@@ -8,11 +8,10 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from harness.brokers.embedded.broker import EmbeddedBroker
 from harness.brokers.embedded.cluster import StateError
-from harness.brokers.embedded.controller import Controller
-from harness.brokers.embedded.log import MemoryLogs
 from harness.environments.settling import known, logged, settle
+from harness.environments.sim.addresses import PORT, advertised
+from harness.environments.sim.brokers import SimBrokers
 from harness.environments.sim.hosts import HOST, Host
 from harness.environments.sim.loop import SimLoop
 from harness.environments.sim.process import SimProcess
@@ -25,7 +24,6 @@ from harness.levers import Lever
 from harness.plan import ClusterShape, RunPlan
 from harness.story import Kernel, Logged, Settled
 
-PORT = 9092
 SUBJECT = "subject"
 
 KERNEL = Kernel(
@@ -66,14 +64,16 @@ class SimWorld:
         self.kernel = KERNEL
         self.failed: str | None = None
         self._loop = loop
-        self._logs = logs
         self._proxies_host = loop.new_host("proxies")
         self._proxies = {
             broker: Proxy(self._proxies_host, loop, self.address_of(broker), _inner(broker), self.rng)
             for broker in plan.cluster.broker_ids
         }
-        self._puller = Puller(loop.network, self._proxies)
-        self._partitions = MemoryLogs()
+        try:
+            self._brokers = SimBrokers(loop, plan.cluster, advertised=self.address_of, listens=_inner, logs=logs)
+        except StateError as wrong:
+            raise WorldError("plan-unusable", str(wrong)) from wrong
+        self._puller = Puller(loop.network, self._proxies, self._brokers)
         self._failure: asyncio.Future[str] = loop.create_future()
 
     @classmethod
@@ -86,29 +86,16 @@ class SimWorld:
         loop.main.name = "conductor"
         world = cls(loop, plan, logs)
         loop.set_exception_handler(world._unhandled)
-        await world._start_brokers()
+        await world._brokers.start()
         for proxy in world._proxies.values():
             proxy.enable()
         yield world
-
-    async def _start_brokers(self) -> None:
-        try:
-            controller = Controller(self.cluster, self.address_of)
-        except StateError as wrong:
-            raise WorldError("plan-unusable", str(wrong)) from wrong
-        for broker_id in self.cluster.broker_ids:
-            host = self._loop.new_host(f"broker-{broker_id}")
-            if self._logs is not None:
-                host.stderr = appending_to(self._logs / f"{host.name}.log")
-            broker = EmbeddedBroker(broker_id, controller.state, self._partitions)
-            await host.spawn(broker.start(*_inner(broker_id)), name="listen")
-            controller.attach(broker.apply)
 
     def now_ns(self) -> int:
         return round(self._loop.time() * 1e9)
 
     def address_of(self, broker: int) -> tuple[str, int]:
-        return f"127.0.2.{broker}", PORT
+        return advertised(broker)
 
     def pull(self, lever: Lever) -> AbstractAsyncContextManager[Pulled]:
         return self._puller.pull(lever)
@@ -132,7 +119,7 @@ class SimWorld:
 
     async def read_log(self, topic: str, partition: int) -> tuple[Logged, ...]:
         known(self.cluster, topic, partition)
-        log = self._partitions.of(topic, partition)
+        log = self._brokers.partitions.of(topic, partition)
         return logged(log.read(0, max_bytes=sys.maxsize, first_whole=True))
 
     def dials(self) -> tuple[Dial, ...]:

@@ -24,7 +24,21 @@ from harness.brokers.embedded.handlers import handles
 from harness.brokers.embedded.node import Node, Refusal
 
 
-@handles(FETCH, versions=range(4, 13))
+def _refused(node: Node, request: Request, code: int) -> FetchResponse:
+    body: FetchRequest = request.body
+    return FetchResponse(
+        responses=tuple(
+            FetchableTopicResponse(topic=topic.topic, partitions=tuple(_error(p, code) for p in topic.partitions))
+            for topic in body.topics
+        )
+    )
+
+
+def _error(asked: FetchPartition, code: int) -> PartitionData:
+    return PartitionData(partition_index=asked.partition, error_code=code, high_watermark=-1, records=b"")
+
+
+@handles(FETCH, versions=range(4, 13), refused=_refused)
 async def fetch(node: Node, request: Request) -> FetchResponse:
     body: FetchRequest = request.body
     if body.session_id != 0:
@@ -65,7 +79,7 @@ def _partition(node: Node, topic: str, asked: FetchPartition, left: int, *, firs
         if not 0 <= asked.fetch_offset <= log.end_offset:
             raise Refusal(errors.OFFSET_OUT_OF_RANGE)
     except Refusal as refusal:
-        return PartitionData(partition_index=asked.partition, error_code=refusal.code, high_watermark=-1, records=b"")
+        return _error(asked, refusal.code)
     max_bytes = min(asked.partition_max_bytes, left)
     return PartitionData(
         partition_index=asked.partition,

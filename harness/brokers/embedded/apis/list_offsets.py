@@ -25,7 +25,23 @@ from harness.brokers.embedded.node import Node, Refusal
 _NO_RECORD = (-1, -1)
 
 
-@handles(LIST_OFFSETS, versions=range(1, 8))
+def _refused(node: Node, request: Request, code: int) -> ListOffsetsResponse:
+    body: ListOffsetsRequest = request.body
+    return ListOffsetsResponse(
+        topics=tuple(
+            ListOffsetsTopicResponse(
+                name=topic.name,
+                partitions=tuple(
+                    ListOffsetsPartitionResponse(partition_index=p.partition_index, error_code=code)
+                    for p in topic.partitions
+                ),
+            )
+            for topic in body.topics
+        )
+    )
+
+
+@handles(LIST_OFFSETS, versions=range(1, 8), refused=_refused)
 async def list_offsets(node: Node, request: Request) -> ListOffsetsResponse:
     body: ListOffsetsRequest = request.body
     return ListOffsetsResponse(

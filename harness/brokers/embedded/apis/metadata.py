@@ -6,6 +6,8 @@
 - No topics named: all of them (version 0 says so with an empty list, later ones with null).
 """
 
+from dataclasses import replace
+
 from client.wire import errors
 from client.wire.apis.metadata import (
     METADATA,
@@ -22,8 +24,18 @@ from harness.brokers.embedded.handlers import handles
 from harness.brokers.embedded.node import Node
 
 
-@handles(METADATA, versions=range(13))
+def _refused(node: Node, request: Request, code: int) -> MetadataResponse:
+    """Brokers as ever, and an error for each topic."""
+    answer = _answer(node, request)
+    return replace(answer, topics=tuple(replace(topic, error_code=code, partitions=()) for topic in answer.topics))
+
+
+@handles(METADATA, versions=range(13), refused=_refused)
 async def metadata(node: Node, request: Request) -> MetadataResponse:
+    return _answer(node, request)
+
+
+def _answer(node: Node, request: Request) -> MetadataResponse:
     state = node.state
     body: MetadataRequest = request.body
     everything = body.topics is None or (request.version == 0 and not body.topics)

@@ -60,7 +60,25 @@ class _Unfit(Exception):
         self.code = code
 
 
-@handles(PRODUCE, versions=range(3, 10))
+def _refused(node: Node, request: Request, code: int) -> ProduceResponse | None:
+    """Raises Disconnect where no response is due."""
+    body: ProduceRequest = request.body
+    if body.acks == 0:
+        raise Disconnect(f"{errors.error_of(code).name} with acks 0")
+    return ProduceResponse(
+        responses=tuple(
+            TopicProduceResponse(
+                name=topic.name,
+                partition_responses=tuple(
+                    PartitionProduceResponse(index=data.index, error_code=code) for data in topic.partition_data
+                ),
+            )
+            for topic in body.topic_data
+        )
+    )
+
+
+@handles(PRODUCE, versions=range(3, 10), refused=_refused)
 async def produce(node: Node, request: Request) -> ProduceResponse | None:
     body: ProduceRequest = request.body
     answered = tuple(

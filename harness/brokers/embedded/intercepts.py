@@ -1,0 +1,94 @@
+"""Requests that a broker meets with something else than its answer, each one counted.
+
+An `Intercept` in force takes the requests of its API: all of them, or the nth since it came into force. What it does
+with one is its answer. The first in force that takes a request has it; later ones neither see nor count it.
+"""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import asdict
+
+from client.wire.errors import BY_NAME, ERRORS
+from harness.brokers.embedded.handlers import Handler, handlers
+from harness.levers import Answer, Delay, ErrorAnswer, Intercept, Silence
+
+EVERY_API = "all"
+
+_ANSWERS: dict[str, type[Silence] | type[Delay] | type[ErrorAnswer]] = {
+    kind.__name__: kind for kind in (Silence, Delay, ErrorAnswer)
+}
+
+
+class InForce:
+    """An intercept in force. `released` is set once it is not; `count` says how many requests it has taken."""
+
+    def __init__(self, intercept: Intercept) -> None:
+        self.intercept = intercept
+        self.released = asyncio.Event()
+        self.count = 0
+        self._seen = 0
+
+    @property
+    def answer(self) -> Answer:
+        return self.intercept.answer
+
+    def takes(self, handler: Handler) -> bool:
+        """Whether this request is one of its; counts it if so."""
+        if self.intercept.api not in (EVERY_API, handler.api.module):
+            return False
+        self._seen += 1
+        if self.intercept.nth not in (None, self._seen):
+            return False
+        self.count += 1
+        return True
+
+
+class Intercepts:
+    """Those in force at one broker, by the numbers that their owner gave them. `told` hears each new count."""
+
+    def __init__(self, told: Callable[[int, int], None] | None = None) -> None:
+        self._in_force: dict[int, InForce] = {}
+        self._told = told
+
+    def add(self, number: int, intercept: Intercept) -> None:
+        self._in_force[number] = InForce(intercept)
+
+    def release(self, number: int) -> None:
+        """Take it out of force; answers that it holds back go out now. Nothing happens where it is not in force."""
+        found = self._in_force.pop(number, None)
+        if found is not None:
+            found.released.set()
+
+    def of(self, handler: Handler) -> InForce | None:
+        """The one that takes this request, None where it is to be answered as ever."""
+        for number, one in self._in_force.items():
+            if one.takes(handler):
+                if self._told is not None:
+                    self._told(number, one.count)
+                return one
+        return None
+
+
+def code_of(answer: ErrorAnswer) -> int:
+    """The number of the error. Raises KeyError for a name that Kafka does not have."""
+    return BY_NAME[answer.error].code
+
+
+def refusal(intercept: Intercept) -> str | None:
+    """Why no embedded broker can do this, as the end of `... cannot`; None where it can."""
+    known = {handler.api.module for handler in handlers().values()}
+    if intercept.api != EVERY_API and intercept.api not in known:
+        return f"intercept {intercept.api} requests: its brokers know {', '.join(sorted(known))}"
+    if isinstance(intercept.answer, ErrorAnswer) and BY_NAME.get(intercept.answer.error, ERRORS[0]).code == 0:
+        return f"answer with {intercept.answer.error}: Kafka has no such error, names are as NOT_LEADER_OR_FOLLOWER"
+    return None
+
+
+def encode_intercept(intercept: Intercept) -> dict[str, object]:
+    """What `decode_intercept` reads, made of what JSON has."""
+    return {**asdict(intercept), "answer": [type(intercept.answer).__name__, asdict(intercept.answer)]}
+
+
+def decode_intercept(raw: dict[str, object]) -> Intercept:
+    kind, fields = raw["answer"]  # type: ignore[misc]
+    return Intercept(**{**raw, "answer": _ANSWERS[kind](**fields)})  # type: ignore[arg-type, has-type]

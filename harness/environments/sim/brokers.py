@@ -1,0 +1,88 @@
+"""The cluster of a simulation: a controller, and each broker on a host of its own, which can be killed and revived."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from harness.brokers.embedded.broker import EmbeddedBroker
+from harness.brokers.embedded.controller import Controller
+from harness.brokers.embedded.intercepts import Intercepts
+from harness.brokers.embedded.log import MemoryLogs
+from harness.environments.sim.hosts import Host, HostState
+from harness.environments.sim.loop import SimLoop
+from harness.environments.sim.segment import Address
+from harness.environments.sim.stderr import appending_to
+from harness.levers import Intercept
+from harness.plan import ClusterShape
+
+
+class SimBrokers:
+    """`harness.environments.signalling.BrokerProcesses` of simulated hosts. A broker's intercepts outlive its host."""
+
+    def __init__(
+        self,
+        loop: SimLoop,
+        cluster: ClusterShape,
+        *,
+        advertised: Callable[[int], Address],
+        listens: Callable[[int], Address],
+        logs: Path | None,
+    ) -> None:
+        """Raises StateError for a cluster that cannot be."""
+        self._loop = loop
+        self._listens = listens
+        self._logs = logs
+        self._controller = Controller(cluster, advertised)
+        self.partitions = MemoryLogs()
+        self._hosts: dict[int, Host] = {}
+        self._brokers: dict[int, EmbeddedBroker] = {}
+        self._intercepts = {broker: Intercepts(self._intercepted) for broker in cluster.broker_ids}
+        self._counts: list[int] = []
+
+    async def start(self) -> None:
+        """On return all of them listen."""
+        for broker in self._intercepts:
+            await self.revive(broker)
+
+    def running(self, broker: int) -> bool:
+        return self._hosts[broker].state is not HostState.KILLED
+
+    async def kill(self, broker: int) -> None:
+        self._controller.detach(self._brokers[broker].apply)
+        self._hosts[broker].kill()
+
+    async def revive(self, broker: int) -> None:
+        host = self._hosts[broker] = self._loop.new_host(f"broker-{broker}")
+        if self._logs is not None:
+            host.stderr = appending_to(self._logs / f"{host.name}.log")
+        made = EmbeddedBroker(broker, self._controller.state, self.partitions, self._intercepts[broker])
+        self._brokers[broker] = made
+        await host.spawn(made.start(*self._listens(broker)), name="listen")
+        self._controller.attach(made.apply)
+
+    async def pause(self, broker: int) -> None:
+        self._hosts[broker].pause()
+
+    async def resume(self, broker: int) -> None:
+        self._hosts[broker].resume()
+
+    async def unread(self, broker: int) -> int:
+        address = self._listens(broker)
+        return sum(
+            socket.local == address and socket.receiver.unread > 0 for socket in self._loop.network.sockets.values()
+        )
+
+    def intercept(self, intercept: Intercept) -> int:
+        """Have a broker's requests intercepted; the number is what `release` and `intercepted` take."""
+        self._counts.append(0)
+        number = len(self._counts) - 1
+        self._intercepts[intercept.broker].add(number, intercept)
+        return number
+
+    def release(self, intercept: Intercept, number: int) -> None:
+        self._intercepts[intercept.broker].release(number)
+
+    def intercepted(self, number: int) -> int:
+        return self._counts[number]
+
+    def _intercepted(self, number: int, count: int) -> None:
+        self._counts[number] = count
