@@ -18,7 +18,7 @@ from cli.errors import Stop
 from cli.exits import Exit
 from cli.show.figures import many
 from cli.show.rows import folded
-from harness.conformance import Checked
+from harness.conformance import CHECKS, Checked
 from harness.conformance import check as check_all
 from harness.plan import ClientPlan, Named
 from harness.quantities import QuantityError, duration_s
@@ -60,7 +60,15 @@ def list_(*, json: bool) -> Exit:
     return Exit.PASSED
 
 
-def check(*, program: tuple[str, ...], settings: tuple[str, ...], patience: str, logs: Path | None, json: bool) -> Exit:
+def check(
+    *,
+    program: tuple[str, ...],
+    settings: tuple[str, ...],
+    only: tuple[str, ...],
+    patience: str,
+    logs: Path | None,
+    json: bool,
+) -> Exit:
     """Check whether a program keeps the subject protocol (docs/SUBJECT_PROTOCOL.md).
 
     CMD is the program with its arguments, or a real client (sarama@1.27.2). It is started again and again in network
@@ -73,7 +81,7 @@ def check(*, program: tuple[str, ...], settings: tuple[str, ...], patience: str,
     folder.mkdir(parents=True, exist_ok=True)
     screen = console(json=json)
     findings = []
-    for finding in check_all(Checked(client, named, seconds("--patience", patience)), folder):
+    for finding in check_all(Checked(client, named, seconds("--patience", patience)), folder, only):
         findings.append(finding)
         style = "" if finding.state == "kept" else "bold red"
         screen.print(folded(finding.text, lead=f"{finding.state:<8}  {finding.name:<17}  ", style=style))
@@ -139,11 +147,14 @@ command = click.Group(
             callback=check,
             help=check.__doc__,
             # What follows the program's name is the program's.
-            context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
+            context_settings={"allow_interspersed_args": False},
             params=[
                 click.Argument(["program"], nargs=-1, required=True, type=click.UNPROCESSED, metavar="CMD..."),
                 click.Option(
                     ["--set", "settings"], multiple=True, metavar="NAME=VALUE", help="A setting of the client: time=2s."
+                ),
+                click.Option(
+                    ["--only"], multiple=True, type=click.Choice(list(CHECKS)), metavar="NAME", help="Only this check."
                 ),
                 click.Option(
                     ["--patience"],

@@ -41,7 +41,9 @@ class Finding:
 
 
 def check(checked: Checked, logs: Path, names: Sequence[str] = ()) -> Iterator[Finding]:
-    """Make the checks of these names, all where there are none, in order; what the program writes to its stderr goes to `logs`, a file a check.
+    """Make the checks of these names, all where there are none, in order.
+
+    What the program writes to its stderr goes to `logs`, a file a check.
 
     Raises EnvironmentUnavailable where no cell can be made here, TimeoutError and RuntimeError where one breaks.
     """
