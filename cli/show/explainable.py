@@ -1,47 +1,53 @@
 """What `faultlab explain` can be asked: clients, their faults, and what each costs with the client's defaults."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from rich.text import Text
 
+from cli.show.figures import WIDTH
 from cli.show.rows import beside, folded
 from client.profiles import profiles
 from harness.explaining import Asked, Case, Library, Mistaken, answers, situate
 
+COLUMN = 12
+"""Columns of a release's times."""
+
 
 def explainable(libraries: Mapping[str, Library]) -> Iterator[Text]:
-    """A block for each client; cases stand below their fault."""
+    """A block for each client; cases stand below their fault, with a column for each release."""
+    example = None
     for client, library in libraries.items():
         releases = profiles()[client].releases
-        yield Text(f"{client} {', '.join(releases)}", style="bold").append(
-            "   times are by formula, with the client's defaults", style="dim"
-        )
+        head = Text(client, style="bold").append("   time by formula, with the client's defaults", style="dim")
+        columns = _columns(releases)
+        yield head.append(columns.rjust(WIDTH - head.cell_len), style="bold")
         for fault in library.faults:
             yield Text(f"  {fault}")
             for case in library.ranked():
                 if fault in case.faults:
-                    yield Text("    " + beside(case.name, default_time(case, releases), lead=4))
+                    times = by_default(case, releases)
+                    figures = _columns("" if times[r] is None else f"{times[r]:.3f} s" for r in releases)
+                    yield Text("    " + beside(case.name, figures, lead=4))
                     yield folded(case.about, lead="      ", style="dim")
+                    answered = [release for release in releases if times[release] is not None]
+                    if example is None and answered:
+                        example = f"{client}@{answered[-1]} {fault}"
         yield Text()
-    first = next(iter(libraries), None)
-    if first is not None:
-        fault = libraries[first].faults[0]
-        yield Text(f"faultlab explain {first}@{profiles()[first].releases[-1]} {fault}")
+    if example is not None:
+        yield Text(f"faultlab explain {example}")
 
 
-def default_time(case: Case, releases: tuple[str, ...]) -> str:
-    """By the first formula that holds with nothing set, of the newest release that has one."""
-    seconds = default_seconds(case, releases)
-    return "" if seconds is None else f"{seconds:.3f} s"
-
-
-def default_seconds(case: Case, releases: tuple[str, ...]) -> float | None:
-    """None where no formula holds with nothing set."""
-    for release in reversed(releases):
+def by_default(case: Case, releases: tuple[str, ...]) -> dict[str, float | None]:
+    """Seconds by the formula that holds with nothing set, of each release; None where none does."""
+    found: dict[str, float | None] = {}
+    for release in releases:
         try:
             holding = answers(situate(case, Asked(version=release, given={})))
         except Mistaken:
-            continue
-        if holding:
-            return holding[0].seconds
-    return None
+            holding = ()
+        found[release] = holding[0].seconds if holding else None
+    return found
+
+
+def _columns(texts: Iterable[str]) -> str:
+    return "".join(text.rjust(COLUMN) for text in texts)

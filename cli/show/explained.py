@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from cli.show.explainable import default_seconds
+from cli.show.explainable import by_default
 from client.profiles import profiles
 from harness.explaining import (
     ExplainedTerm,
@@ -91,7 +91,7 @@ def what_there_is(libraries: Mapping[str, Library]) -> dict[str, Any]:
                 "scenario": case.scenario,
                 "about": case.about,
                 "formulas": [cited.formula.name for cited in case.cited],
-                "default_s": default_seconds(case, profiles()[client].releases),
+                "by_default_s": by_default(case, profiles()[client].releases),
             }
             for client, library in libraries.items()
             for case in library.ranked()

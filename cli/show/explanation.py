@@ -151,9 +151,12 @@ def _effects(found: Explanation) -> Iterator[Text]:
     if turning:
         listed = (f"{effect.setting} {trial.texts[0]}: {_outcome(trial)}" for effect, trial in turning)
         yield from _row("otherwise", "; ".join(listed))
-    beyond = [trial for effect in found.effects for trial in effect.beyond]
+    beyond = [effect for effect in found.effects if effect.beyond]
     if beyond:
-        listed = (f"{_changes(trial)}: {_outcome(trial)}" for trial in beyond)
+        listed = (
+            f"{effect.setting} {', '.join(f'{trial.texts[0]}: {_outcome(trial)}' for trial in effect.beyond)}"
+            for effect in beyond
+        )
         yield from _row("beyond it", f"{'; '.join(listed)} (simulated; the formula does not know of them)")
 
 

@@ -10,6 +10,8 @@ from harness.plan import Named
 
 SAME_S = 0.005
 """Simulated times no further apart than this are the same: a round trip takes less."""
+PARTS = (2, 10)
+"""A duration that is off by default is tried at these parts of the whole time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,14 +61,14 @@ def rescues(situation: Situation, answer: Answer, laboratory: Laboratory) -> Ite
 
 
 def other_values(setting: Named, total_s: float) -> Iterator[float]:
-    """Half and double; of what is switched off, a value at which it would be felt if it could be."""
+    """Half and double; of what is switched off, values at which it would be felt if it could be: part of the time."""
     value = setting.value or 0.0
     if setting.unit == "count":
         yield from (value // 2, value * 2) if value >= 1 else (1.0,)
     elif value > 0:
         yield from (value / 2, value * 2)
     else:
-        yield max(0.001, rounded_down(total_s / 2))
+        yield from (max(0.001, rounded_down(total_s / part)) for part in PARTS)
 
 
 def turning(situation: Situation, answer: Answer, setting: Named) -> Iterator[float]:

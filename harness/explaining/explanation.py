@@ -114,7 +114,7 @@ def chosen(cases: Cases, word: str, asked: Asked) -> tuple[Situation, Answer, tu
         found = answers(situation)
         holding += [(situation, answer) for answer in found]
         if not found:
-            not_so.append(Mistake(_why_none(situation)))
+            not_so.append(_why_none(situation, word))
     if not holding:
         raise Mistaken(*dict.fromkeys(refused or not_so))
     holding.sort(key=lambda pair: pair[0].case.rank(pair[1].cited.formula, cases.order))
@@ -126,15 +126,15 @@ def chosen(cases: Cases, word: str, asked: Asked) -> tuple[Situation, Answer, tu
     return situation, answer, tuple(others.values())
 
 
-def _why_none(situation: Situation) -> str:
+def _why_none(situation: Situation, word: str) -> Mistake:
     """What keeps the formula from holding that comes nearest to it."""
     whens = [situation.expectation(cited).when for cited in situation.case.cited]
     missing = [why_not(when, situation) for when in whens if when is not None]
     nearest = min(missing, key=lambda reasons: (any(VERSION in reason for reason in reasons), len(reasons)))
     client = f"{situation.plan.client.name} {situation.plan.client.version}"
     if any(VERSION in reason for reason in nearest):
-        return f"no formula of {situation.case.name} covers {client} yet"
-    return f"no formula of {situation.case.name} holds here: it is not so that {' and '.join(nearest)}"
+        return Mistake(f"no formula says yet what {word} costs {client}", "name another release")
+    return Mistake(f"no formula of {situation.case.name} holds here: it is not so that {' and '.join(nearest)}")
 
 
 def levers(found: tuple[Effect, ...], answer: Answer) -> tuple[Trial, ...]:

@@ -60,7 +60,7 @@ def test_everything_fits_into_80_columns(tmp_path: Path, question: tuple[str, ..
 def test_without_a_question_it_says_what_can_be_asked(tmp_path: Path) -> None:
     done = faultlab("explain", cwd=tmp_path)
     assert re.search(r"^sarama .*1\.27\.2", done.out, re.MULTILINE)
-    assert re.search(r"^    blackhole-established +180\.850 s$", done.out, re.MULTILINE)
+    assert re.search(r"^    blackhole-established +180\.850 s\b", done.out, re.MULTILINE)
     last = done.lines[-1]
     assert last.startswith("faultlab explain sarama@")
     assert faultlab(*last.split()[1:], cwd=tmp_path).code == 0, "what it proposes works"
