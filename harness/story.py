@@ -80,7 +80,8 @@ class Happening:
 class OperationStory:
     """One operation as its caller saw it. `ended_ns` of a censored one is the moment at which the lab gave up.
 
-    `stamped` says who took the times: the subject itself, or the harness on receipt.
+    `stamped` says who took the times: the subject itself, or the harness on receipt. `asked_ns` is the lab's command,
+    before which the call cannot have been made.
     """
 
     alias: str
@@ -95,6 +96,7 @@ class OperationStory:
     offset: int | None = None
     written: Written | None = None
     """Whether its message stands in the log; None for what is no send."""
+    asked_ns: int | None = None
     unmet: str | None = None
     """Why the step's own `expect:` was not met; None where it was, or where there is none."""
 

@@ -241,6 +241,7 @@ class Steps:
             error=answer.error,
             error_class=answer.error_class,
             stamped=answer.stamped,
+            asked_ns=None if answer.asked_ns is None else since(answer.asked_ns),
             partition=answer.partition,
             offset=answer.offset,
             unmet=failed,

@@ -9,8 +9,9 @@ from harness.story import Outcome
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """How an operation ended, as its caller saw it; absolute clock values."""
+    """How an operation ended, as its caller saw it; absolute clock values. `asked_ns`: the command."""
 
+    asked_ns: int | None = None
     started_ns: int
     ended_ns: int
     outcome: Outcome

@@ -133,6 +133,7 @@ class Subject:
     def censored(self, call: Call) -> Answer:
         """An operation that has not ended by now."""
         return Answer(
+            asked_ns=call.sent_ns,
             started_ns=call.started_ns,
             ended_ns=self._world.now_ns(),
             outcome=Outcome.CENSORED,
@@ -248,6 +249,7 @@ class Subject:
         own = at_ns is not None and call.begun_at_ns is not None
         outcome = Outcome.OK if isinstance(event, Ok) else Outcome.FAILED
         call.answer = Answer(
+            asked_ns=call.sent_ns,
             started_ns=call.started_ns if own else call.begun_received_ns,
             ended_ns=at_ns if own and at_ns is not None else received_ns,
             outcome=outcome,

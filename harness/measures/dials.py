@@ -4,7 +4,7 @@ from client.events import Kind
 from harness.measures.base import Censored, Measured, Missing, Value, measure
 from harness.measures.look import dials_seen, during, operation_of, untraced
 from harness.plan import RunPlan
-from harness.story import Outcome, Story
+from harness.story import OperationStory, Outcome, Story
 
 
 @measure(unit="count", about="Dials that began during the operation, successful or not.")
@@ -19,6 +19,13 @@ def dials(plan: RunPlan, story: Story, alias: str, _argument: str | None) -> Mea
     if missing is None:
         count = sum(happening.kind == Kind.DIAL_STARTED for happening in during(story, operation))
     else:
-        count = sum(operation.started_ns <= at_ns <= operation.ended_ns for at_ns in seen)
+        count = sum(_began_ns(operation) <= at_ns <= operation.ended_ns for at_ns in seen)
     wire = missing is not None
     return Censored(count, wire=wire) if operation.outcome is Outcome.CENSORED else Value(count, wire=wire)
+
+
+def _began_ns(operation: OperationStory) -> int:
+    """The call. Where the lab stamped it on receipt, it may have been made, and dialled, at any time since asked."""
+    if operation.stamped == "harness" and operation.asked_ns is not None:
+        return operation.asked_ns
+    return operation.started_ns

@@ -1,0 +1,90 @@
+"""Protects whoever writes a subject: each broken promise is named, a kept one is not, and the lab survives all."""
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.conformance import CHECKS
+
+pytestmark = [pytest.mark.cell, pytest.mark.timeout(900)]
+Built = Callable[[str], Path]
+
+SAY = """
+import json, sys, time, threading
+def say(**event): print(json.dumps(event), flush=True)
+def now(): return time.monotonic_ns()
+def each(do):
+    for line in sys.stdin: do(json.loads(line))
+"""
+STUPID = """
+say(ev="ready", clock_ns=now())
+def do(c):
+    say(ev="started", id=c["id"], at_ns=now())
+    say(ev="ok", id=c["id"], at_ns=now())
+each(do)
+"""
+
+BROKEN = {
+    "ready": ("print('hello')", "ended its output|garbage|no JSON"),
+    "send": (STUPID, "its value is not in the log"),
+    "text": (STUPID, "came to the log as something else"),
+    "unknown-op": (STUPID, "answered `ok`; an `error` is due"),
+    "dark": (STUPID.replace("say(ev=\"ok\"", "time.sleep(0.3); say(ev=\"ok\""), "began only when the first had ended"),
+    "start-in-the-dark": (STUPID, "`ok` though no packet reached the broker"),
+    "close": (STUPID + "time.sleep(60)", "had not exited 5 s later"),
+    "end-of-stdin": (STUPID + "time.sleep(60)", "had not exited 5 s later"),
+}  # fmt: skip
+
+
+def test_there_is_a_breach_for_every_promise() -> None:
+    assert set(BROKEN) == set(CHECKS)
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_broken_promise_is_named(faultlab: Callable[..., Any], tmp_path: Path, name: str) -> None:
+    script, says = BROKEN[name]
+    (tmp_path / "subject.py").write_text(SAY + script)
+    done = faultlab("clients", "check", "--json", "--only", name, "--patience", "3s", sys.executable, "subject.py")
+    assert done.returncode == 1, done.stderr
+    (finding,) = json.loads(done.stdout)["findings"]
+    assert finding["state"] == "not kept"
+    assert any(part in finding["text"] for part in says.split("|")), finding["text"]
+
+
+def test_silence_is_no_error_and_what_helps_is_said(faultlab: Callable[..., Any], tmp_path: Path) -> None:
+    silent = STUPID.replace('say(ev="ok", id=c["id"], at_ns=now())', "pass")
+    (tmp_path / "subject.py").write_text(SAY + silent)
+    done = faultlab("clients", "check", "--only", "send", "--patience", "300ms", sys.executable, "subject.py")
+    assert done.returncode == 1
+    assert "within 0.3 s" in done.stdout
+    assert "--patience" in done.stdout
+
+
+@pytest.mark.parametrize("version", ["1.27.2", "1.60.1"])
+def test_sarama_s_programs_keep_everything(
+    built: Built, faultlab: Callable[..., Any], tmp_path: Path, version: str
+) -> None:
+    built(version)
+    quick = [word for pair in ("Net.DialTimeout=50ms", "Net.ReadTimeout=300ms") for word in ("--set", pair)]
+    done = faultlab("clients", "check", *quick, "--json", f"sarama@{version}")
+    findings = json.loads(done.stdout)["findings"]
+    assert [finding["name"] for finding in findings] == list(CHECKS)
+    assert {finding["state"] for finding in findings} == {"kept"}, findings
+    assert [note for finding in findings for note in finding["notes"]] == []
+    assert done.returncode == 0
+
+
+def test_wrong_words_are_refused(faultlab: Callable[..., Any]) -> None:
+    for words, says in (
+        (("--set", "x", "true"), "--set x sets nothing"),
+        (("/nonexistent/mine",), "there is no program /nonexistent/mine"),
+        (("--patience", "soon", "true"), "--patience"),
+        ((), "Missing argument"),
+    ):
+        done = faultlab("clients", "check", *words)
+        assert done.returncode == 4, done.stderr
+        assert says in done.stderr
