@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from harness.environments.world import Evidence
 from harness.faults.base import FaultModel
-from harness.levers import Lever, Unlisten
+from harness.levers import Lever, Packets, Toxic
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,6 +31,13 @@ def _plural(count: float, noun: str) -> str:
 _COUNTED: Mapping[str, _Counted] = {
     "packets_dropped": _Counted(lambda e: e.packets, sum, lambda n: f"dropped {_plural(n, 'packet')}"),
     "connections_refused": _Counted(lambda e: e.refusals, sum, lambda n: f"refused {_plural(n, 'dial')}"),
+    "connections_cut": _Counted(
+        lambda e: e.connections + e.refusals, sum, lambda n: f"cut or refused {_plural(n, 'connection')}"
+    ),
+    "requests_unread": _Counted(
+        lambda e: e.unread, sum, lambda n: f"left {_plural(n, 'connection')} with unread requests"
+    ),
+    "requests_intercepted": _Counted(lambda e: e.intercepted, sum, lambda n: f"intercepted {_plural(n, 'request')}"),
     "delay_seen": _Counted(lambda e: e.delay_s or 0.0, max, lambda s: f"delayed a probe by {s:.3f} s"),
 }
 
@@ -56,4 +63,4 @@ def prove(fault: FaultModel, seen: Sequence[tuple[Lever, Evidence]]) -> Proven:
 
 
 def _place(lever: Lever) -> str:
-    return f"broker {lever.broker}" if isinstance(lever, Unlisten) else f"broker {lever.broker} ({lever.flow})"
+    return f"broker {lever.broker} ({lever.flow})" if isinstance(lever, Packets | Toxic) else f"broker {lever.broker}"

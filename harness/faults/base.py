@@ -25,7 +25,14 @@ class Proof:
     every lever must show it.
     """
 
-    counted: Literal["packets_dropped", "connections_refused", "delay_seen"]
+    counted: Literal[
+        "packets_dropped",
+        "connections_refused",
+        "connections_cut",
+        "requests_unread",
+        "requests_intercepted",
+        "delay_seen",
+    ]
     scope: Literal["any_lever", "each_lever"] = "any_lever"
 
 
@@ -42,7 +49,7 @@ class FaultModel(BaseModel):
         raise NotImplementedError
 
     def enough(self) -> float:
-        """How much of what the proof counts is an effect: 1 packet, 1 refusal, or so many seconds of delay."""
+        """How much of what the proof counts is an effect: 1 packet, dial, connection, request; or seconds of delay."""
         return 1.0
 
 

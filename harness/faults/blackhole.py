@@ -1,27 +1,34 @@
 """The brokers' ports go dark."""
 
+from pydantic import Field
+
 from harness.faults.base import FaultModel, Proof, Stage, fault
 from harness.faults.brokers import Brokers, chosen
 from harness.faults.flows import Flows
-from harness.levers import FLOWS, Packets, Verdict
+from harness.levers import FLOWS, Hook, Packets, Verdict
 
 
 @fault("blackhole")
 class Blackhole(FaultModel):
     """The brokers' ports go dark: packets vanish and nobody is told.
 
-    Open connections stay open on both sides, dials hang. Packets are dropped on the receiver's side, so that the
-    sender's kernel goes on retransmitting as it would on a real network.
+    Open connections stay open on both sides, dials hang. Packets are dropped where they arrive, so that the sender's
+    kernel goes on retransmitting as it would on a real network. With `at: sender` they are dropped where they are sent,
+    as `iptables -A OUTPUT -j DROP` does it: to the kernel they were never sent, it tries them anew in another rhythm,
+    and after healing they arrive up to twice as soon.
     """
 
     proof = Proof("packets_dropped")
 
     brokers: Brokers = "all"
     flows: Flows = FLOWS
+    at: Hook = Field(
+        default="receiver", description="`receiver`: dropped where they arrive; `sender`: dropped where they are sent"
+    )
 
     def stages(self, brokers: tuple[int, ...]) -> tuple[Stage, ...]:
         return tuple(
-            Stage(Packets(broker=broker, flow=flow, verdict=Verdict.DROP))
+            Stage(Packets(broker=broker, flow=flow, verdict=Verdict.DROP, hook=self.at))
             for broker in chosen(self.brokers, brokers)
             for flow in self.flows
         )

@@ -15,6 +15,9 @@ else it lasts until the run's end. A run whose fault is not proven to have had i
 PROOFS = {
     "packets_dropped": "packets were dropped by its rules",
     "connections_refused": "dials were refused",
+    "connections_cut": "connections were ended, or dials refused",
+    "requests_unread": "clients' bytes were left unread",
+    "requests_intercepted": "requests were intercepted",
     "delay_seen": "a probe through the proxy saw the delay",
 }
 

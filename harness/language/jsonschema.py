@@ -87,11 +87,15 @@ def _injects() -> list[Schema]:
     for name, fault in sorted(FAULTS.items()):
         schema, own = _own(InjectStep), fault.model_json_schema(by_alias=True)
         about = (fault.__doc__ or name).strip().splitlines()[0]
+        steps: Schema = schema["properties"]
         schema["properties"] = {
             **schema["properties"],
             "inject": {"const": name, "description": about},
             **own.get("properties", {}),
         }
+        # A key of both, as `at`: its value says which of the two is meant.
+        for key in set(steps) & set(own.get("properties", {})):
+            schema["properties"][key] = {"anyOf": [steps[key], own["properties"][key]]}
         schema["required"] = ["inject", *own.get("required", [])]
         found.append({**schema, "title": f"inject: {name}", "description": about})
     return found

@@ -7,18 +7,23 @@ from pydantic import BaseModel
 
 from harness.faults import FAULTS
 from harness.faults.brokers import NoSuchBroker
+from harness.language.kernel import FUNCTIONS
 from harness.language.matrix import alias_of
 from harness.language.notes import Notes
 from harness.language.problems import did_you_mean
 from harness.language.schema import STEPS, DoStep, HealStep, InjectStep, Timed
 from harness.language.tree import Entry, Mapping, Scalar, Sequence, Tree, at
 from harness.language.validation import keys_of, validated
-from harness.operations import OPERATIONS, Argument
-from harness.plan import ClusterShape, Do, Heal, Inject, Step, When
+from harness.levers import HOOKS
+from harness.measures.base import RUN
+from harness.operations import OPERATIONS, Argument, Operation
+from harness.plan import Again, ClusterShape, Do, Heal, Inject, Step, When
 from harness.quantities import QuantityError, duration_s, shown, size_bytes
 
-Expected = Literal["acknowledged", "ok", "failed"] | None
-RESERVED = ("cluster", "client", "settings", "setting", "min", "max", "ceil", "floor", "true", "false")
+Until = Literal["acknowledged", "ok", "failed"]
+Expected = Until | None
+RESERVED = ("cluster", "client", "settings", "setting", "min", "max", "ceil", "floor", "true", "false", *HOOKS,
+            RUN, *FUNCTIONS)  # fmt: skip
 PATIENCE_S = 60.0
 """How long the lab waits for an operation that says nothing else and of which no formula predicts more."""
 
@@ -79,9 +84,7 @@ class _Reader:
             hint = "add `as:` with another name" if tree.get("as") is None else "choose another name"
             self.notes.add(named.span, "duplicate-alias", f"two steps are called {shown(alias)}", hint)
         elif alias in RESERVED:
-            self.notes.add(
-                named.span, "reserved-alias", f"{shown(alias)} means something else in formulas", "rename it"
-            )
+            self.notes.add(named.span, "reserved-alias", f"{shown(alias)} means something else", "rename it")
         what = tree.get(kind)
         self.aliases[alias] = kind if kind == "inject" or not isinstance(what, Scalar) else f"do {what.text}"
 
@@ -95,7 +98,9 @@ class _Reader:
             hint = did_you_mean(what.text, FAULTS)
             self.notes.add(what.span, "unknown-fault", f"there is no fault {shown(what.text)}", hint)
             return None
-        model = validated(STEPS[kind], tree, self.notes)
+        own = _fault_s_own_at(tree) if kind == "inject" else {}
+        step = Mapping({key: entry for key, entry in tree.entries.items() if key not in own}, tree.span)
+        model = validated(STEPS[kind], step, self.notes)
         if model is None:
             return None
         when = self._when(model, tree)
@@ -142,13 +147,36 @@ class _Reader:
                 arguments[key] = value
         self._check_place(arguments, tree, model.do)
         alias = model.alias or model.do
+        again = self._again(model, definition, arguments, tree)
         if model.give_up_after is None:
             self.patient.add(alias)
         patience_s = PATIENCE_S if model.give_up_after is None else model.give_up_after
         return Do(
             operation=model.do, alias=alias, arguments=arguments, give_up_after_s=patience_s, when=when,
-            expect=cast(Expected, model.expect), background=model.background, line=tree.span.line,
+            expect=cast(Expected, model.expect), background=model.background, again=again, line=tree.span.line,
         )  # fmt: skip
+
+    def _again(
+        self, model: DoStep, definition: Operation, arguments: dict[str, str | int | float], tree: Mapping
+    ) -> Again | None:
+        if model.every is None and model.until is None:
+            return None
+        if model.every is None or model.until is None:
+            lone, hint = ("every", "add until: acknowledged") if model.until is None else ("until", "add every: 1s")
+            self.notes.add(at(tree, (lone,), key=True), "step", "`every` and `until` go together", hint)
+        elif not definition.repeatable:
+            message = f"{definition.name} is called once"
+            self.notes.add(at(tree, ("every",), key=True), "step", message, "remove `every` and `until`")
+        elif model.until not in definition.expects:
+            message = f"{model.do} does not end {shown(model.until)}"
+            hint = did_you_mean(model.until, definition.expects)
+            self.notes.add(at(tree, ("until",)), "unknown-value", message, hint)
+        elif "value" in arguments:
+            message = "every call sends a value of its own, so that the log can tell them apart"
+            self.notes.add(at(tree, ("value",), key=True), "step", message, "remove `value`")
+        else:
+            return Again(every_s=model.every, until=cast(Until, model.until))
+        return None
 
     def _argument(self, argument: Argument, tree: Tree) -> str | int | float | None:
         if not isinstance(tree, Scalar) or tree.value is None:
@@ -191,7 +219,7 @@ class _Reader:
 
     def _inject(self, model: InjectStep, tree: Mapping, when: When) -> Inject | None:
         definition = FAULTS[model.inject]
-        entries = _own(tree, InjectStep)
+        entries = {**_own(tree, InjectStep), **_fault_s_own_at(tree)}
         parameters = keys_of(definition, ())
         for key in [key for key in entries if key not in parameters]:
             hint = did_you_mean(key, [*parameters, *keys_of(InjectStep, ())])
@@ -233,3 +261,11 @@ def _own(tree: Mapping, model: type[BaseModel]) -> dict[str, Entry]:
     """Entries that are not the step's own keys: arguments of the operation, parameters of the fault."""
     mine = keys_of(model, ())
     return {key: entry for key, entry in tree.entries.items() if key not in mine}
+
+
+def _fault_s_own_at(tree: Mapping) -> dict[str, Entry]:
+    """`at`, where it is no moment but a parameter of the step's fault: `{inject: blackhole, at: sender}`."""
+    what, where = tree.get("inject"), tree.get("at")
+    if not isinstance(what, Scalar) or not isinstance(where, Scalar) or where.text not in HOOKS:
+        return {}
+    return {"at": tree.entries["at"]} if "at" in FAULTS[what.text].model_fields else {}

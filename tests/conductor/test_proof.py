@@ -5,7 +5,7 @@ import pytest
 from harness.conductor.proof import prove
 from harness.environments.world import Evidence
 from harness.faults import FAULTS
-from harness.levers import Lever, Packets, Toxic, Unlisten, Verdict
+from harness.levers import Intercept, Lever, Packets, Signal, Silence, Toxic, Unlisten, Verdict
 
 TO_BROKER = Packets(broker=1, flow="to_broker", verdict=Verdict.DROP)
 TO_CLIENT = Packets(broker=1, flow="to_client", verdict=Verdict.DROP)
@@ -36,6 +36,25 @@ def test_a_blackhole_is_proven_by_dropped_packets(
 def test_a_refusal_is_proven_by_refused_dials() -> None:
     found = prove(FAULTS["refuse"](), [(Unlisten(broker=1), Evidence(packets=9, refusals=4))])
     assert (found.count, found.proven, found.finding) == (4, True, "refused 4 dials")
+
+
+@pytest.mark.parametrize(
+    ("fault", "lever", "evidence", "count", "finding"),
+    [
+        ("kill", Signal(broker=1, kind="kill"), Evidence(connections=2, refusals=3), 5, "cut or refused 5 connections"),
+        ("restart", Signal(broker=1, kind="restart"), Evidence(connections=1), 1, "cut or refused 1 connection"),
+        ("reset", TO_BROKER, Evidence(packets=1, connections=1), 1, "cut or refused 1 connection"),
+        ("pause", Signal(broker=1, kind="pause"), Evidence(unread=1), 1, "left 1 connection with unread requests"),
+        ("silence", Intercept(broker=1, answer=Silence()), Evidence(intercepted=4), 4, "intercepted 4 requests"),
+    ],
+)
+def test_each_fault_is_proven_by_what_it_did_to_clients(
+    fault: str, lever: Lever, evidence: Evidence, count: int, finding: str
+) -> None:
+    found = prove(FAULTS[fault](), [(lever, evidence)])
+    assert (found.count, found.proven, found.finding) == (count, True, finding)
+    nothing = prove(FAULTS[fault](), [(lever, Evidence(packets=9))])
+    assert (nothing.proven, nothing.finding.endswith(": nothing was tested")) == (False, True)
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,31 @@
 """Protects that faults are data: each gives exactly the levers and the proof that its documentation promises."""
 
+from dataclasses import replace
+from typing import Any
+
 import pytest
 from pydantic import ValidationError
 
 from harness.faults import FAULTS
 from harness.faults.brokers import NoSuchBroker
-from harness.levers import FLOWS, LEVERS, Packets, Toxic, Unlisten, Verdict
+from harness.levers import (
+    FLOWS,
+    LEVERS,
+    Delay,
+    ErrorAnswer,
+    Intercept,
+    Packets,
+    Signal,
+    Silence,
+    Toxic,
+    Unlisten,
+    Verdict,
+)
+
+REQUIRED: dict[str, dict[str, object]] = {
+    "latency": {"delay": "1ms"}, "slow_answer": {"delay": "1ms"}, "error_answer": {"code": "REQUEST_TIMED_OUT"}
+}  # fmt: skip
+"""What a fault cannot do without."""
 
 
 def levers(name: str, brokers: int = 3, **parameters: object) -> list[object]:
@@ -30,6 +50,53 @@ def test_blackhole_drops_both_ways_on_every_broker_by_default() -> None:
 def test_one_way_blackhole_leaves_the_other_way_open(flow: str) -> None:
     assert levers("blackhole", flows=[flow], brokers=3)[0] == Packets(broker=1, flow=flow, verdict=Verdict.DROP)  # type: ignore[arg-type]
     assert {lever.flow for lever in levers("blackhole", flows=[flow])} == {flow}  # type: ignore[attr-defined]
+
+
+def test_blackhole_at_the_sender_drops_where_packets_are_sent() -> None:
+    assert levers("blackhole", 1, at="sender") == [
+        Packets(broker=1, flow=f, verdict=Verdict.DROP, hook="sender") for f in FLOWS
+    ]
+
+
+@pytest.mark.parametrize(("upon", "flow"), [("request", "to_broker"), ("answer", "to_client")])
+def test_reset_meets_data_alone_and_as_often_as_asked(upon: str, flow: Any) -> None:
+    once = Packets(broker=1, flow=flow, verdict=Verdict.RESET, only="data", at_most=1)
+    assert levers("reset", 1, upon=upon, times=1) == [once]
+    assert levers("reset", 1, upon=upon) == [replace(once, at_most=None)]
+
+
+@pytest.mark.parametrize("kind", ["kill", "pause", "restart"])
+def test_faults_of_a_process_are_one_signal_a_broker(kind: Any) -> None:
+    assert levers(kind, 2) == [Signal(broker=1, kind=kind), Signal(broker=2, kind=kind)]
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters", "lever"),
+    [
+        ("silence", {}, Intercept(broker=1, answer=Silence())),
+        ("silence", {"api": "metadata", "nth": 2}, Intercept(broker=1, answer=Silence(), api="metadata", nth=2)),
+        ("slow_answer", {"delay": "1.5s"}, Intercept(broker=1, answer=Delay(seconds=1.5))),
+        (
+            "error_answer",
+            {"code": "NOT_LEADER_OR_FOLLOWER"},
+            Intercept(broker=1, answer=ErrorAnswer(error="NOT_LEADER_OR_FOLLOWER"), api="produce"),
+        ),
+    ],
+)
+def test_faults_of_answers_are_one_intercept_a_broker(
+    name: str, parameters: dict[str, object], lever: Intercept
+) -> None:
+    assert levers(name, 1, **parameters) == [lever]
+
+
+def test_levers_that_no_world_can_pull_cannot_be_written() -> None:
+    for wrong, says in [
+        ({"verdict": Verdict.REFUSE, "hook": "sender"}, "dropped where they are sent"),
+        ({"verdict": Verdict.RESET}, "of a connection's data"),
+        ({"verdict": Verdict.DROP, "at_most": 0}, "are none"),
+    ]:
+        with pytest.raises(ValueError, match=says):
+            Packets(broker=1, flow="to_broker", **wrong)  # type: ignore[arg-type]
 
 
 def test_selector_takes_the_named_brokers_alone() -> None:
@@ -63,6 +130,15 @@ def test_latency_speaks_milliseconds_and_is_proven_by_its_own_delay() -> None:
         ("blackhole", {"flows": []}, "once"),
         ("blackhole", {"depth": 1}, "Extra inputs"),
         ("refuse", {"by": "magic"}, "listener"),
+        ("blackhole", {"at": "middle"}, "receiver"),
+        ("reset", {"upon": "dial"}, "request"),
+        ("reset", {"times": 0}, "greater than or equal to 1"),
+        ("silence", {"api": "Produce"}, "pattern"),
+        ("silence", {"nth": 0}, "greater than or equal to 1"),
+        ("slow_answer", {}, "Field required"),
+        ("slow_answer", {"delay": "0s"}, "greater than 0"),
+        ("error_answer", {}, "Field required"),
+        ("error_answer", {"code": "not leader"}, "pattern"),
         ("latency", {}, "Field required"),
         ("latency", {"delay": 100}, "not a duration"),
         ("latency", {"delay": "1.5ms"}, "whole milliseconds"),
@@ -82,5 +158,7 @@ def test_a_broker_outside_the_cluster_is_refused_with_those_that_exist() -> None
 
 
 def test_levers_belong_to_the_closed_set() -> None:
-    for name, parameters in {"blackhole": {}, "refuse": {}, "latency": {"delay": "1ms"}}.items():
-        assert all(isinstance(lever, LEVERS) for lever in levers(name, **parameters))  # type: ignore[arg-type]
+    for name in FAULTS:
+        made = levers(name, **REQUIRED.get(name, {}))
+        assert made
+        assert all(isinstance(lever, LEVERS) for lever in made)

@@ -1,0 +1,27 @@
+"""Requests are answered with an error."""
+
+from typing import Annotated
+
+from pydantic import Field, StringConstraints
+
+from harness.faults.base import Proof, fault
+from harness.faults.requests import Api, RequestFault
+from harness.levers import ErrorAnswer as AnErrorInstead
+
+
+@fault("error_answer")
+class ErrorAnswer(RequestFault):
+    """Requests are answered with an error of Kafka's, and nothing of them is done.
+
+    A metadata request gets the error for each topic, any other for each partition that it names, or as a whole.
+    """
+
+    proof = Proof("requests_intercepted")
+
+    api: Api = "produce"
+    code: Annotated[str, StringConstraints(pattern=r"^[A-Z][A-Z_]*$")] = Field(
+        description="Kafka's name of the error, such as NOT_LEADER_OR_FOLLOWER"
+    )
+
+    def answer(self) -> AnErrorInstead:
+        return AnErrorInstead(error=self.code)

@@ -1,0 +1,34 @@
+"""Which requests a fault means: the fields that every fault of a broker's answers has."""
+
+from typing import Annotated, Any
+
+from pydantic import Field, StringConstraints
+
+from harness.faults.base import FaultModel, Stage
+from harness.faults.brokers import Brokers, chosen
+from harness.levers import Answer, Intercept
+
+Api = Annotated[
+    str,
+    StringConstraints(pattern=r"^[a-z]+(_[a-z]+)*$"),
+    Field(description="Which requests: `produce`, `metadata`, `api_versions` and so on, or `all`"),
+]
+"""A field that names an API as the protocol guide does, in lower case."""
+
+
+class RequestFault(FaultModel):
+    """A fault that brokers make by answering requests in another way. Not registered itself: subclasses are."""
+
+    brokers: Brokers = "all"
+    api: Api = "all"
+    nth: int | None = Field(
+        default=None, ge=1, description="Only the nth such request that each broker gets; each one where absent"
+    )
+
+    def answer(self) -> Answer:
+        """What takes the place of the answer."""
+        raise NotImplementedError
+
+    def stages(self, brokers: tuple[int, ...]) -> tuple[Stage, ...]:
+        which: dict[str, Any] = {"answer": self.answer(), "api": self.api, "nth": self.nth}
+        return tuple(Stage(Intercept(broker=broker, **which)) for broker in chosen(self.brokers, brokers))

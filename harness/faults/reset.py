@@ -1,0 +1,42 @@
+"""Connections are reset in mid-request."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from harness.faults.base import FaultModel, Proof, Stage, fault
+from harness.faults.brokers import Brokers, chosen
+from harness.levers import Packets, Verdict
+
+
+@fault("reset")
+class Reset(FaultModel):
+    """Connections are reset in mid-request: both ends get a TCP reset the moment something is sent.
+
+    Dials succeed. `upon: request` resets when the client sends: nothing of it arrives. `upon: answer` resets when the
+    broker answers: the request was done and its client cannot know, so that sending it again doubles it.
+    """
+
+    proof = Proof("connections_cut")
+
+    brokers: Brokers = "all"
+    upon: Literal["request", "answer"] = Field(
+        default="request", description="`request`: the client's bytes are met with a reset; `answer`: the broker's"
+    )
+    times: int | None = Field(
+        default=None, ge=1, description="So many resets for each broker, later requests pass; each one where absent"
+    )
+
+    def stages(self, brokers: tuple[int, ...]) -> tuple[Stage, ...]:
+        return tuple(
+            Stage(
+                Packets(
+                    broker=broker,
+                    flow="to_broker" if self.upon == "request" else "to_client",
+                    verdict=Verdict.RESET,
+                    only="data",
+                    at_most=self.times,
+                )
+            )
+            for broker in chosen(self.brokers, brokers)
+        )

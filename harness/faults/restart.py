@@ -1,0 +1,16 @@
+"""Brokers' processes are killed and started again."""
+
+from harness.faults.base import Proof, fault
+from harness.faults.signals import SignalFault
+
+
+@fault("restart")
+class Restart(SignalFault):
+    """Brokers' processes are killed and started again at once, each on its old log.
+
+    The step ends when they listen again; healing has nothing left to undo. What is open ends, and whoever dials in
+    between is refused.
+    """
+
+    kind = "restart"
+    proof = Proof("connections_cut")
