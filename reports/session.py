@@ -42,6 +42,8 @@ SETTINGS = {
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.catalogImplementation": "in-memory",
     "spark.sql.session.timeZone": "UTC",
+    # Above so many groups (128 by default) Spark sorts instead, which is slower for a few thousand.
+    "spark.sql.objectHashAggregate.sortBased.fallbackThreshold": "10000",
 }
 TROUBLE = re.compile(r"error|exception|cannot|could not|too (small|large)|invalid|unrecogni[sz]ed", re.IGNORECASE)
 LARGE_BYTES = 64 * 2**20

@@ -24,7 +24,7 @@ class Records:
 
 def read_folders(spark: SparkSession, folders: Sequence[Path]) -> Records:
     """The records of result folders, as one."""
-    runs = sort(read_records(spark, folders, RUNS, RunRecord).cache(), RUNS, RunRecord)
+    runs = sort(read_once(spark, read_records(spark, folders, RUNS, RunRecord)), RUNS, RunRecord)
     events = sort(read_records(spark, folders, EVENTS, EventRecord), EVENTS, EventRecord)
     counted = runs.records.transform(last_tries)
     return Records(
@@ -32,6 +32,12 @@ def read_folders(spark: SparkSession, folders: Sequence[Path]) -> Records:
         events=events.records.transform(of_runs, counted),
         quarantined=runs.quarantined.unionByName(events.quarantined),
     )
+
+
+def read_once(spark: SparkSession, runs: DataFrame) -> DataFrame:
+    """The same rows, but read and checked now: every table begins with them, and they are few. By way of Arrow,
+    because Spark's own cache compiles code for each of their hundred columns first."""
+    return spark.createDataFrame(runs.toArrow(), runs.schema)
 
 
 def last_tries(runs: DataFrame) -> DataFrame:

@@ -8,6 +8,7 @@ import hashlib
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -66,7 +67,8 @@ def spark_home() -> Path:
 
 
 def fingerprint(java: Java) -> str:
-    """Changes with anything that would make Java refuse the archive: the runtime, the jars, the flags."""
+    """Changes with all that would make Java refuse the archive (runtime, jars, flags), and with faultlab's version, whose
+    reports may need other classes."""
     digest = hashlib.sha256()
     library = java.home / "lib" / "server" / "libjvm.so"
     jars = sorted((spark_home() / "jars").glob("*.jar"))
@@ -74,8 +76,15 @@ def fingerprint(java: Java) -> str:
         if path.is_file():
             state = path.stat()
             digest.update(f"{path}\0{state.st_size}\0{state.st_mtime_ns}\n".encode())
-    digest.update(f"{java.home}\0{java.version}\0{' '.join((*SMALL, *FLAGS))}".encode())
+    digest.update(f"{java.home}\0{java.version}\0{' '.join((*SMALL, *FLAGS))}\0{own_version()}".encode())
     return digest.hexdigest()[:16]
+
+
+def own_version() -> str:
+    try:
+        return version("faultlab")
+    except PackageNotFoundError:
+        return "not installed"
 
 
 def forget_old(folder: Path) -> None:

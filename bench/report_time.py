@@ -1,0 +1,68 @@
+"""How long a report takes from nothing: a new process each time, Java's start included, stage by stage.
+
+    .venv/bin/python bench/report_time.py [FOLDER] [--times 3]
+
+Without a folder, a rehearsal suite of 99 runs and some thousand events is written to a temporary one.
+"""
+
+import argparse
+import json
+import resource
+import subprocess
+import sys
+import tempfile
+from itertools import pairwise
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from reports.jvm.rehearsal import Blackhole, write_suite
+
+ONE = """
+import json, sys, time
+from pathlib import Path
+began = time.perf_counter()
+import reports
+stages = []
+def heard(line):
+    stages.append((time.perf_counter() - began, line))
+result = reports.build([Path(sys.argv[1])], out=Path(sys.argv[2]), progress=heard)
+print(json.dumps({"stages": stages, "runs": result.runs, "seconds": time.perf_counter() - began}))
+"""
+CASES = [Blackhole(brokers=n, bootstrap=k, retries=m) for n, k in ((1, 1), (3, 1), (3, 3)) for m in (0, 1, 3)]
+
+
+def once(folder: Path, out: Path) -> dict[str, Any]:
+    done = subprocess.run(
+        [sys.executable, "-c", ONE, str(folder), str(out)], capture_output=True, text=True, check=True
+    )
+    told: dict[str, Any] = json.loads(done.stdout)
+    return told
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", nargs="?", type=Path)
+    parser.add_argument("--times", type=int, default=3)
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as name:
+        folder = arguments.folder
+        if folder is None:
+            folder = Path(name) / "suite"
+            folder.mkdir()
+            write_suite(folder, CASES, repeats=11)
+        taken = []
+        for number in range(arguments.times):
+            told = once(folder, Path(name) / f"out{number}")
+            taken.append(told["seconds"])
+            stages = [*told["stages"], (told["seconds"], "end")]
+            for (began, line), (ended, _) in pairwise(stages):
+                print(f"  {ended - began:6.2f} s  {line}")
+            print(f"  {told['seconds']:6.2f} s  all of it, {told['runs']} runs")
+        spent = resource.getrusage(resource.RUSAGE_CHILDREN)
+        processor_s = (spent.ru_utime + spent.ru_stime) / len(taken)
+        print(f"report: median {median(taken):.2f} s of {len(taken)}; {processor_s:.2f} s of processor time each")
+
+
+if __name__ == "__main__":
+    main()
