@@ -220,9 +220,10 @@ def _budget(found: Explanation, text: str) -> Iterator[Text]:
 
 
 def _figure(label: str, text: str, figure: str) -> Text:
-    """A row whose figure stands at the right edge."""
+    """A row whose figure stands at the right edge, behind the last line of its text."""
     lead = f"{label:<{LABEL}}" if len(label) < LABEL else f"{label} "
-    return Text(lead + beside(text, figure, lead=len(lead)))
+    above, newline, last = folded(text, lead=lead).plain.rpartition("\n")
+    return Text(above + newline + beside(last, figure, lead=0))
 
 
 def _changes(trial: Trial) -> str:
