@@ -101,8 +101,10 @@ def simulator() -> Simulate:
 
 
 def measured_before(found: Explanation, results: Path) -> tuple[Measurement, ...]:
-    """What the newest suite that tried this formula with the same outcome measured; none where none did."""
+    """What earlier suites measured where this formula came to the same: the newest of each environment and driver.
+    Simulated runs are left out: explaining makes them itself."""
     client = found.situation.plan.client
+    newest: dict[tuple[str, str], Measurement] = {}
     for folder in folders(results)[:MOST_SUITES]:
         try:
             suite = read(folder)
@@ -112,10 +114,10 @@ def measured_before(found: Explanation, results: Path) -> tuple[Measurement, ...
             suite, client=client.name, version=client.version, formula=found.answer.expectation.formula,
             predicted_s=found.answer.seconds,
         )  # fmt: skip
-        real = tuple(one for one in there if one.environment != "sim")
-        if real:
-            return real
-    return ()
+        for one in there:
+            if one.environment != "sim":
+                newest.setdefault((one.environment, one.driver), one)
+    return tuple(newest.values())
 
 
 def asked(client: Client, words: Sequence[str], brokers: int | None, bootstrap: int | None) -> Asked:
