@@ -10,9 +10,9 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from types import FrameType
 from typing import Protocol
 
@@ -30,6 +30,9 @@ TRIES = 3
 """A run is tried at most so often: once beside others, then alone."""
 
 INTERRUPTED = 130
+
+WAKE_S = 0.2
+"""How long a signal may go unnoticed that comes just before the main thread begins to wait."""
 
 Judge = Callable[[RunPlan, Story], Judgement]
 
@@ -104,7 +107,7 @@ class Runner:
             lanes.submit(self._lane, plan)
         waiting = len(plans)
         while waiting:
-            news = self._news.get()
+            news = self._next_news()
             if isinstance(news, _Signalled):
                 if not self._signalled:
                     self._signalled = True
@@ -119,6 +122,13 @@ class Runner:
             elif news.error is not None:
                 raise news.error
         return again
+
+    def _next_news(self) -> _Ended | _GivenUp | _Signalled:
+        """Waits in slices: a signal that comes just before the wait begins does not end it, and its handler runs only
+        when this thread is awake."""
+        while True:
+            with suppress(Empty):
+                return self._news.get(timeout=WAKE_S)
 
     def _lane(self, plan: RunPlan) -> None:
         """One run from start to record, in a lane. Every call leaves exactly one piece of news."""
