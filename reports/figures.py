@@ -20,7 +20,8 @@ def bound(value: float | None, unit: str, *, at_least: bool) -> str:
 
 
 def signed(value: float, form: str) -> str:
-    return f"{value:{form}}".replace("-", MINUS)
+    """With a real minus sign, and never `-0.000`."""
+    return f"{float(value):z{form}}".replace("-", MINUS)
 
 
 def difference(value: float, unit: str) -> str:

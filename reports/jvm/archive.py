@@ -67,7 +67,7 @@ def spark_home() -> Path:
 
 
 def fingerprint(java: Java) -> str:
-    """Changes with all that would make Java refuse the archive (runtime, jars, flags), and with faultlab's version, whose
+    """Changes with all that would make Java refuse the archive (runtime, jars, flags), and with faultlab's version: its
     reports may need other classes."""
     digest = hashlib.sha256()
     library = java.home / "lib" / "server" / "libjvm.so"

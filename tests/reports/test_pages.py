@@ -90,6 +90,7 @@ def test_figures() -> None:
     assert figures.predicted({**row, "kind": "at_most"}) == "\u2264 8.850 s"
     assert figures.difference(-0.0061, "s") == "\u22120.006 s"
     assert figures.difference(0, "count") == "0"
+    assert figures.amount(-0.0001, "s") == "0.000 s"
     assert figures.many(1, "run") == "1 run"
     assert figures.day("2026-03-02T14:02:00+00:00") == "2 March 2026, 14:02 UTC"
     assert figures.day("yesterday") == "yesterday"
