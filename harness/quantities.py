@@ -100,15 +100,20 @@ def percent(text: str) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Tolerance:
-    """How far a measurement may be from its prediction: `relative` (0.01 is 1 %) and `absolute_s` add up."""
+    """How far a measurement may be from its prediction: `relative` (0.01 is 1 %) and `absolute` add up.
+
+    `absolute` is in seconds, or a number where `unit` is `count`.
+    """
 
     relative: float
-    absolute_s: float
+    absolute: float
+    unit: Literal["s", "count"] = "s"
 
 
 def tolerance(text: str) -> Tolerance:
-    """`1% + 50ms`, `50ms` or `2%`. Raises QuantityError."""
-    relative, absolute_s = 0.0, 0.0
+    """`1% + 50ms`, `50ms` or `2%`; of what is no time `0.08`. Raises QuantityError."""
+    relative, absolute = 0.0, 0.0
+    unit: Literal["s", "count"] = "s"
     seen: set[bool] = set()
     for part in (piece.strip() for piece in text.split("+")):
         is_percent = part.endswith("%")
@@ -117,9 +122,11 @@ def tolerance(text: str) -> Tolerance:
         seen.add(is_percent)
         if is_percent:
             relative = percent(part)
+        elif re.fullmatch(NUMBER, part) and part != "0":
+            absolute, unit = float(part), "count"
         else:
-            absolute_s = duration_s(part)
-    return Tolerance(relative, absolute_s)
+            absolute = duration_s(part)
+    return Tolerance(relative, absolute, unit)
 
 
 def seconds_text(value_s: float) -> str:
@@ -190,6 +197,6 @@ Seconds = Annotated[
 Within = Annotated[
     Tolerance,
     BeforeValidator(_field(tolerance)),
-    WithJsonSchema({"type": "string", "examples": ["1% + 50ms", "50ms"]}),
+    WithJsonSchema({"type": ["string", "number"], "examples": ["1% + 50ms", "50ms", 0.08]}),
 ]
 """A field written as a tolerance."""

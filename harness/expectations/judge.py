@@ -4,9 +4,11 @@ from dataclasses import dataclass
 
 from harness.expectations.bounds import absolute_tolerance, amount, hold
 from harness.expectations.measuring import all_measures
+from harness.expectations.together import applies
+from harness.language.formulas import evaluate
 from harness.measures import Missing, parse
 from harness.measures.look import operation_of, waits_during
-from harness.plan import Expectation, RunPlan
+from harness.plan import Expectation, RunPlan, Statistic
 from harness.records.run import Judged, Measure, Verdict
 from harness.story import Story
 
@@ -33,17 +35,23 @@ def judge(plan: RunPlan, story: Story) -> Judgement:
     """
     held = [(expectation, hold(plan, story, expectation)) for expectation in plan.expectations]
     applicable = [(expectation, judged) for expectation, judged in held if judged.outcome != "skipped"]
-    noise = _noise(story, applicable) or _added_up(story, applicable)
+    together = [statistic for statistic in plan.statistics if applies(plan, statistic)]
+    noise = _noise(story, [*_tolerances(applicable), *_shared_tolerances(plan, together)]) or _added_up(
+        story, applicable
+    )
     spoilt = [*_lab(story), *_unmet(story), *_unproven(story)]
     why = [*spoilt, *([noise] if noise is not None else [])]
     judged = tuple(_settle(raw, why=spoilt, noise=noise) for _, raw in held)
-    reasons = [*why, *_open_reasons(judged, why)]
-    if not applicable:
+    unsettled = _unsettled(story)
+    reasons = [*why, *unsettled, *_open_reasons(judged, why)]
+    if not applicable and not together:
         reasons.append(
-            "every expectation was skipped: no `when` is true here" if held else "nothing is expected of this run"
+            "every expectation was skipped: no `when` is true here"
+            if held or plan.statistics
+            else "nothing is expected of this run"
         )
     return Judgement(
-        verdict=_verdict(story, judged, spoilt=bool(why), applicable=bool(applicable)),
+        verdict=_verdict(story, judged, spoilt=bool(why), undecided=bool(unsettled) or not (applicable or together)),
         reasons=tuple(reasons) + tuple(_would_have_failed(held, why)),
         measures=all_measures(plan, story),
         judged=judged,
@@ -51,14 +59,15 @@ def judge(plan: RunPlan, story: Story) -> Judgement:
     )
 
 
-def _verdict(story: Story, judged: tuple[Judged, ...], *, spoilt: bool, applicable: bool) -> Verdict:
+def _verdict(story: Story, judged: tuple[Judged, ...], *, spoilt: bool, undecided: bool) -> Verdict:
+    """That of the run alone: what it shows together with others is its group's. `undecided`: it cannot pass."""
     if story.error is not None:
         return "lab_error"
-    if spoilt or not applicable:
+    if spoilt:
         return "inconclusive"
     if any(one.fails_run for one in judged):
         return "fail"
-    return "inconclusive" if any(one.outcome == "inconclusive" for one in judged) else "pass"
+    return "inconclusive" if undecided or any(one.outcome == "inconclusive" for one in judged) else "pass"
 
 
 def _lab(story: Story) -> list[str]:
@@ -73,16 +82,29 @@ def _unproven(story: Story) -> list[str]:
     return [f"fault `{fault.alias}` {fault.finding}" for fault in story.faults if not fault.proven]
 
 
-def _noise(story: Story, applicable: list[tuple[Expectation, Judged]]) -> str | None:
-    """Why the lab's lateness spoils the run, None where it does not.
+def _unsettled(story: Story) -> list[str]:
+    if story.integrity is None or story.integrity.settled.complete:
+        return []
+    return [f"the world had not settled after {story.integrity.settled.seconds:.0f} s: its log is not the last word"]
 
-    A bound without any tolerance leaves its room in the formula: noise cannot be compared with it.
-    """
-    tolerances = [
-        tolerance
-        for expectation, judged in applicable
-        if judged.unit == "s" and (tolerance := absolute_tolerance(judged, expectation)) > 0
+
+def _tolerances(applicable: list[tuple[Expectation, Judged]]) -> list[float]:
+    """Those of times. A bound without any tolerance leaves its room in the formula: noise has nothing to exceed."""
+    found = [absolute_tolerance(judged, expectation) for expectation, judged in applicable if judged.unit == "s"]
+    return [tolerance for tolerance in found if tolerance > 0]
+
+
+def _shared_tolerances(plan: RunPlan, statistics: list[Statistic]) -> list[float]:
+    """Those of times over many runs, as narrow as those of a single one."""
+    return [
+        one.within_absolute or one.within_relative * abs(evaluate(one.formula, plan).number)
+        for one in statistics
+        if one.unit == "s"
     ]
+
+
+def _noise(story: Story, tolerances: list[float]) -> str | None:
+    """Why the lab's lateness spoils the run, None where it does not."""
     if not tolerances or story.noise.loop_lag_p99_s <= NOISE_SHARE * min(tolerances):
         return None
     lag_ms, limit_ms = story.noise.loop_lag_p99_s * 1e3, NOISE_SHARE * min(tolerances) * 1e3

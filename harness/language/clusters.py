@@ -1,10 +1,12 @@
 """The cluster of a scenario: what is named in it has to exist in it."""
 
+from collections.abc import Sequence
+
 from harness.language.notes import Notes
 from harness.language.problems import Span
 from harness.language.schema import Cluster
 from harness.language.tree import Tree, at
-from harness.plan import ClusterShape, Topic
+from harness.plan import DARK, REFUSED, ClusterShape, Topic
 from harness.quantities import shown
 
 
@@ -40,9 +42,22 @@ def check_broker(broker: int, brokers: int, where: Span, notes: Notes) -> None:
         notes.add(where, "no-such-broker", f"there is no broker {broker}", hint)
 
 
-def check_bootstrap(bootstrap: tuple[int, ...], brokers: int, tree: Tree, notes: Notes) -> None:
+def numbered(bootstrap: Sequence[int | str]) -> tuple[int, ...]:
+    """The list as plans hold it: each address of no member has a number of its own."""
+    numbers: list[int] = []
+    counts = {"dark": DARK, "refused": REFUSED}
+    for seed in bootstrap:
+        if isinstance(seed, str):
+            counts[seed] += 1
+        numbers.append(counts[seed] if isinstance(seed, str) else seed)
+    return tuple(numbers)
+
+
+def check_bootstrap(bootstrap: Sequence[int | str], brokers: int, tree: Tree, notes: Notes) -> None:
     """Note bootstrap brokers that the cluster does not have, or that are named twice."""
     for i, broker in enumerate(bootstrap):
+        if isinstance(broker, str):
+            continue
         where = at(tree, ("bootstrap", i))
         check_broker(broker, brokers, where, notes)
         if broker in bootstrap[:i]:

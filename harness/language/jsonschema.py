@@ -8,7 +8,7 @@ from client.profiles import profiles
 from client.profiles.contract import Profile
 from client.settings import Setting
 from harness.faults import FAULTS
-from harness.language.schema import FORMAT, DoStep, HealStep, InjectStep, ScenarioFile
+from harness.language.schema import FORMAT, MEASURE, STATISTICS, DoStep, HealStep, InjectStep, ScenarioFile
 from harness.measures import MEASURES
 from harness.operations import OPERATIONS, Argument, Operation
 from harness.quantities import DURATION_PATTERN
@@ -38,9 +38,12 @@ def json_schema() -> Schema:
     properties["steps"]["items"] = {"anyOf": [*map(_do, OPERATIONS.values()), *_injects(), _own(HealStep)]}
     properties["matrix"] = _matrix()
     names = "|".join(sorted(MEASURES))
-    measure: Schema = schema["$defs"]["Expect"]["properties"]["measure"]
-    measure["pattern"] = rf"^\s*[A-Za-z][A-Za-z0-9_]*\.({names})(\([^()]*\))?\s*$"
-    measure["description"] = "; ".join(f"{m.name}: {m.about}" for _, m in sorted(MEASURES.items()))
+    expect: Schema = schema["$defs"]["Expect"]
+    expect["anyOf"] = [{"required": [key]} for key in (MEASURE, *STATISTICS)]
+    for key in (MEASURE, "mean", "quantile"):
+        measure: Schema = expect["properties"][key]
+        measure["pattern"] = rf"^\s*[A-Za-z][A-Za-z0-9_]*\.({names})(\([^()]*\))?\s*$"
+        measure["description"] += ". " + "; ".join(f"{m.name}: {m.about}" for _, m in sorted(MEASURES.items()))
     client: Schema = schema["$defs"]["Client"]["properties"]
     client["profile"] = {"enum": list(profiles()), "description": "A bundled client"}
     schema["allOf"] = [_of_profile(one) for one in profiles().values()]
@@ -74,6 +77,10 @@ def _do(operation: Operation) -> Schema:
     own: Schema = schema["properties"]
     own["do"] = {"const": operation.name, "description": operation.about}
     own["expect"] = {"enum": list(operation.expects), "description": "How it has to end"}
+    if operation.repeatable:
+        own["until"] = {**own["until"], "enum": list(operation.expects)}
+    else:
+        del own["every"], own["until"]
     own.update({argument.name: _argument(argument) for argument in operation.arguments})
     return {**schema, "title": f"do: {operation.name}", "description": operation.about}
 

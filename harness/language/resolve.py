@@ -1,28 +1,40 @@
 """From one cell of a scenario to a plan: everything looked up, defaults filled in, and all that is wrong noted."""
 
 from collections.abc import Mapping as AbstractMapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
 from pydantic import BaseModel, ValidationError
 
 from client.profiles.contract import Profile
+from harness.language.bounds import Context
 from harness.language.clusters import check_bootstrap, cluster_shape
-from harness.language.expectations import Context, expectation
+from harness.language.expectations import expectation
+from harness.language.integrity import asks_for_log, sendings_differ
 from harness.language.matrix import Cell
 from harness.language.named import FILE, NamedFormula, cited, load_formulas
 from harness.language.notes import Notes
 from harness.language.problems import Problems
-from harness.language.schema import KINDS, Client, Cluster, Expect, ScenarioFile
+from harness.language.schema import KINDS, MEASURE, STATISTICS, Client, Cluster, Expect, ScenarioFile
 from harness.language.scope import Scope, scope_of
+from harness.language.statistics import statistic
 from harness.language.steps import Steps, steps
 from harness.language.subjects import client_plan, settings
 from harness.language.timeline import with_times
-from harness.language.tree import Mapping, Scalar, Sequence, Tree, plain
+from harness.language.tree import Mapping, Scalar, Sequence, Tree, at, plain
 from harness.language.validation import keys_of, validated
-from harness.plan import ClientPlan, ClusterShape, Expectation, RunPlan
+from harness.plan import ClientPlan, ClusterShape, Expectation, Heal, Inject, RunPlan, Statistic, Step
 
 Model = TypeVar("Model", bound=BaseModel)
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """What is expected of every run, and of all runs of a case together."""
+
+    points: tuple[Expectation, ...]
+    statistics: tuple[Statistic, ...]
 
 
 class Library:
@@ -61,13 +73,17 @@ def resolve(cell: Cell, path: Path, notes: Notes, library: Library) -> RunPlan |
     if client_model and client_tree and not _half_known(client_model, client_tree, tree):
         found = client_plan(client_model, client_tree, notes)
     if client_model and client_tree and cluster is not None:
-        check_bootstrap(tuple(client_model.bootstrap), cluster.brokers, client_tree, notes)
+        check_bootstrap(client_model.bootstrap, cluster.brokers, client_tree, notes)
     found_steps = steps(tree.get("steps"), cluster, notes)
     draft = _draft(tree, cell, path, cluster, found, found_steps, notes)
-    expectations = _expectations(tree, draft, found[1] if found else None, found_steps, notes, library)
+    expected = _expectations(tree, draft, found[1] if found else None, found_steps, notes, library)
     if whole is None or draft is None or len(notes.problems) + len(library.notes.problems) > before:
         return None
-    return with_times(draft, whole, expectations, found_steps.patient)
+    plan = replace(draft, expectations=expected.points, statistics=expected.statistics)
+    integrity = asks_for_log(plan, whole)
+    if integrity and not sendings_differ(plan, tree.get("steps"), notes):
+        return None
+    return with_times(replace(plan, integrity=integrity), whole, found_steps.patient)
 
 
 def _part(model: type[Model], tree: Tree | None) -> tuple[Model | None, Tree | None]:
@@ -106,25 +122,49 @@ def _draft(
 
 def _expectations(
     tree: Mapping, draft: RunPlan | None, profile: Profile | None, found_steps: Steps, notes: Notes, library: Library
-) -> tuple[Expectation, ...]:
+) -> Expected:
     listed = tree.get("expect")
     items = listed.items if isinstance(listed, Sequence) else ()
     scope: Scope | None = scope_of(draft, profile) if draft is not None else None
     sound = {getattr(step, "alias", "") for step in found_steps.steps}
     cites = any(_cites(item) for item in items)
     context = Context(
-        aliases=found_steps.aliases, formulas=library.formulas() if cites else {}, notes=notes,
+        aliases=found_steps.aliases, formulas=library.formulas() if cites else {}, notes=notes, plan=draft,
         notes_of_formulas=library.notes, scope=scope, doubtful=frozenset(set(found_steps.aliases) - sound),
+        healed=_healed(found_steps.steps),
     )  # fmt: skip
-    found: list[Expectation] = []
+    points: list[Expectation] = []
+    statistics: list[Statistic] = []
     for item in items:
         model, part = _part(Expect, item)
         if model is not None and part is not None:
-            complete = plain(part) == plain(item)
-            made = expectation(model, part, context, complete=complete)
-            if made is not None:
-                found.append(made)
-    return tuple(found)
+            made = _expected(model, part, context, complete=plain(part) == plain(item))
+            if isinstance(made, Expectation):
+                points.append(made)
+            elif made is not None:
+                statistics.append(made)
+    return Expected(tuple(points), tuple(statistics))
+
+
+def _expected(model: Expect, tree: Tree, context: Context, *, complete: bool) -> Expectation | Statistic | None:
+    """What one entry expects: of every run, or of all together."""
+    given = [key for key in (MEASURE, *STATISTICS) if getattr(model, key) is not None]
+    if len(given) == 1:
+        kind = next((kind for kind in STATISTICS if kind == given[0]), None)
+        if kind is None:
+            return expectation(model, tree, context, complete=complete)
+        return statistic(model, kind, tree, context, complete=complete)
+    if given or complete:
+        where = at(tree, (given[1],), key=True) if given else tree.span
+        message = f"{' and '.join(given)} at once" if given else "nothing says what is expected to be so"
+        context.notes.add(where, "missing-key", message, f"write one of {', '.join((MEASURE, *STATISTICS))}")
+    return None
+
+
+def _healed(found: tuple[Step, ...]) -> frozenset[str]:
+    """The faults that end before the run does."""
+    by_hand = {step.alias for step in found if isinstance(step, Heal)}
+    return frozenset(by_hand | {step.alias for step in found if isinstance(step, Inject) and step.for_s is not None})
 
 
 def _cites(item: Tree) -> bool:

@@ -5,18 +5,37 @@ Models see plain values; what a value means (is there such a setting, such a bro
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, WithJsonSchema
+from pydantic_core import PydanticCustomError
 
-from harness.quantities import Seconds, Within
+from harness.quantities import Seconds, Within, shown
 
 FORMAT = 1
 MOST_BROKERS = 99
 MOST_REPEATS = 1000
+MOST_SEEDS = 50
 
 Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+(?:[-_.][a-z0-9]+)*$", max_length=80)]
 Alias = Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_]*$", max_length=40)]
 Line = Annotated[str, StringConstraints(min_length=1, max_length=500)]
 BrokerId = Annotated[int, Field(ge=1, le=MOST_BROKERS)]
+
+NO_MEMBERS = ("dark", "refused")
+
+
+def _seed(value: object) -> object:
+    if value in NO_MEMBERS or (type(value) is int and 1 <= value <= MOST_BROKERS):
+        return value
+    text = f"{shown(value)} is no number of a broker, and neither dark nor refused"
+    raise PydanticCustomError("bootstrap", "{text}", {"text": text, "hint": "write [1, 2] or [1, dark]"})
+
+
+Seed = Annotated[
+    int | str,
+    BeforeValidator(_seed),
+    WithJsonSchema({"anyOf": [{"type": "integer", "minimum": 1, "maximum": MOST_BROKERS}, {"enum": list(NO_MEMBERS)}]}),
+]
+"""One address that a client starts from."""
 
 
 def _as_text(value: object) -> object:
@@ -53,8 +72,10 @@ class Client(Part):
     )
     driver: Driver | None = Field(default=None, description="Instead of `profile`: a program of your own")
     name: Name | None = Field(default=None, description="What reports call a program of your own")
-    bootstrap: Annotated[list[BrokerId], Field(min_length=1)] = Field(
-        default=[1], description="Numbers of the brokers that the client starts from"
+    bootstrap: Annotated[list[Seed], Field(min_length=1, max_length=MOST_SEEDS)] = Field(
+        default=[1],
+        description="What the client starts from: numbers of brokers; `dark`, `refused`: an address of no member, which"
+        " answers nothing, or at which nobody listens",
     )
 
 
@@ -96,6 +117,10 @@ class DoStep(Timed):
         default=None, description="The lab's patience: past it the operation's time is censored"
     )
     background: bool = Field(default=False, description="Start the next step without waiting for the end")
+    every: Seconds | None = Field(
+        default=None, description="With `until`: call anew this long after the call before, or when that has ended"
+    )
+    until: str | None = Field(default=None, description="How a call has to end for the step to end; see `every`")
 
 
 class InjectStep(Timed):
@@ -121,20 +146,41 @@ STEPS: dict[str, type[DoStep] | type[InjectStep] | type[HealStep]] = {
 }  # fmt: skip
 Kind = Literal["equals", "at_most", "at_least", "claim"]
 KINDS: tuple[Kind, ...] = ("equals", "at_most", "at_least", "claim")
+MEASURE = "measure"
+Statistical = Literal["share", "mean", "quantile"]
+STATISTICS: tuple[Statistical, ...] = ("share", "mean", "quantile")
 
 
 class Expect(Part):
-    """A bound on a measure, with its source. Exactly one of equals, at_most, at_least, claim.
+    """A bound with its source: on a measure of every run, or on what the repeats of a case have in common.
 
-    A bound is a formula over the client's own settings, or `formula(name)` for one of formulas.yaml beside the file.
+    Exactly one of measure, share, mean, quantile, and one of equals, at_most, at_least, claim. A bound is a formula
+    over the client's own settings, or `formula(name)` for one of formulas.yaml beside the file.
     """
 
-    measure: Line = Field(description="<step>.<measure>, such as probe.time_to_error", examples=["probe.time_to_error"])
+    measure: Line | None = Field(
+        default=None,
+        description="<step>.<measure>, such as probe.time_to_error",
+        examples=["probe.time_to_error", "outage.recovery", "run.zombies"],
+    )
+    share: FormulaText | None = Field(
+        default=None,
+        description="The part of the runs in which this condition holds",
+        examples=["probe.outcome == 'failed'"],
+    )
+    mean: Line | None = Field(default=None, description="A measure, over all repeats", examples=["connect.time_to_end"])
+    quantile: Line | None = Field(default=None, description="A measure, over all repeats; `q` says which quantile")
+    q: float | None = Field(default=None, gt=0, lt=1, description="0.9: what nine runs of ten stay below")
+    between: Annotated[list[FormulaText], Field(min_length=2, max_length=2)] | None = Field(
+        default=None, description="Of a mean: what a single run can give at least and at most", examples=[["0s", "60s"]]
+    )
     equals: FormulaText | None = Field(default=None, description="The measure is this, give or take `within`")
     at_most: FormulaText | None = None
     at_least: FormulaText | None = None
     claim: FormulaText | None = Field(default=None, description="What somebody's text says that the measure is")
-    within: Within | None = Field(default=None, description="Tolerance of a time: 1% + 50ms. Counts are exact")
+    within: Within | None = Field(
+        default=None, description="Tolerance: 1% + 50ms of a time, 0.08 of a share. A run's counts are exact"
+    )
     when: FormulaText | None = Field(default=None, description="Judge only where this condition holds")
     holds: bool | None = Field(default=None, description="What the lab knows of a claim; only this can fail the run")
     name: Name | None = Field(default=None, description="What reports call it")
@@ -157,6 +203,9 @@ class ScenarioFile(Part):
     steps: Annotated[list[dict[str, object]], Field(min_length=1, max_length=200)]
     expect: Annotated[list[Expect], Field(min_length=1, max_length=200)]
     repeat: int = Field(default=1, ge=1, le=MOST_REPEATS, description="Runs of each matrix cell")
+    integrity: bool = Field(
+        default=False, description="Read the log once all has settled; measures of the log ask for it by themselves"
+    )
 
 
 class TermText(Part):

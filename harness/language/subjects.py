@@ -8,6 +8,7 @@ from client.profiles import profile as profile_called
 from client.profiles import profiles
 from client.profiles.contract import Profile
 from client.settings import Setting, SettingValue
+from harness.language.clusters import numbered
 from harness.language.notes import Notes
 from harness.language.problems import did_you_mean
 from harness.language.schema import Client
@@ -57,7 +58,7 @@ def _bundled(client: Client, tree: Tree, notes: Notes) -> tuple[ClientPlan, Prof
         profile=profile.name,
         real=client.real,
         producer=client.producer,
-        bootstrap=tuple(client.bootstrap),
+        bootstrap=numbered(client.bootstrap),
     )
     return plan, profile
 
@@ -76,7 +77,7 @@ def _program(client: Client, tree: Tree, notes: Notes) -> tuple[ClientPlan, None
         notes.add(where, "missing-program", message, hint)
     name = client.name or Path(program).name
     argv = tuple(client.driver.exec)
-    return ClientPlan(name=name, version=client.version or "", argv=argv, bootstrap=tuple(client.bootstrap)), None
+    return ClientPlan(name=name, version=client.version or "", argv=argv, bootstrap=numbered(client.bootstrap)), None
 
 
 def _found(program: str, folder: Path) -> bool:

@@ -7,21 +7,19 @@ from harness.language.formulas import Formula, truth
 from harness.language.schema import ScenarioFile
 from harness.language.scope import scope_of
 from harness.measures import parse as parse_measure
-from harness.plan import Do, Expectation, Heal, Inject, RunPlan, Step
+from harness.plan import Do, Expectation, Heal, Inject, RunPlan, Statistic, Step
 
 SPARE_S = 30.0
 """On top of all patience: for a slow machine to start and end a run."""
 
 
-def with_times(
-    draft: RunPlan, whole: ScenarioFile, expectations: tuple[Expectation, ...], patient: frozenset[str]
-) -> RunPlan:
-    """The plan with its texts, expectations, expected time and limit.
+def with_times(draft: RunPlan, whole: ScenarioFile, patient: frozenset[str]) -> RunPlan:
+    """The plan with its texts, expected time and limit.
 
     An operation that says nothing of its own patience gets twice what its formulas predict, and never less than the
     default.
     """
-    plan = replace(draft, scenario=whole.scenario, about=whole.about, tags=tuple(whole.tags), expectations=expectations)
+    plan = replace(draft, scenario=whole.scenario, about=whole.about, tags=tuple(whole.tags))
     predicted = _predicted_s(plan)
     plan = replace(plan, steps=tuple(_patient(step, predicted, patient) for step in plan.steps))
     patience = {step.alias: step.give_up_after_s for step in plan.steps if isinstance(step, Do)}
@@ -39,8 +37,10 @@ def _predicted_s(plan: RunPlan) -> dict[str, float]:
     """The longest time that a formula predicts for each operation. Claims predict nothing."""
     scope = scope_of(plan, profile_of(plan.client))
     longest: dict[str, float] = {}
-    for expected in plan.expectations:
-        name = parse_measure(expected.measure)
+    expectations: list[tuple[str, Expectation | Statistic]] = [(one.measure, one) for one in plan.expectations]
+    expectations += [(one.of, one) for one in plan.statistics if one.statistic != "share"]
+    for measure, expected in expectations:
+        name = parse_measure(measure)
         if expected.kind in ("claim", "at_least") or not name.measure.startswith("time_to_"):
             continue
         if expected.when is None or truth(Formula.parse(expected.when), scope):

@@ -54,7 +54,7 @@ def _note(finding: Any, model: type[BaseModel], tree: Tree, notes: Notes) -> Non
     elif kind == "extra_forbidden":
         hint = _key_hint(loc, model, tree)
         notes.add(at(tree, loc, key=True), "unknown-key", f"there is no key {shown(loc[-1])} here", hint)
-    elif kind in ("quantity", "selector", "flows", "latency"):
+    elif kind in ("quantity", "selector", "flows", "latency", "bootstrap"):
         notes.add(at(tree, loc), kind, str(context["text"]), str(context["hint"]))
     else:
         code, message, hint = _said(kind, finding, context)

@@ -24,13 +24,15 @@ class Argument:
 class Operation:
     """`op` and `fields` make the protocol's command; `op` is None where the lab asks the subject nothing.
 
-    `expects` says which outcome each word of a step's `expect:` stands for; other words are refused.
+    `expects` says which outcome each word of a step's `expect:` stands for; other words are refused. `repeatable`: a
+    step may call it again and again (`every:`).
     """
 
     name: str
     about: str
     op: str | None
     arguments: tuple[Argument, ...] = ()
+    repeatable: bool = False
     expects: Mapping[str, Outcome] = field(default_factory=lambda: {"ok": Outcome.OK, "failed": Outcome.FAILED})
     fields: Callable[[Do, RunPlan], Fields] = lambda _do, _plan: {}
 

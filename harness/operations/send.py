@@ -30,6 +30,7 @@ SEND = operation(
         name="send",
         about="Send one message: ends when the real client's send returns its acknowledgement or its error.",
         op="send",
+        repeatable=True,
         arguments=(
             Argument(name="topic", kind="text", about="where to; the cluster's first topic where absent"),
             Argument(name="partition", kind="count", about="which partition; the client's partitioner where absent"),

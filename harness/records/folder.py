@@ -6,6 +6,7 @@ from pathlib import Path
 MANIFEST = "manifest.json"
 RUNS = "runs.jsonl"
 EVENTS = "events.jsonl"
+GROUPS = "groups.jsonl"
 LOGS = "logs"
 
 
@@ -26,6 +27,10 @@ class ResultsFolder:
     @property
     def events(self) -> Path:
         return self.path / EVENTS
+
+    @property
+    def groups(self) -> Path:
+        return self.path / GROUPS
 
     def logs_of(self, run_id: str, attempt: int) -> Path:
         """A run's own log folder; later tries have one each inside that of the first."""

@@ -12,6 +12,7 @@ from pydantic import ValidationError
 
 from harness.records.event import EventRecord
 from harness.records.folder import ResultsFolder, ResultsUnreadable
+from harness.records.group import GroupRecord
 from harness.records.manifest import Manifest
 from harness.records.run import FORMAT, Record, RunRecord
 
@@ -34,13 +35,14 @@ class Quarantined:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Results:
     """What a folder holds. `runs` has one record a run_id (the highest attempt counts), in the manifest's order;
-    `tries` all of them in the order of the file."""
+    `tries` all of them in the order of the file; `groups` what they amount to together, once all have ended."""
 
     folder: ResultsFolder
     manifest: Manifest
     runs: tuple[RunRecord, ...]
     tries: tuple[RunRecord, ...]
     quarantined: tuple[Quarantined, ...]
+    groups: tuple[GroupRecord, ...] = ()
 
     @property
     def missing(self) -> tuple[str, ...]:
@@ -57,10 +59,15 @@ def read(path: Path) -> Results:
     tries = tuple(_records(folder.runs, RunRecord, quarantined))
     for run in tries:
         _not_newer(run.format, folder.runs)
+    groups = tuple(_records(folder.groups, GroupRecord, quarantined))
+    for group in groups:
+        _not_newer(group.format, folder.groups)
     planned = {run_id: place for place, run_id in enumerate(manifest.run_ids)}
     counted = {run.run_id: run for run in sorted(tries, key=lambda run: run.attempt)}
     runs = sorted(counted.values(), key=lambda run: planned.get(run.run_id, len(planned)))
-    return Results(folder=folder, manifest=manifest, runs=tuple(runs), tries=tries, quarantined=tuple(quarantined))
+    return Results(
+        folder=folder, manifest=manifest, runs=tuple(runs), tries=tries, quarantined=tuple(quarantined), groups=groups
+    )
 
 
 def read_events(results: Results, quarantined: list[Quarantined]) -> Iterator[EventRecord]:

@@ -86,6 +86,8 @@ class Operation(Record):
     stamped: Literal["subject", "harness"]
     partition: int | None = None
     offset: int | None = None
+    written: Literal["written", "not_written", "unknown"] | None = None
+    """Of a send alone: whether its message is in the log, once the world has settled."""
 
 
 class Fault(Record):
@@ -113,6 +115,15 @@ class KernelRecord(Record):
     release: str
     hz: int
     sysctls: tuple[NamedValue, ...] = ()
+
+
+class IntegrityRecord(Record):
+    """The log, as it stood once the world had settled: records of this run's messages, and others."""
+
+    settled_s: float
+    settled: bool
+    records: int
+    strangers: int
 
 
 class LabErrorRecord(Record):
@@ -156,4 +167,6 @@ class RunRecord(Record):
     faults: tuple[Fault, ...] = ()
     noise: NoiseRecord
     kernel: KernelRecord
+    integrity: IntegrityRecord | None = None
+    """Null where nobody asked for the log."""
     error: LabErrorRecord | None = None

@@ -3,10 +3,16 @@
 from typing import Any
 
 from harness.records.event import EventRecord
+from harness.records.group import GroupRecord
 from harness.records.manifest import Manifest
 from harness.records.run import Record, RunRecord
 
-RECORDS: dict[str, type[Record]] = {"manifest": Manifest, "run": RunRecord, "event": EventRecord}
+RECORDS: dict[str, type[Record]] = {
+    "manifest": Manifest,
+    "run": RunRecord,
+    "event": EventRecord,
+    "group": GroupRecord,
+}
 """Every kind of record by the name of its schema, in the order in which a folder's files are explained."""
 
 

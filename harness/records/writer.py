@@ -19,6 +19,7 @@ from pydantic import ValidationError
 
 from harness.records.event import EventRecord
 from harness.records.folder import EVENTS, RUNS, ResultsFolder, ResultsInTheWay, ResultsUnwritable
+from harness.records.group import GroupRecord
 from harness.records.manifest import Manifest
 from harness.records.run import Record, RunRecord
 
@@ -50,7 +51,7 @@ class Writer:
         folder = ResultsFolder(path)
         try:
             path.mkdir(parents=True, exist_ok=True)
-            there = [p for p in (folder.manifest, folder.runs, folder.events) if p.exists()]
+            there = [p for p in (folder.manifest, folder.runs, folder.events, folder.groups) if p.exists()]
         except OSError as error:
             raise _unwritable(path, error, kept_runs=None) from error
         if there:
@@ -65,7 +66,8 @@ class Writer:
     def reopen(cls, path: Path, manifest: Manifest, *, kept: Iterable[tuple[str, int]]) -> Self:
         """Go on with a suite that was interrupted. `kept` are the (run_id, attempt) whose run lines are whole.
 
-        What the interruption cut (a last line, events of a run without its line) is removed first.
+        What the interruption cut (a last line, events of a run without its line) is removed first, and what was said
+        of all runs together: there will be more of them.
         Raises ResultsInTheWay, ResultsUnwritable.
         """
         whole = frozenset(kept)
@@ -73,6 +75,7 @@ class Writer:
         try:
             _cut_to(writer._runs, _whole_lines(path / RUNS))
             _cut_to(writer._events, _claimed_events(path / EVENTS, whole))
+            writer.folder.groups.unlink(missing_ok=True)
         except OSError as error:
             writer.close()
             raise _unwritable(path, error, kept_runs=len(whole)) from error
@@ -86,6 +89,20 @@ class Writer:
                 self._append(self._events, lines)
             self._append(self._runs, _line(run))
             self._kept_runs += 1
+
+    def write_groups(self, groups: Iterable[GroupRecord]) -> None:
+        """Say what all runs together amount to, in place of what was said before: whole or not at all.
+
+        Raises ResultsUnwritable.
+        """
+        lines = b"".join(_line(group) for group in groups)
+        if not lines and not self.folder.groups.exists():
+            return
+        with self._lock:
+            try:
+                _replace(self.folder.groups, lines)
+            except OSError as error:
+                raise _unwritable(self.folder.path, error, kept_runs=self._kept_runs) from error
 
     def logs_for(self, run_id: str, attempt: int) -> Path:
         """Make and name the log folder of a try. Raises ResultsUnwritable."""
@@ -142,14 +159,21 @@ def _append(folder: ResultsFolder, path: Path) -> int:
 
 
 def _write_manifest(folder: ResultsFolder, manifest: Manifest) -> None:
-    """Whole or not at all: written beside its place, then renamed into it."""
-    draft = folder.path / ".manifest.json.new"
     try:
-        draft.write_text(manifest.model_dump_json(indent=2) + "\n", encoding="utf-8")
-        draft.replace(folder.manifest)
+        _replace(folder.manifest, manifest.model_dump_json(indent=2).encode() + b"\n")
     except OSError as error:
-        draft.unlink(missing_ok=True)
         raise _unwritable(folder.path, error, kept_runs=None) from error
+
+
+def _replace(path: Path, data: bytes) -> None:
+    """Whole or not at all: written beside its place, then renamed into it. Raises OSError."""
+    draft = path.with_name(f".{path.name}.new")
+    try:
+        draft.write_bytes(data)
+        draft.replace(path)
+    except OSError:
+        draft.unlink(missing_ok=True)
+        raise
 
 
 def _unwritable(path: Path, error: OSError, *, kept_runs: int | None) -> ResultsUnwritable:

@@ -10,6 +10,7 @@ from harness.plan import Named, RunPlan
 from harness.records.event import EventRecord
 from harness.records.run import (
     Fault,
+    IntegrityRecord,
     KernelRecord,
     LabErrorRecord,
     NamedValue,
@@ -17,7 +18,7 @@ from harness.records.run import (
     Operation,
     RunRecord,
 )
-from harness.story import FaultStory, Happening, Kernel, OperationStory, Story, Value
+from harness.story import FaultStory, Happening, Integrity, Kernel, OperationStory, Story, Value
 
 
 def run_record(plan: RunPlan, story: Story, judgement: Judgement, *, started_at: str, duration_s: float) -> RunRecord:
@@ -26,17 +27,17 @@ def run_record(plan: RunPlan, story: Story, judgement: Judgement, *, started_at:
         run_id=plan.run_id,
         attempt=plan.attempt,
         scenario=plan.scenario,
-        path=_shown(plan.path),
+        path=shown_path(plan.path),
         about=plan.about,
         tags=plan.tags,
         client=plan.client.name,
         client_version=plan.client.version,
         driver=plan.client.driver,
-        environment=_environment(plan),
+        environment=environment_name(plan),
         brokers=plan.cluster.brokers,
         bootstrap=plan.client.bootstrap,
-        parameters=tuple(_named(value) for value in plan.parameters),
-        settings=tuple(_named(value) for value in plan.settings),
+        parameters=tuple(named_value(value) for value in plan.parameters),
+        settings=tuple(named_value(value) for value in plan.settings),
         seed=plan.seed,
         repeat=plan.repeat,
         started_at=started_at,
@@ -55,6 +56,7 @@ def run_record(plan: RunPlan, story: Story, judgement: Judgement, *, started_at:
             samples=story.noise.samples,
         ),
         kernel=_kernel(story.kernel),
+        integrity=None if story.integrity is None else _integrity(story.integrity),
         error=None
         if story.error is None
         else LabErrorRecord(code=story.error.code, text=story.error.text, blame=story.error.blame),
@@ -81,17 +83,19 @@ def _event(plan: RunPlan, happening: Happening) -> EventRecord:
     )
 
 
-def _environment(plan: RunPlan) -> Literal["sim", "local"]:
+def environment_name(plan: RunPlan) -> Literal["sim", "local"]:
+    """The plan's environment as records spell it."""
     return "local" if plan.environment == "local" else "sim"
 
 
-def _shown(path: Path) -> str:
+def shown_path(path: Path) -> str:
     """Relative to where the command was given, if it is below."""
     here = Path.cwd()
     return os.fspath(path.relative_to(here) if path.is_relative_to(here) else path)
 
 
-def _named(named: Named) -> NamedValue:
+def named_value(named: Named) -> NamedValue:
+    """A setting or parameter as records keep it."""
     return NamedValue(
         name=named.name,
         text=named.text,
@@ -112,6 +116,7 @@ def _operation(story: OperationStory) -> Operation:
         stamped=story.stamped,
         partition=story.partition,
         offset=story.offset,
+        written=None if story.written is None else story.written.value,
     )
 
 
@@ -127,6 +132,15 @@ def _fault(story: FaultStory) -> Fault:
         count=story.count,
         proven=story.proven,
         finding=story.finding,
+    )
+
+
+def _integrity(integrity: Integrity) -> IntegrityRecord:
+    return IntegrityRecord(
+        settled_s=integrity.settled.seconds,
+        settled=integrity.settled.complete,
+        records=len(integrity.copies),
+        strangers=integrity.strangers,
     )
 
 

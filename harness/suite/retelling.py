@@ -15,13 +15,14 @@ from harness.story import (
     Outcome,
     Story,
     Value,
+    Written,
 )
 
 ADDRESS = frozenset({"run_id", "attempt", "at_ns", "source", "source_seq", "kind"})
 
 
 def story_of(record: RunRecord, events: Iterable[EventRecord]) -> Story:
-    """The story that the record and its events were made of; `origin_ns`, which no record keeps, is 0."""
+    """The story that the record and its events were made of. No record keeps `origin_ns`, which is 0, and the log."""
     happenings = tuple(_happening(event) for event in events)
     ends = [happening.at_ns for happening in happenings] + [operation.ended_ns for operation in record.operations]
     return Story(
@@ -58,7 +59,8 @@ def _happening(event: EventRecord) -> Happening:
 
 def _operation(operation: Operation) -> OperationStory:
     told = operation.model_dump()
-    return OperationStory(**{**told, "outcome": Outcome(operation.outcome)})
+    written = None if operation.written is None else Written(operation.written)
+    return OperationStory(**{**told, "outcome": Outcome(operation.outcome), "written": written})
 
 
 def _fault(fault: Fault) -> FaultStory:

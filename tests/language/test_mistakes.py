@@ -70,7 +70,7 @@ MISTAKES = [
     (("leaders: [1]", "leaders: [1, 1]"), "leaders", "[1, 1]", "2 leaders for 1", "each partition"),
     (("replication: 1", "replication: 2"), "no-such-broker", "2", "need 2 brokers", "has 1"),
     ((CLUSTER, "cluster: {brokers: 0,"), "range", "0", "too small", "at least 1"),
-    (("measure: probe.", "measure: prob."), "unknown-alias", "prob", "no operation is called", "probe?"),
+    (("measure: probe.", "measure: prob."), "unknown-alias", "prob", "no step is called", "probe?"),
     (("time_to_error", "time_to_eror"), "unknown-measure", "time_to_eror", "no measure", "time_to_error?"),
     (("probe.time_to_error", "probe"), "unknown-measure", "probe", "not spelt", "probe.time_to_error"),
     (("probe.time_to_error", "connect.time_to_ack"), "unfit-measure", "connect.time_to_ack", "of send", "time_to_end"),

@@ -65,7 +65,9 @@ def test_sizes_rates_and_percentages() -> None:
 def test_a_tolerance_adds_a_share_and_a_time() -> None:
     assert tolerance("1% + 50ms") == tolerance("50ms+1%") == Tolerance(0.01, 0.05)
     assert tolerance("2%") == Tolerance(0.02, 0.0)
-    for wrong in ("", "1% + 1%", "50", "1% +", "5ms + 5ms"):
+    assert tolerance("0.08") == Tolerance(0.0, 0.08, "count")
+    assert tolerance("1% + 2") == Tolerance(0.01, 2.0, "count")
+    for wrong in ("", "1% + 1%", "1% +", "5ms + 5ms", "0.1 + 5ms", "-1"):
         with pytest.raises(QuantityError):
             tolerance(wrong)
 

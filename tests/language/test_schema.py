@@ -30,6 +30,8 @@ def allows(schema: Any, value: Any) -> bool:
         "const": lambda x: value == x,
         "enum": lambda x: value in x,
         "pattern": lambda x: not isinstance(value, str) or re.search(x, value) is not None,
+        "exclusiveMinimum": lambda x: not isinstance(value, int | float) or value > x,
+        "exclusiveMaximum": lambda x: not isinstance(value, int | float) or value < x,
         "minimum": lambda x: not isinstance(value, int) or value >= x,
         "maximum": lambda x: not isinstance(value, int) or value <= x,
         "minLength": lambda x: not isinstance(value, str) or len(value) >= x,

@@ -1,0 +1,106 @@
+"""What many runs amount to: the share, mean or quantile, the interval around it, and whether the runs are enough."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from math import ceil, isinf
+
+from harness.expectations.told import Told
+from harness.plan import Statistic
+from harness.stats import (
+    Interval,
+    mean_interval,
+    percentile,
+    quantile_interval,
+    runs_for_quantile,
+    runs_for_share,
+    share_interval,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """The prediction, and how far from it the truth may be; None: no bound on that side."""
+
+    predicted: float
+    tolerance: float
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """The estimate if every doubtful run was as low, and as high, as it may have been; the interval around both."""
+
+    least: float
+    most: float
+    interval: Interval
+    enough: bool
+    needed: int | None
+
+
+def seen(statistic: Statistic, told: Told, bounds: Bounds, *, level: float) -> Seen:
+    """What the runs amount to; `told` holds at least one."""
+    return _SEEN[statistic.statistic](statistic, told, bounds, level)
+
+
+def estimate(statistic: Statistic, told: Told) -> float | None:
+    """That of the runs that told their value, None where none did."""
+    values = told.measured
+    if not values:
+        return None
+    if statistic.statistic == "quantile":
+        assert statistic.q is not None
+        return percentile(values, statistic.q)
+    return sum(values) / len(values)
+
+
+def _share(_statistic: Statistic, told: Told, bounds: Bounds, level: float) -> Seen:
+    runs = len(told.lows)
+    fewest, most = round(sum(told.lows)), round(sum(told.highs))
+    interval = Interval(share_interval(fewest, runs, chance=level).low, share_interval(most, runs, chance=level).high)
+    least, greatest = fewest / runs, most / runs
+    needed = runs_for_share(bounds.predicted, bounds.low, bounds.high, chance=level)
+    enough = needed is not None and runs - len(told.silent) >= needed
+    if enough and bounds.high is not None and least > bounds.high:
+        needed = runs_for_share(least, bounds.high, None, chance=level)
+    elif enough and bounds.low is not None and greatest < bounds.low:
+        needed = runs_for_share(greatest, None, bounds.low, chance=level)
+    return Seen(least, greatest, interval, enough, needed)
+
+
+def _mean(statistic: Statistic, told: Told, bounds: Bounds, level: float) -> Seen:
+    runs = len(told.lows)
+    interval = Interval(
+        mean_interval(told.lows, statistic.lowest, statistic.highest, chance=level).low,
+        mean_interval(told.highs, statistic.lowest, statistic.highest, chance=level).high,
+    )
+    return _spread(runs, sum(told.lows) / runs, sum(told.highs) / runs, interval, bounds)
+
+
+def _quantile(statistic: Statistic, told: Told, bounds: Bounds, level: float) -> Seen:
+    assert statistic.q is not None
+    runs = len(told.lows)
+    least, most = percentile(told.lows, statistic.q), percentile(told.highs, statistic.q)
+    interval = quantile_interval(told.lows, told.highs, statistic.q, chance=level)
+    first = runs_for_quantile(statistic.q, chance=level)
+    if runs < first:
+        return Seen(least, most, interval, enough=False, needed=first)
+    return _spread(runs, least, most, interval, bounds)
+
+
+def _spread(runs: int, least: float, most: float, interval: Interval, bounds: Bounds) -> Seen:
+    """The width of these intervals falls with the root of the number of runs."""
+    reach = max(interval.high - most, least - interval.low)
+    above = 0.0 if bounds.high is None else least - bounds.high
+    below = 0.0 if bounds.low is None else bounds.low - most
+    off = max(above, below)
+    wanted = min(bounds.tolerance, off) if off > 0 else bounds.tolerance
+    needed = None if isinf(reach) else ceil(runs * (reach / wanted) ** 2)
+    return Seen(least, most, interval, enough=reach <= bounds.tolerance, needed=needed)
+
+
+_SEEN: Mapping[str, Callable[[Statistic, Told, Bounds, float], Seen]] = {
+    "share": _share,
+    "mean": _mean,
+    "quantile": _quantile,
+}

@@ -1,0 +1,180 @@
+"""The bound of an expectation: one formula of the right unit, the condition that it is under, and a claim's source."""
+
+from collections.abc import Mapping as AbstractMapping
+from dataclasses import dataclass
+
+from harness.language.formulas import Evaluated, Formula, truth
+from harness.language.named import NamedFormula, cited
+from harness.language.notes import Notes
+from harness.language.problems import did_you_mean
+from harness.language.schema import KINDS, Expect, Kind
+from harness.language.scope import Scope
+from harness.language.syntax import FormulaError
+from harness.language.tree import Mapping, Scalar, Tree, at
+from harness.language.units import WORDS
+from harness.plan import RunPlan
+from harness.quantities import shown
+
+MEANT = {"s": "the measure is a duration", "count": "the measure is a number", "share": "a share is a number"}
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What expectations of a cell are checked against.
+
+    `aliases` says what each step does, `healed` which faults end before the run does; `formulas` are those that can be
+    cited, None where their file is missing or wrong, `notes_of_formulas` takes what is wrong in them. `plan` and
+    `scope` are None where the client is not known.
+    """
+
+    aliases: AbstractMapping[str, str]
+    formulas: AbstractMapping[str, NamedFormula] | None
+    notes: Notes
+    notes_of_formulas: Notes
+    plan: RunPlan | None
+    scope: Scope | None
+    healed: frozenset[str] = frozenset()
+    doubtful: frozenset[str] = frozenset()
+
+    @property
+    def problems(self) -> int:
+        """How many there are so far."""
+        return len(self.notes.problems) + len(self.notes_of_formulas.problems)
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """`text` is the formula's; `named` where it is one of formulas.yaml."""
+
+    kind: Kind
+    text: str
+    named: NamedFormula | None
+    when: str | None
+
+
+def bound(model: Expect, tree: Tree, unit: str | None, context: Context, *, complete: bool) -> Bound | None:
+    """The bound, None where none can be told; what is wrong with it is noted.
+
+    Where the entry is not `complete`, keys were left out as unknown: what is missing may be what they meant.
+    """
+    kind = _kind(model, tree, context.notes, complete=complete)
+    if kind is None:
+        return None
+    place = scalar(tree, kind)
+    name = cited(place.text)
+    named = _named(name, place, context) if name is not None else None
+    if name is None:
+        _check(place, unit, context)
+    elif named is not None:
+        _check_named(named, place, unit, context)
+    when = _when(model, tree, named, context)
+    if complete:
+        _claim(model, kind, tree, context.notes)
+    return Bound(kind, named.text if named else place.text, named, when)
+
+
+def scalar(tree: Tree, key: str) -> Scalar:
+    """The value of a key that the schema takes for a text or a number."""
+    value = tree.get(key) if isinstance(tree, Mapping) else None
+    assert isinstance(value, Scalar), "the schema lets texts and numbers through, nothing else"
+    return value
+
+
+def _kind(model: Expect, tree: Tree, notes: Notes, *, complete: bool) -> Kind | None:
+    given = [kind for kind in KINDS if getattr(model, kind) is not None]
+    if len(given) == 1:
+        return given[0]
+    if not given and not complete:
+        return None
+    where = at(tree, (given[1],), key=True) if given else tree.span
+    message = f"{' and '.join(given)} at once" if given else "nothing says what the measure should be"
+    notes.add(where, "expectation", message, f"write one of {', '.join(KINDS)}")
+    return None
+
+
+def _named(name: str, place: Scalar, context: Context) -> NamedFormula | None:
+    if context.formulas is None:
+        return None
+    if name not in context.formulas:
+        hint = did_you_mean(name, context.formulas)
+        context.notes.add(place.span, "unknown-formula", f"formulas.yaml has no formula {shown(name)}", hint)
+        return None
+    return context.formulas[name]
+
+
+def _check(place: Scalar, unit: str | None, context: Context) -> None:
+    try:
+        formula = Formula.parse(place.text)
+        if context.scope is not None:
+            _check_unit(formula.evaluate(context.scope), unit, len(place.text))
+    except FormulaError as error:
+        if not _follows(error, place.text, context):
+            context.notes.formula(error, place)
+
+
+def _check_named(named: NamedFormula, place: Scalar, unit: str | None, context: Context) -> None:
+    """What is wrong inside is noted where it is written; a unit that does not fit the measure, where it is cited."""
+    try:
+        if context.scope is None:
+            return
+        evaluated = Formula.parse(named.text).evaluate(context.scope)
+    except FormulaError as error:
+        if _follows(error, named.text, context):
+            return
+        term, begin = named.term_at(min((start for start, _ in error.marks), default=0))
+        marks = tuple((max(a - begin, 0), min(b - begin, len(term.text))) for a, b in error.marks if a >= begin)
+        context.notes_of_formulas.formula(FormulaError(error.code, error.message, error.hint, marks=marks), term.place)
+        return
+    try:
+        _check_unit(evaluated, unit, len(place.text))
+    except FormulaError as error:
+        context.notes.formula(error, place)
+
+
+def _check_unit(evaluated: Evaluated, unit: str | None, length: int) -> None:
+    if unit is not None and evaluated.unit != ("count" if unit == "share" else unit):
+        message = f"{MEANT[unit]}, the formula {WORDS[evaluated.unit]}"
+        raise FormulaError("unit", message, _unit_hint(evaluated, unit), marks=((0, length),))
+
+
+def _unit_hint(evaluated: Evaluated, unit: str) -> str:
+    if unit == "s" and evaluated.unit == "count":
+        return "write a unit (3s), or multiply by a duration"
+    return {"count": "count things, or divide by a duration", "share": "write 1/6 or 0.9"}.get(unit, "")
+
+
+def _follows(error: FormulaError, text: str, context: Context) -> bool:
+    """Whether an unknown name is only unknown because its step is wrong, which is noted already."""
+    names = {text[start:end].split(".")[0] for start, end in error.marks}
+    return error.code == "unknown-name" and bool(names & context.doubtful)
+
+
+def _when(model: Expect, tree: Tree, named: NamedFormula | None, context: Context) -> str | None:
+    conditions: list[str] = []
+    if named is not None and named.holds_when is not None:
+        conditions.append(named.holds_when)
+        assert isinstance(named.condition, Scalar)
+        check_condition(named.condition, context, context.notes_of_formulas)
+    if model.when is not None:
+        place = scalar(tree, "when")
+        conditions.append(place.text)
+        check_condition(place, context, context.notes)
+    return " and ".join(f"({text})" for text in conditions) if len(conditions) > 1 else next(iter(conditions), None)
+
+
+def check_condition(place: Scalar, context: Context, notes: Notes) -> None:
+    try:
+        formula = Formula.parse(place.text)
+        if context.scope is not None:
+            truth(formula, context.scope)
+    except FormulaError as error:
+        if not _follows(error, place.text, context):
+            notes.formula(error, place)
+
+
+def _claim(model: Expect, kind: Kind, tree: Tree, notes: Notes) -> None:
+    if kind == "claim" and not model.source:
+        where = at(tree, ("claim",), key=True)
+        notes.add(where, "missing-source", "a claim comes from somebody's text", "add source: who said it, and when")
+    if kind != "claim" and model.holds is not None:
+        notes.add(at(tree, ("holds",), key=True), "claim", "`holds` belongs to a claim", "write claim: instead")

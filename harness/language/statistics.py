@@ -1,0 +1,130 @@
+"""Statistical expectations: what the runs of one case have in common is to be so, give or take what chance may do."""
+
+from harness.language import conditions
+from harness.language.bounds import Bound, Context, bound, scalar
+from harness.language.formulas import Formula
+from harness.language.measured import measure_of
+from harness.language.schema import Expect, Statistical
+from harness.language.syntax import FormulaError
+from harness.language.tree import Scalar, Sequence, Tree, at
+from harness.language.units import WORDS
+from harness.language.withins import numeric, timed
+from harness.measures import MeasureDefinition, parse
+from harness.plan import Do, RunPlan, Statistic
+from harness.quantities import Tolerance
+
+
+def statistic(model: Expect, kind: Statistical, tree: Tree, context: Context, *, complete: bool) -> Statistic | None:
+    """The expectation, None where it is wrong: then notes say why. `complete` as for point expectations."""
+    before = context.problems
+    of = scalar(tree, kind)
+    definition = None if kind == "share" else measure_of(of, context)
+    if kind == "share":
+        _condition(of, context)
+    unit = "share" if kind == "share" else definition.unit if definition is not None else None
+    found = bound(model, tree, unit, context, complete=complete)
+    if complete:
+        _belongings(model, kind, tree, context)
+        _tolerance(model, unit, tree, context)
+    between = _between(model, definition, of, tree, context) if kind == "mean" and complete else (0.0, 1.0)
+    if found is None or unit is None or between is None or context.problems > before:
+        return None
+    if unit == "share" and context.scope is not None:
+        _proportion(found, tree, context)
+    within = model.within or Tolerance(0.0, 0.0)
+    named = found.named
+    return Statistic(
+        statistic=kind, of=of.text.strip(), unit="share" if unit == "share" else definition.unit if definition else "s",
+        kind=found.kind, formula=found.text, q=model.q, lowest=between[0], highest=between[1],
+        within_relative=within.relative, within_absolute=within.absolute, when=found.when, holds=model.holds,
+        source=model.source or (named.source if named else ""), name=model.name or (named.name if named else ""),
+        line=tree.span.line,
+    )  # fmt: skip
+
+
+def _condition(place: Scalar, context: Context) -> None:
+    try:
+        Formula.parse(place.text)
+        if context.plan is not None and context.scope is not None:
+            conditions.check(place.text, context.plan, context.scope)
+    except FormulaError as error:
+        context.notes.formula(error, place)
+
+
+def _belongings(model: Expect, kind: Statistical, tree: Tree, context: Context) -> None:
+    """`q` belongs to a quantile and to nothing else, `between` to a mean."""
+    for key, owner in (("q", "quantile"), ("between", "mean")):
+        if getattr(model, key) is not None and kind != owner:
+            where = at(tree, (key,), key=True)
+            context.notes.add(where, "expectation", f"`{key}` belongs to a {owner}", "remove it")
+    if kind == "quantile" and model.q is None:
+        where = at(tree, ("quantile",), key=True)
+        context.notes.add(where, "expectation", "nothing says which quantile", "add q: 0.9")
+
+
+def _tolerance(model: Expect, unit: str | None, tree: Tree, context: Context) -> None:
+    if model.within is None or model.within.relative + model.within.absolute == 0:
+        hint = "add within: 1% + 50ms" if unit == "s" else "add within: 0.08"
+        message = "chance moves what many runs have in common: without a tolerance no number of runs is enough"
+        context.notes.add(tree.span, "missing-within", message, hint)
+    elif unit == "s":
+        timed(model, tree, context.notes)
+    elif unit is not None:
+        numeric(model, tree, context.notes)
+
+
+def _between(
+    model: Expect, definition: MeasureDefinition | None, of: Scalar, tree: Tree, context: Context
+) -> tuple[float, float] | None:
+    """What a single run can give at least and at most: as written, else what the lab's patience allows."""
+    if definition is None:
+        return None
+    if model.between is None:
+        patience_s = _patience_s(context.plan, parse(of.text).alias) if definition.name.startswith("time_to_") else None
+        if patience_s is not None:
+            return (0.0, patience_s)
+        message = "a rare large value would change this mean: what can a single run give at least and at most?"
+        hint = "add between: [0s, 60s]" if definition.unit == "s" else "add between: [0, 10]"
+        context.notes.add(at(tree, ("mean",), key=True), "missing-between", message, hint)
+        return None
+    listed = tree.get("between") if not isinstance(tree, Scalar | Sequence) else None
+    assert isinstance(listed, Sequence)
+    ends = [_end(place, definition.unit, context) for place in listed.items if isinstance(place, Scalar)]
+    low, high = ends[0], ends[1]
+    if low is None or high is None:
+        return None
+    if low >= high:
+        context.notes.add(listed.span, "range", "the second end is not above the first one", "write [least, most]")
+        return None
+    return (low, high)
+
+
+def _end(place: Scalar, unit: str, context: Context) -> float | None:
+    """An end's value, 0 where the names in it cannot be known; None where it is wrong."""
+    try:
+        formula = Formula.parse(place.text)
+        if context.scope is None:
+            return None
+        found = formula.evaluate(context.scope)
+        if found.unit != unit:
+            message = f"the measure is {WORDS['s' if unit == 's' else 'count']}, this end {WORDS[found.unit]}"
+            raise FormulaError("unit", message, marks=((0, len(place.text)),))
+        return found.number
+    except FormulaError as error:
+        context.notes.formula(error, place)
+        return None
+
+
+def _patience_s(plan: RunPlan | None, alias: str) -> float | None:
+    steps = plan.steps if plan is not None else ()
+    return next((step.give_up_after_s for step in steps if isinstance(step, Do) and step.alias == alias), None)
+
+
+def _proportion(found: Bound, tree: Tree, context: Context) -> None:
+    assert context.scope is not None
+    predicted = Formula.parse(found.text).evaluate(context.scope).number
+    if not 0 <= predicted <= 1:
+        where = at(tree, (found.kind,))
+        context.notes.add(
+            where, "range", f"a share lies between 0 and 1, and this is {predicted:g}", "write 1/6 or 0.9"
+        )

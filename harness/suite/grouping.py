@@ -1,0 +1,99 @@
+"""What the repeats of each case amount to together, once all of them have ended.
+
+Over a whole suite in which every prediction is right, some statistical expectation fails with a chance below
+`SUITE_CHANCE`: it is divided evenly among them (Bonferroni), as if there were `SHARED_BY` at least, so that a number of
+repeats that is enough in a small suite is enough in a larger one.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from harness.expectations.together import Together, applies, hold_together
+from harness.plan import RunPlan, Statistic
+from harness.records.group import GroupRecord
+from harness.records.run import RunRecord, Verdict
+from harness.suite.recording import environment_name, named_value, shown_path
+
+SUITE_CHANCE = 0.001
+SHARED_BY = 20
+
+CaseKey = tuple[str, str, str, str, tuple[tuple[str, str], ...]]
+
+
+def judge_groups(plans: Sequence[RunPlan], runs: Sequence[RunRecord]) -> tuple[GroupRecord, ...]:
+    """Every statistical expectation over the runs of its case, in the order of planning.
+
+    `runs` holds the last try of each plan; cases of which a run is missing are left out: they are not over.
+    """
+    cases: dict[CaseKey, list[RunPlan]] = {}
+    for plan in plans:
+        cases.setdefault(_key(plan), []).append(plan)
+    held = {run.run_id: run for run in runs}
+    judged = sum(applies(case[0], statistic) for case in cases.values() for statistic in case[0].statistics)
+    level = SUITE_CHANCE / max(SHARED_BY, judged)
+    return tuple(
+        record
+        for case in cases.values()
+        if all(plan.run_id in held for plan in case)
+        for record in _of_case(case, [held[plan.run_id] for plan in case], level)
+    )
+
+
+def _key(plan: RunPlan) -> CaseKey:
+    parameters = tuple((parameter.name, parameter.text) for parameter in plan.parameters)
+    return (plan.scenario, plan.client.name, plan.client.version, plan.client.driver, parameters)
+
+
+def _of_case(plans: Sequence[RunPlan], runs: Sequence[RunRecord], level: float) -> Iterator[GroupRecord]:
+    for statistic in plans[0].statistics:
+        together = hold_together(plans[0], statistic, runs, level=level)
+        yield _record(plans[0], statistic, together, runs=len(runs), level=level)
+
+
+def _record(plan: RunPlan, statistic: Statistic, together: Together, *, runs: int, level: float) -> GroupRecord:
+    skipped = together.outcome == "skipped"
+    return GroupRecord(
+        scenario=plan.scenario,
+        path=shown_path(plan.path),
+        client=plan.client.name,
+        client_version=plan.client.version,
+        driver=plan.client.driver,
+        environment=environment_name(plan),
+        parameters=tuple(named_value(value) for value in plan.parameters),
+        statistic=statistic.statistic,
+        of=statistic.of,
+        q=statistic.q,
+        kind=statistic.kind,
+        formula=statistic.formula,
+        when=statistic.when,
+        unit=statistic.unit,
+        terms=together.terms,
+        predicted=together.predicted,
+        low=together.low,
+        high=together.high,
+        runs=runs,
+        measured=together.measured,
+        estimate=together.estimate,
+        interval_low=_finite(together.interval.low),
+        interval_high=_finite(together.interval.high),
+        level=None if skipped else level,
+        needed=together.needed,
+        verdict=_verdict(together),
+        outcome=together.outcome,
+        declared_holds=statistic.holds,
+        reason=together.reason,
+        source=statistic.source,
+        name=statistic.name,
+        line=statistic.line,
+    )
+
+
+def _verdict(together: Together) -> Verdict:
+    if together.outcome == "skipped":
+        return "skipped"
+    if together.fails:
+        return "fail"
+    return "inconclusive" if together.outcome == "inconclusive" else "pass"
+
+
+def _finite(end: float) -> float | None:
+    return end if abs(end) < float("inf") else None
