@@ -101,6 +101,16 @@ def test_every_named_formula_is_cited_and_every_cell_is_judged() -> None:
             assert judged, f"{scenario.name} {plan.parameters} expects nothing"
 
 
+def test_predictions_for_the_release_that_refreshes_first() -> None:
+    """As measured on real builds of 1.60.1 at R = 2 s, D = 1 s: 8.755, 13.610, 15.613, 31.619 s."""
+    newer, seeds = (SCENARIOS[f"sarama-blackhole-established-1.60.1{end}"] for end in ("", "-three-seeds"))
+    wanted = [("0", "1"), ("1", "1"), ("1", "3")]
+    plans_ = [cell(newer, **{"settings.Producer.Retry.Max": m, "cluster.brokers": n}) for m, n in wanted]
+    found = [predicted(plan, "probe.time_to_error") for plan in (*plans_, *seeds.cells)]
+    assert found == pytest.approx([8.75, 13.6, 15.6, 31.6])
+    assert [predicted(plan, "probe.dials") for plan in (*plans_, *seeds.cells)] == [4, 8, 10, 26]
+
+
 def test_the_suite_on_real_sockets_stays_short() -> None:
     runs = [
         plan
