@@ -1,5 +1,6 @@
 """`faultlab explain` on the terminal: the sum, what the client does in each part of it, and what changes it."""
 
+import inspect
 from collections.abc import Iterator, Sequence
 from itertools import groupby, islice
 
@@ -10,6 +11,7 @@ from cli.show.rows import beside, folded
 from cli.show.strip import letters_of, strip
 from harness.explaining import Effect, ExplainedTerm, Explanation, Measurement, OtherRelease, Trial
 from harness.explaining.conditions import VERSION, parts, told
+from harness.faults import FAULTS
 from harness.measures import parse as parse_measure
 from harness.measures.look import operation_name
 
@@ -36,6 +38,9 @@ def _head(found: Explanation) -> Iterator[Text]:
     told = f"  {many(plan.cluster.brokers, 'broker')}, {addresses} bootstrap address{'es' if addresses > 1 else ''}"
     faults = ", ".join(situation.case.faults)
     yield Text(f"{plan.client.name} {plan.client.version}, {faults}", style="bold").append(told, style="default")
+    for fault in situation.case.faults:
+        summary = inspect.cleandoc(FAULTS[fault].__doc__ or "").partition("\n")[0]
+        yield folded(summary, lead=f"{fault}: ", style="dim")
     yield folded(found.answer.cited.formula.about, lead="")
     yield Text()
     yield Text(_sentence(found))

@@ -43,6 +43,7 @@ def test_what_the_sum_is_made_of(tmp_path: Path) -> None:
     [
         ("sarama@1.27.2", "blackhole"),
         ("sarama@1.27.2", "blackhole", "--brokers", "12", "--bootstrap", "12", "--budget", "10s", *SHORT),
+        ("sarama@1.60.1", "blackhole", "--set", "Net.ReadTimeout=3s", "--budget", "3s"),
         ("sarama@1.27.2", "refuse", "--set", "Producer.Retry.Max=0", "--budget", "100ms"),
         ("sarama@1.27.2", "latency", "--set", "slow.delay=300ms"),
         ("sarama",),
@@ -55,6 +56,14 @@ def test_everything_fits_into_80_columns(tmp_path: Path, question: tuple[str, ..
     assert (done.code, done.err) == (0, "")
     assert done.widest() <= WIDTH
     assert not [line for line in done.lines if line != line.rstrip()]
+
+
+def test_another_release_stands_beside_it_with_what_it_adds(tmp_path: Path) -> None:
+    done = faultlab(*ASKED, *SHORT, cwd=tmp_path)
+    text = " ".join(done.out.split())
+    assert "1.60.1 13.600 s (+4.750): +4 x Net.DialTimeout, +3 x Metadata.Retry.Backoff. You get: read tcp" in text
+    done = faultlab("explain", "sarama@1.60.1", "blackhole", *SHORT, cwd=tmp_path)
+    assert "1.27.2 8.850 s (-4.750): -4 x Net.DialTimeout, -3 x Metadata.Retry.Backoff." in " ".join(done.out.split())
 
 
 def test_without_a_question_it_says_what_can_be_asked(tmp_path: Path) -> None:

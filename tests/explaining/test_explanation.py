@@ -143,8 +143,8 @@ def test_a_formula_that_forgets_how_often_is_found_out_by_its_effects(
 ) -> None:
     """With three retries it is right; whether it is right for others only other runs can say."""
     library = changed(
-        "term: Metadata.Retry.Max*client.bootstrap.count*Net.DialTimeout, meaning: each",
-        "term: 3*client.bootstrap.count*Net.DialTimeout, meaning: each",
+        "term: Metadata.Retry.Max*client.bootstrap.count*Net.DialTimeout",
+        "term: 3*client.bootstrap.count*Net.DialTimeout",
     )
     found = ask(library, simulate, "blackhole-established", SHORT)
     assert found.agrees
