@@ -20,7 +20,7 @@ func configured(settings map[string]any, trace subject.Trace) (*sarama.Config, e
 		}
 	}
 	configuration := sarama.NewConfig()
-	// A SyncProducer demands both.
+	// A SyncProducer demands both; around an AsyncProducer, the program reads both.
 	configuration.Producer.Return.Successes = true
 	configuration.Producer.Return.Errors = true
 	if err := subject.Set(configuration, settings, words); err != nil {

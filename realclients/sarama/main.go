@@ -1,4 +1,4 @@
-// Sarama itself as faultlab's subject: a SyncProducer driven over the subject protocol (docs/SUBJECT_PROTOCOL.md).
+// Sarama itself as faultlab's subject: its SyncProducer, or its AsyncProducer, driven over the subject protocol (docs/SUBJECT_PROTOCOL.md).
 //
 // One source for every release: releases/<version>.mod says which one is built. Its settings have Sarama's own full
 // names; what the library logs goes to stderr; dials are traced through its own dialer hook.
@@ -24,14 +24,17 @@ func main() {
 }
 
 type client struct {
-	producer sarama.SyncProducer
+	producer producer
 }
 
-// Check refuses the name or release of another library.
+// Check refuses the release of another library, and a producer that there is not.
 func (c *client) Check(launch subject.Launch) error {
 	path, release := built()
 	if launch.Version != "" && launch.Version != release {
 		return fmt.Errorf("this program is sarama %s (%s), not %s %s", release, path, launch.Client, launch.Version)
+	}
+	if _, err := constructor(launch.Producer); err != nil {
+		return err
 	}
 	sarama.Logger = log.New(os.Stderr, "[sarama] ", log.Lmicroseconds)
 	sarama.Logger.Printf("%s %s, %s", path, release, runtime.Version())
@@ -43,24 +46,29 @@ func (c *client) Connect(launch subject.Launch, trace subject.Trace) error {
 	if err != nil {
 		return err
 	}
-	c.producer, err = sarama.NewSyncProducer(launch.Bootstrap, configuration)
+	construct, err := constructor(launch.Producer)
+	if err != nil {
+		return err
+	}
+	c.producer, err = construct(launch.Bootstrap, configuration)
 	return err
 }
 
-func (c *client) Send(asked subject.Message) (subject.Acknowledged, error) {
-	message := &sarama.ProducerMessage{Topic: asked.Topic, Value: sarama.StringEncoder(asked.Value)}
-	if asked.Key != nil {
-		message.Key = sarama.StringEncoder(*asked.Key)
+func (c *client) Send(wanted subject.Message) (subject.Acknowledged, error) {
+	operation := &asked{partitionNamed: wanted.Partition != nil, ended: make(chan error, 1)}
+	message := &sarama.ProducerMessage{Topic: wanted.Topic, Value: sarama.StringEncoder(wanted.Value), Metadata: operation}
+	if wanted.Key != nil {
+		message.Key = sarama.StringEncoder(*wanted.Key)
 	}
-	if asked.Partition != nil {
-		message.Partition, message.Metadata = *asked.Partition, named{}
+	if wanted.Partition != nil {
+		message.Partition = *wanted.Partition
 	}
-	partition, offset, err := c.producer.SendMessage(message)
-	return subject.Acknowledged{Partition: partition, Offset: offset}, err
+	err := c.producer.send(message)
+	return subject.Acknowledged{Partition: message.Partition, Offset: message.Offset}, err
 }
 
 func (c *client) Close() error {
-	return c.producer.Close()
+	return c.producer.close()
 }
 
 // built is the module that the linker took, and its release: a fact of the program, not of whoever built it.

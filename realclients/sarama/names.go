@@ -35,6 +35,10 @@ type sentinel struct {
 // ClassOf is the identifier that users search for: a sentinel's or a broker's error code before the type of what is
 // inside, as the library itself wraps one in the other.
 func (c *client) ClassOf(err error) string {
+	var failed *sarama.ProducerError
+	if errors.As(err, &failed) {
+		err = failed.Err
+	}
 	for _, known := range sentinels {
 		if errors.Is(err, known.value) {
 			return known.name

@@ -2,9 +2,6 @@ package main
 
 import "github.com/IBM/sarama"
 
-// named marks a message whose send names its partition.
-type named struct{}
-
 // partitioner is Sarama's ManualPartitioner for a message that names its partition, and the configured one for others.
 type partitioner struct {
 	manual sarama.Partitioner
@@ -18,7 +15,7 @@ func whereNamed(other sarama.PartitionerConstructor) sarama.PartitionerConstruct
 }
 
 func (p *partitioner) of(message *sarama.ProducerMessage) sarama.Partitioner {
-	if message.Metadata == (named{}) {
+	if operation, ok := message.Metadata.(*asked); ok && operation.partitionNamed {
 		return p.manual
 	}
 	return p.other

@@ -21,6 +21,7 @@ type Launch struct {
 	Bootstrap []string       `json:"bootstrap"`
 	Topic     *string        `json:"topic"`
 	Settings  map[string]any `json:"settings"`
+	Producer  *string        `json:"producer"`
 	Seed      int64          `json:"seed"`
 }
 

@@ -60,6 +60,7 @@ def test_a_client_is_built_with_its_release_once(bare: Path) -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_program_that_is_no_subject_is_not_kept(bare: Path) -> None:
     _go(bare, _writing("#!/bin/sh\necho hello\n"))
     with pytest.raises(RealClientMissing, match="the Go on PATH: the built program is no subject"):
@@ -67,6 +68,7 @@ def test_a_program_that_is_no_subject_is_not_kept(bare: Path) -> None:
     assert _left(bare) == []
 
 
+@pytest.mark.slow
 def test_what_failed_is_said_with_the_last_words(bare: Path) -> None:
     _go(bare, "echo 'go: go.mod requires go >= 1.25.0 (running go 1.21.1)' >&2\nexit 1\n")
     with pytest.raises(RealClientMissing) as caught:

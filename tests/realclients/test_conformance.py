@@ -40,11 +40,17 @@ BROKEN = {
 }  # fmt: skip
 
 
+SLOW = ("close", "end-of-stdin")
+"""The lab waits 5 s for an exit, and again for the program's end."""
+
+
 def test_there_is_a_breach_for_every_promise() -> None:
     assert set(BROKEN) == set(CHECKS)
 
 
-@pytest.mark.parametrize("name", BROKEN)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.slow] if name in SLOW else []) for name in BROKEN]
+)
 def test_a_broken_promise_is_named(faultlab: Callable[..., Any], tmp_path: Path, name: str) -> None:
     script, says = BROKEN[name]
     (tmp_path / "subject.py").write_text(SAY + script)
@@ -64,6 +70,7 @@ def test_silence_is_no_error_and_what_helps_is_said(faultlab: Callable[..., Any]
     assert "--patience" in done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("version", ["1.27.2", "1.60.1"])
 def test_sarama_s_programs_keep_everything(
     built: Built, faultlab: Callable[..., Any], tmp_path: Path, version: str

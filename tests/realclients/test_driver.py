@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from cli.request import Request
 from harness.drivers import SubjectError, program_of
 from harness.environments.local.environment import Local
 from harness.environments.sim.environment import Sim
@@ -12,6 +13,7 @@ from harness.environments.world import Conduct, Executable, Made, Refused
 from harness.language import Problems, Scenario, loads, plans
 from harness.plan import ClientPlan, RunPlan
 from harness.realclients import RealClientMissing
+from harness.records.manifest import Manifest
 from harness.suite.planning import refusals, require_real_clients, run_with
 
 SCENARIO = """\
@@ -45,6 +47,17 @@ def test_the_same_scenario_is_another_run_with_the_same_chance() -> None:
     assert real == plan(scenario(", real: true"))
     assert profile == plan(run_with(scenario(", real: true"), "profile"))
     assert run_with(scenario(", real: true"), None) == scenario(", real: true")
+
+
+def test_resume_and_replay_ask_for_the_same_client(tmp_path: Path) -> None:
+    asked = {"paths": ["dark"], "environment": "local", "seed": 7, "repeat": None, "only": [], "tags": []}
+    for client in (None, "real", "profile"):
+        request = Request.of({**asked, "client": client}, tmp_path)
+        manifest = Manifest(
+            suite="s", faultlab="1", environment="local", seed=7, arguments=request.arguments(), folder=str(tmp_path),
+            started_at="", run_ids=(), machine="",
+        )  # fmt: skip
+        assert Request.again(manifest) == request
 
 
 def test_a_matrix_puts_both_side_by_side() -> None:

@@ -30,7 +30,7 @@ def test_it_is_ready_on_our_clock_and_ends_with_its_stdin(built: Built, spoken: 
     assert f"{upstream} {version}, go1." in errors
 
 
-def test_another_release_is_refused(built: Built, version: str) -> None:
+def test_what_it_is_not_is_refused(built: Built, version: str) -> None:
     launch = {"protocol": 1, "client": "sarama", "version": "1.40.0", "bootstrap": [], "settings": {}}
     done = subprocess.run(
         [built(version)], env={**os.environ, "FAULTLAB_SUBJECT": json.dumps(launch)}, capture_output=True, text=True,
@@ -38,6 +38,13 @@ def test_another_release_is_refused(built: Built, version: str) -> None:
     )  # fmt: skip
     assert (done.returncode, done.stdout) == (4, "")
     assert f"this program is sarama {version}" in done.stderr
+    launch |= {"version": version, "producer": "eager"}
+    done = subprocess.run(
+        [built(version)], env={**os.environ, "FAULTLAB_SUBJECT": json.dumps(launch)}, capture_output=True, text=True,
+        check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (4, "")
+    assert "no producer eager, only sync and async" in done.stderr
     bare = {key: value for key, value in os.environ.items() if key != "FAULTLAB_SUBJECT"}
     done = subprocess.run([built(version)], env=bare, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (4, "")
