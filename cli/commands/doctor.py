@@ -13,6 +13,7 @@ from cli.console import console
 from cli.exits import Exit
 from cli.show.rows import folded
 from harness.environments.local.doctor import Finding, findings
+from harness.realclients import real_clients
 from reports import NEEDED, JavaMissing
 
 STYLES = {"ok": "green", "note": "yellow", "missing": "bold red"}
@@ -24,7 +25,7 @@ def doctor(*, json: bool) -> Exit:
     Exits with 3 where the environment `local` cannot run here.
     """
     of_local = findings()
-    found = [_python(), *of_local, *_report()]
+    found = [_python(), *of_local, _real_clients(), *_report()]
     able = all(finding.state != "missing" for finding in of_local)
     if json:
         told = {"format": 1, "local": able, "findings": [asdict(finding) for finding in found]}
@@ -45,6 +46,15 @@ def doctor(*, json: bool) -> Exit:
 
 def _python() -> Finding:
     return Finding(name="python", state="ok", text=f"{platform.python_version()}, faultlab {version('faultlab')}")
+
+
+def _real_clients() -> Finding:
+    """Built only where somebody asks for them."""
+    missing = [str(client) for client in real_clients() if not client.built]
+    if missing:
+        remedy = f"faultlab clients build {' '.join(missing)}"
+        return Finding(name="real clients", state="note", text=f"not built: {', '.join(missing)}", remedy=remedy)
+    return Finding(name="real clients", state="ok", text=", ".join(map(str, real_clients())))
 
 
 def _report() -> Iterator[Finding]:
