@@ -14,21 +14,18 @@ import tempfile
 import warnings
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 from py4j.protocol import Py4JError  # type: ignore[import-untyped]
 from pyspark import SparkConf, SparkContext
-from pyspark.errors import PySparkRuntimeError
-from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
 from reports.errors import JavaFailed
 from reports.jvm.archive import FLAGS, LARGE, SMALL, Archive, spark_home
+from reports.jvm.process import JavaProcess, NotStarted, start_java
 from reports.jvm.shim import home_for_spark
 
 LOOPBACK = "127.0.0.1"
-STOP_TIMEOUT_S = 60.0
-"""A Java that writes its class archive when it exits takes up to half of this on a slow machine."""
 
 SETTINGS = {
     "spark.app.name": "faultlab report",
@@ -74,7 +71,7 @@ def spark_session(
         large = size_bytes > LARGE_BYTES
         options = java_options(archive, make_archive, large=large)
         settings = {**SETTINGS, **(LARGE_SETTINGS if large else SMALL_SETTINGS), **places(work), **options}
-        context = start(archive, settings, work, log)
+        java, context = start(archive, settings, work, log)
         try:
             yield SparkSession(context)
         except (Py4JError, ConnectionError) as error:
@@ -82,48 +79,57 @@ def spark_session(
                 f"Spark failed on {archive.java}: {last_words(log) or 'it ended without a word'}",
                 "if it ran out of memory or disk, make room and try again; else try another Java (JAVA_HOME)",
             ) from error
+        except KeyboardInterrupt:
+            java.kill()
+            raise
         finally:
-            stop(context)
+            stop(java, context)
 
 
-def start(archive: Archive, settings: Mapping[str, str], work: Path, log: IO[bytes]) -> SparkContext:
-    conf = SparkConf(loadDefaults=False).setAll([*settings.items()])
+def start(
+    archive: Archive, settings: Mapping[str, str], work: Path, log: IO[bytes]
+) -> tuple[JavaProcess, SparkContext]:
     on_interrupt = signal.getsignal(signal.SIGINT)
+    java = None
     try:
-        with surroundings(archive, work), warnings.catch_warnings():
-            warnings.filterwarnings("ignore", message="PySpark does not yet fully support pandas")
-            gateway: Any = launch_gateway(conf, popen_kwargs={"stdout": log, "stderr": log})  # type: ignore[no-untyped-call]
-            return SparkContext(conf=conf, gateway=gateway)
-    except PySparkRuntimeError as error:
+        with surroundings(archive, work):
+            java = start_java(spark_home(), settings, os.environ, log)
+            return java, connected(java, settings)
+    except (NotStarted, Py4JError, ConnectionError) as error:
         raise JavaFailed(
             f"{archive.java} ({archive.java.home}) did not start Spark: {last_words(log) or error}",
             "run `python -m reports.jvm` to prepare it anew, or set JAVA_HOME to another Java",
         ) from error
+    except BaseException:
+        if java is not None:
+            java.kill()
+        raise
     finally:
         if isinstance(on_interrupt, signal.Handlers) or callable(on_interrupt):
             with contextlib.suppress(ValueError):  # only the main thread may, and only there Spark replaced it
                 signal.signal(signal.SIGINT, on_interrupt)
 
 
-def stop(context: SparkContext) -> None:
+def connected(java: JavaProcess, settings: Mapping[str, str]) -> SparkContext:
+    os.environ.update(PYSPARK_GATEWAY_PORT=str(java.port), PYSPARK_GATEWAY_SECRET=java.secret)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="PySpark does not yet fully support pandas")
+        return SparkContext(conf=SparkConf(loadDefaults=False).setAll([*settings.items()]))
+
+
+def stop(java: JavaProcess, context: SparkContext) -> None:
     """End Spark and its Java, and wait for it: nothing outlives the report."""
     gateway = context._gateway
-    with (
-        contextlib.suppress(Py4JError, OSError),
-        warnings.catch_warnings(action="ignore"),
-    ):  # a dead Java cannot be stopped
-        context.stop()
-    if gateway is None:
-        return
-    process = gateway.proc
     try:
-        with contextlib.suppress(Py4JError, OSError):
-            gateway.shutdown()
-        process.stdin.close()
-        process.wait(STOP_TIMEOUT_S)
+        # A Java that died has nothing left to stop.
+        with contextlib.suppress(Py4JError, OSError), warnings.catch_warnings(action="ignore"):
+            context.stop()
+        if gateway is not None:
+            with contextlib.suppress(Py4JError, OSError):
+                gateway.shutdown()
+        java.end()
     except BaseException:
-        process.kill()
-        process.wait()
+        java.kill()
         raise
     finally:
         SparkContext._active_spark_context = None

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from time import monotonic, sleep
 
 import pyarrow.parquet as pq
 import pytest
@@ -164,7 +165,7 @@ def test_records_that_may_not_be_read(tmp_path: Path) -> None:
 
 
 FAILING = """
-import sys
+import os, sys
 from pathlib import Path
 from reports.errors import JavaFailed
 from reports.jvm.archive import archive_for
@@ -172,7 +173,8 @@ from reports.jvm.runtime import find_java
 from reports.session import spark_session
 try:
     with spark_session(archive_for(find_java()), Path(sys.argv[1])) as spark:
-        spark.sparkContext._gateway.proc.kill()
+        [java] = Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
+        os.kill(int(java), 9)
         spark.range(3).count()
 except JavaFailed as error:
     print("told:", error.text)
@@ -184,6 +186,35 @@ try:
 except JavaFailed as error:
     print("told:", error.text)
 """
+
+
+TOLD = """
+import sys
+from pathlib import Path
+import reports
+reports.build([Path(sys.argv[1])], progress=lambda line: print(line, flush=True))
+"""
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("moment", ["starting", "reading", "tables"])
+def test_a_killed_report_leaves_no_java(tmp_path: Path, moment: str) -> None:
+    """SIGKILL gives nobody a chance to tidy up: the kernel ends Java, the next report clears its folder."""
+    write_suite(tmp_path, [Blackhole()], repeats=1)
+    with subprocess.Popen([sys.executable, "-c", TOLD, str(tmp_path)], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert next(line for line in process.stdout if line.startswith(moment))
+        children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+        until = monotonic() + 20
+        while not (found := children.read_text().split()) and monotonic() < until:
+            sleep(0.005)
+        assert found
+        process.kill()
+        process.wait()
+    until = monotonic() + 2
+    while Path(f"/proc/{found[0]}/stat").exists() and monotonic() < until:
+        sleep(0.01)
+    assert not Path(f"/proc/{found[0]}/stat").exists()
 
 
 @pytest.mark.spark
