@@ -8,7 +8,8 @@ from collections.abc import Mapping
 
 from client.serve import LOG, USAGE, serve
 
-_LINE_LIMIT_BYTES = 1 << 20
+_LINE_LIMIT_BYTES = 64 << 20
+"""A command is as long as the message that it carries."""
 
 
 def main() -> int:

@@ -49,7 +49,19 @@ def next_syn_s(dark_s: float) -> Timer:
     return _next(_moments(SYN_JIFFIES), dark_s, "SYN")
 
 
+def next_persist_probe_s(dark_s: float) -> Timer:
+    """When a small request that was refused where it was sent is tried again, for the first time after `dark_s`.
+
+    Both in seconds since the request, which the kernel has not sent: its persist timer tries it after RTO, then with
+    doubling waits. Only where the peer has all its acknowledgements: its own retransmissions make the kernel try at
+    once. Raises ValueError as next_retransmission_s does.
+    """
+    waits = [min(RTO_JIFFIES << n, LONGEST_RTO_JIFFIES) for n in range(RETRANSMISSIONS - 1)]
+    return _next(_moments(waits), dark_s, "try")
+
+
 FUNCTIONS: dict[str, Callable[..., Timer]] = {
+    "next_persist_probe": next_persist_probe_s,
     "next_retransmission": next_retransmission_s,
     "next_syn": next_syn_s,
 }
