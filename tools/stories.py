@@ -1,7 +1,8 @@
 """Makes what docs/stories show: `.venv/bin/python tools/stories.py` runs every command of every story again.
 
 A story is a page whose console blocks begin with `$ faultlab ...`; below stands what that printed. A command with
-`--picture docs/images/x.svg` made that picture; `<!-- only: budget -->` above a block keeps one row of it.
+`--picture docs/images/x.svg` made that picture. `<!-- only: budget -->` above a block keeps one row of it,
+`<!-- without: see also, run it -->` leaves two out: they change with whatever else is bundled.
 With `--check` nothing is written, and what is out of date is named.
 """
 
@@ -12,15 +13,17 @@ import shlex
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 STORIES = ROOT / "docs" / "stories"
 BLOCK = re.compile(
-    r"^(<!-- only: (\S+) -->\n)?```console\n\$ (faultlab (?:[^\n\\]|\\\n)*)\n.*?^```$", re.MULTILINE | re.DOTALL
+    r"^(<!-- (only|without): ([^\n]+) -->\n)?```console\n\$ (faultlab (?:[^\n\\]|\\\n)*)\n.*?^```$",
+    re.MULTILINE | re.DOTALL,
 )
 CONTINUES = ("or ", " ")
+"""How lines begin that belong to the row above."""
 LIMIT_S = 120.0
 
 
@@ -42,21 +45,28 @@ def fresh() -> Iterator[tuple[Path, str]]:
         pictures: dict[Path, str] = {}
 
         def printed(block: re.Match[str], pictures: dict[Path, str] = pictures) -> str:
-            comment, label, command = block.groups()
+            comment, how, labels, command = block.groups()
             said, drawn = run(command.replace("\\\n", " "))
             pictures |= drawn
-            return f"{comment or ''}```console\n$ {command}\n{excerpt(said, label) if label else said}```"
+            shown = excerpt(said, labels.split(", "), keep=how == "only") if comment else said
+            return f"{comment or ''}```console\n$ {command}\n{shown}```"
 
         yield page, BLOCK.sub(printed, page.read_text(encoding="utf-8"))
         yield from pictures.items()
 
 
-def excerpt(text: str, label: str) -> str:
-    """The row that begins with `label`, and what belongs to it, between dots."""
-    lines = text.splitlines(keepends=True)
-    start = next(index for index, line in enumerate(lines) if line.startswith(label))
-    after = (index for index, line in enumerate(lines) if index > start and not line.startswith(CONTINUES))
-    return "".join(["...\n", *lines[start : next(after, len(lines))], "...\n"])
+def excerpt(text: str, labels: Sequence[str], *, keep: bool) -> str:
+    """Only the rows that begin with these labels, or all but those; dots stand for what was left out."""
+    shown: list[str] = []
+    inside = False
+    for line in text.splitlines(keepends=True):
+        if not line.startswith(CONTINUES):
+            inside = line.startswith(tuple(labels))
+        if inside == keep:
+            shown.append(line)
+        elif shown[-1:] != ["...\n"]:
+            shown.append("...\n")
+    return "".join(shown)
 
 
 def run(command: str) -> tuple[str, dict[Path, str]]:

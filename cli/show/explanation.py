@@ -12,6 +12,7 @@ from cli.show.strip import letters_of, strip
 from harness.explaining import Effect, ExplainedTerm, Explanation, Measurement, OtherRelease, Trial
 from harness.explaining.conditions import VERSION, parts, told
 from harness.faults import FAULTS
+from harness.language.named import FILE
 from harness.measures import parse as parse_measure
 from harness.measures.look import operation_name
 
@@ -99,12 +100,11 @@ def _rows(found: Explanation, measured: Sequence[Measurement], budget: str | Non
             verdict = "true here" if claimed.holds else "refuted"
             said = f"{claimed.expectation.formula} = {claimed.predicted_s:.3f} s: {verdict}"
             yield from _row("a claim", f"{said} ({claimed.expectation.source})")
-    for related in found.related:
-        about = related.answer.cited.formula.about
-        yield from _row("see also", f"{related.case.name}: {related.answer.seconds:.3f} s. {about}")
-    yield from _row(
-        "source", f"{formula.source} ({formula.name} in {found.situation.case.path.parent.name}/formulas.yaml)"
-    )
+    if found.related:
+        listed = (f"{related.case.name} {related.answer.seconds:.3f} s" for related in found.related)
+        yield from _row("see also", ", ".join(listed))
+    where = f"{found.situation.case.path.parent.name}/{FILE}"
+    yield from _row("source", f"{formula.source} ({formula.name} in {where})")
     yield from _row("run it", f"faultlab run {found.situation.case.scenario}")
 
 
@@ -162,7 +162,7 @@ def _effects(found: Explanation) -> Iterator[Text]:
             f"{effect.setting} {', '.join(f'{trial.texts[0]}: {_outcome(trial)}' for trial in effect.beyond)}"
             for effect in beyond
         )
-        yield from _row("beyond it", f"{'; '.join(listed)} (simulated; the formula does not know of them)")
+        yield from _row("beyond it", f"{'; '.join(listed)} (simulated; the formula does not say so)")
 
 
 def _without_effect(effect: Effect, found: Explanation) -> str:

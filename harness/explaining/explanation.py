@@ -103,20 +103,22 @@ def explain(cases: Cases, word: str, asked: Asked, simulate: Simulate, *, budget
 def chosen(cases: Cases, word: str, asked: Asked) -> tuple[Situation, Answer, tuple[Related, ...]]:
     """The best of the cases of which a formula holds, and the others with another formula. Raises Mistaken."""
     holding: list[tuple[Situation, Answer]] = []
-    refused: list[Mistake] = []
+    refused: list[Mistaken] = []
     not_so: list[Mistake] = []
-    for case in cases.called(word):
+    for case in (case for case in cases.ranked() if case in cases.called(word)):
         try:
             situation = situate(case, asked)
         except Mistaken as mistaken:
-            refused += mistaken.mistakes
+            refused.append(mistaken)
             continue
         found = answers(situation)
         holding += [(situation, answer) for answer in found]
         if not found:
             not_so.append(_why_none(situation, word))
+    if not holding and refused:
+        raise refused[0]  # what is wrong with the question shows in the best case; the others only repeat it
     if not holding:
-        raise Mistaken(*dict.fromkeys(refused or not_so))
+        raise Mistaken(*dict.fromkeys(not_so))
     holding.sort(key=lambda pair: pair[0].case.rank(pair[1].cited.formula, cases.order))
     situation, answer = holding[0]
     others: dict[str, Related] = {}

@@ -49,7 +49,8 @@ class Mistaken(Exception):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
     """`given` holds texts by name: settings (full names, or ends of one that are unique), and parameters of the fault
-    as formulas call them (`slow.delay`). What is not given is as the client has it by default."""
+    as formulas call them (`slow.delay`). What is not given is as the client has it by default; there are as many
+    brokers as the case has, and at least as many as bootstrap addresses."""
 
     version: str
     given: Mapping[str, str]
@@ -138,12 +139,11 @@ def situate(case: Case, asked: Asked) -> Situation:
         row[key] = Entry(Scalar(key, NOWHERE, key, key), value)
 
     put("client.version", _quoted(asked.version))
-    if asked.brokers is not None:
-        put("cluster.brokers", _scalar(str(asked.brokers), mistakes))
-    brokers = case.brokers if asked.brokers is None else asked.brokers
+    brokers = asked.brokers or max(case.brokers, asked.bootstrap or 1)
+    put("cluster.brokers", _scalar(str(brokers), mistakes))
     if asked.bootstrap is not None and asked.bootstrap > brokers:
         told = f"{asked.bootstrap} bootstrap addresses are more than the brokers: {brokers}"
-        mistakes.append(Mistake(told, f"add --brokers {asked.bootstrap}"))
+        mistakes.append(Mistake(told, f"write --brokers {asked.bootstrap}"))
     elif asked.bootstrap is not None:
         ids = tuple(_scalar(str(broker), mistakes) for broker in range(1, asked.bootstrap + 1))
         put("client.bootstrap", Sequence(ids, NOWHERE))

@@ -45,7 +45,8 @@ def test_short_names_and_full_ones_mean_the_same(sarama: Library) -> None:
 
 
 @pytest.mark.parametrize(
-    ("brokers", "bootstrap", "seconds"), [(None, None, 8.85), (3, None, 10.85), (3, 3, 18.85), (3, 1, 10.85)]
+    ("brokers", "bootstrap", "seconds"),
+    [(None, None, 8.85), (3, None, 10.85), (3, 3, 18.85), (3, 1, 10.85), (None, 3, 18.85)],
 )
 def test_brokers_and_addresses(sarama: Library, brokers: int | None, bootstrap: int | None, seconds: float) -> None:
     found = ask(
@@ -89,7 +90,7 @@ def test_a_mistake_is_named_with_one_suggestion(
 
 def test_all_mistakes_at_once(sarama: Library) -> None:
     with pytest.raises(Mistaken) as caught:
-        ask(sarama, "blackhole-established", bootstrap=2, Net_ReadTimeoot="3s", Net_DialTimeout="1")
+        ask(sarama, "blackhole-established", brokers=1, bootstrap=2, Net_ReadTimeoot="3s", Net_DialTimeout="1")
     messages = " ".join(mistake.message for mistake in caught.value.mistakes)
     assert "2 bootstrap addresses are more than the brokers: 1" in messages
     assert "Net.ReadTimeoot" in messages
