@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from client.serve import LOG, USAGE, serve
 
-_LINE_LIMIT_BYTES = 64 << 20
+_LINE_LIMIT_BYTES = 16 << 20
 """A command is as long as the message that it carries."""
 
 

@@ -76,7 +76,7 @@ def test_a_bad_launch_is_a_sentence_and_exit_4(record: str | None, says: bytes) 
 
 def test_a_line_above_the_limit_ends_the_process_in_words(launch: Callable[..., dict[str, Any]]) -> None:
     process = start(json.dumps(launch(("127.0.0.1", 1))))
-    _, err = process.communicate(b"x" * (3 << 20) + b"\n", timeout=20)
+    _, err = process.communicate(b"x" * (40 << 20) + b"\n", timeout=20)
     assert process.returncode == 4
     assert b"commands cannot be read" in err
     assert b"Traceback" not in err
