@@ -13,7 +13,7 @@ from cli.errors import Stop, say_error
 from cli.exits import Exit
 from cli.making import make_report
 from cli.show.cases import Case, Finding, cases_of, counts
-from cli.show.failure import failure, trouble
+from cli.show.failure import failure, group_failure, trouble
 from cli.show.figures import many
 from cli.show.rows import folded
 from cli.show.summary import COUNTED, HEADS, claims, pointers, table, verdict
@@ -44,7 +44,7 @@ class Closed:
 
 def show(screen: Console, closed: Closed, *, everything: bool, report: bool) -> Exit:
     """Print it all; the verdict comes last. The exit code: a report that cannot be made is the lab's failure."""
-    cases = cases_of(closed.results.runs)
+    cases = cases_of(closed.results.runs, closed.results.groups)
     for quarantined in closed.results.quarantined:
         screen.print(folded(f"set aside: {quarantined}", lead="", style="yellow"))
     blocks = list(_details(cases, closed))
@@ -95,6 +95,7 @@ def document(closed: Closed, code: Exit) -> str:
                 "quarantined": [str(one) for one in results.quarantined],
                 "replay": {run.run_id: _replay(run, closed) for run in results.runs if run.verdict != "pass"},
                 "runs": [run.model_dump(mode="json") for run in results.runs],
+                "groups": [group.model_dump(mode="json") for group in results.groups],
             },
             indent=2,
         )
@@ -117,7 +118,10 @@ def _details(cases: tuple[Case, ...], closed: Closed) -> Iterator[Iterator[Text]
         for finding in failed if case.verdict == "fail" else ():
             breakdown = _breakdown(run, finding, events.get(run.run_id, []), closed)
             yield failure(case, finding, breakdown, replay=_replay(run, closed))
-        if case.verdict != "fail" or not failed:
+        broken = [shared for shared in case.groups if shared.verdict == "fail"]
+        for shared in broken:
+            yield group_failure(case, shared, replay=_replay(run, closed))
+        if case.verdict != "fail" or not (failed or broken):
             logs = closed.results.folder.logs_of(run.run_id, run.attempt)
             yield trouble(case, replay=_replay(run, closed), logs=str(logs) if logs.is_dir() else None)
 

@@ -30,6 +30,7 @@ from harness.records.run import RunRecord
 from harness.records.writer import Writer
 from harness.suite.choosing import choose
 from harness.suite.collection import collect
+from harness.suite.grouping import judge_groups
 from harness.suite.machine import machine, stamp, wall_clock
 from harness.suite.planning import Planned, load_all, plan_all, require_real_clients
 from harness.suite.progress import at_most
@@ -181,9 +182,14 @@ def _carry_out(
         screen.print(line)
     with writer, Display(screen, left, lanes=lanes, already=already) as display:
         complete = Runner(environment, judge, writer, display, lanes=lanes).run(left)
-    results = read(writer.folder.path)
-    interrupted = not complete and bool(remaining(results, plans))
-    code = Exit.INTERRUPTED if interrupted else exit_of(run.verdict for run in results.runs)
+        results = read(writer.folder.path)
+        interrupted = not complete and bool(remaining(results, plans))
+        if not interrupted:
+            writer.write_groups(judge_groups(prepared.suite.plans, results.runs))
+            results = read(writer.folder.path)
+    verdicts = [run.verdict for run in results.runs]
+    verdicts += [group.verdict for group in results.groups if group.verdict != "skipped"]
+    code = Exit.INTERRUPTED if interrupted else exit_of(verdicts)
     closed = Closed(
         results=results, plans={plan.run_id: plan for plan in plans}, elapsed_s=time.monotonic() - started, exit=code
     )

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from cli.exits import GRAVEST_FIRST
+from harness.records.group import GroupRecord
 from harness.records.run import Judged, NamedValue, RunRecord, Verdict
 from harness.stats import Median, censored_median, median
 
@@ -15,7 +16,7 @@ CaseKey = tuple[str, str, str, tuple[tuple[str, str], ...]]
 """Scenario, client, version, parameters."""
 
 
-def case_key(run: RunRecord) -> CaseKey:
+def case_key(run: RunRecord | GroupRecord) -> CaseKey:
     return (run.scenario, run.client, run.client_version, tuple((p.name, p.text) for p in run.parameters))
 
 
@@ -38,9 +39,10 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """At least one run."""
+    """At least one run, and what all of them were expected to have in common."""
 
     runs: tuple[RunRecord, ...]
+    groups: tuple[GroupRecord, ...] = ()
 
     @property
     def first(self) -> RunRecord:
@@ -58,7 +60,7 @@ class Case:
 
     @property
     def verdict(self) -> Verdict:
-        verdicts = {run.verdict for run in self.runs}
+        verdicts = {run.verdict for run in self.runs} | {g.verdict for g in self.groups if g.verdict != "skipped"}
         return next((verdict for verdict, _ in GRAVEST_FIRST if verdict in verdicts), "pass")
 
     @property
@@ -67,8 +69,21 @@ class Case:
 
     @property
     def gravest(self) -> RunRecord:
-        """The first run that has the case's verdict."""
-        return next(run for run in self.runs if run.verdict == self.verdict)
+        """The first of the runs whose verdicts are worst: the case's own may come from all of them together."""
+        verdicts = {run.verdict for run in self.runs}
+        worst = next((verdict for verdict, _ in GRAVEST_FIRST if verdict in verdicts), "pass")
+        return next(run for run in self.runs if run.verdict == worst)
+
+    @property
+    def leading_group(self) -> GroupRecord | None:
+        """What stands for the case in a row where no single run fails it: what is worst of all runs together."""
+        told = [group for group in self.groups if group.verdict != "skipped"]
+        order = [verdict for verdict, _ in GRAVEST_FIRST]
+        ranked = sorted(told, key=lambda g: order.index(g.verdict) if g.verdict in order else len(order))
+        alone = {run.verdict for run in self.runs}
+        if not ranked or "fail" in alone or (self.leading() is not None and ranked[0].verdict == "pass"):
+            return None
+        return ranked[0]
 
     def findings(self) -> tuple[Finding, ...]:
         """Every expectation that was not skipped everywhere, in the scenario's order."""
@@ -97,12 +112,18 @@ class Case:
         return tuple(f for f in self.findings() if f.judged.kind == "claim")
 
 
-def cases_of(runs: Iterable[RunRecord]) -> tuple[Case, ...]:
+def cases_of(runs: Iterable[RunRecord], groups: Iterable[GroupRecord] = ()) -> tuple[Case, ...]:
     """In the order in which each case first appears."""
+    shared: dict[CaseKey, list[GroupRecord]] = {}
+    for group in groups:
+        shared.setdefault(case_key(group), []).append(group)
     together: dict[CaseKey, list[RunRecord]] = {}
     for run in runs:
         together.setdefault(case_key(run), []).append(run)
-    return tuple(Case(tuple(sorted(runs, key=lambda run: run.repeat))) for runs in together.values())
+    return tuple(
+        Case(tuple(sorted(runs, key=lambda run: run.repeat)), tuple(shared.get(key, ())))
+        for key, runs in together.items()
+    )
 
 
 def with_several_cases(cases: Iterable[CaseKey]) -> frozenset[str]:

@@ -4,11 +4,13 @@ from collections.abc import Iterator
 
 from rich.text import Text
 
+from cli.show import groups
 from cli.show.cases import Case, Finding
 from cli.show.figures import COLOURS, WIDTH, WORDS, measured, predicted, tolerance
 from cli.show.rows import folded
 from cli.show.strip import strip
 from harness.expectations import Breakdown, Row
+from harness.records.group import GroupRecord
 
 NAME = 24
 """Columns of the terms' names."""
@@ -37,6 +39,24 @@ def failure(case: Case, finding: Finding, breakdown: Breakdown | None, *, replay
     else:
         yield folded(f"{judged.formula}", lead="  formula    ")
     yield folded(replay, lead="  replay     ")
+
+
+def group_failure(case: Case, group: GroupRecord, *, replay: str) -> Iterator[Text]:
+    """The block of what all repeats of a case fail together."""
+    text = Text("FAIL", style="bold red").append(f"  {group.scenario}  {case.client}", style="default")
+    yield text.append(f"\n      {group.path}:{group.line}", style="default")
+    if case.parameters:
+        yield folded(case.parameters, lead="  with       ", style="dim")
+    yield folded(f"{groups.called(group)}, {group.measured} of {group.runs} runs", lead="  over runs  ")
+    if group.kind == "claim":
+        declared = str(group.declared_holds).lower()
+        yield folded(f"claim {group.outcome}, declared `holds: {declared}`", lead="  ")
+    expected = f"{groups.predicted(group)}{groups.tolerance(group)}"
+    yield Text(f"  expected   {expected}   measured {groups.estimate(group)}{groups.interval(group)}")
+    if group.reason:
+        yield folded(group.reason, lead="  ")
+    yield folded(group.formula, lead="  formula    ")
+    yield folded(f"{replay} (one of the runs)", lead="  replay     ")
 
 
 def trouble(case: Case, *, replay: str, logs: str | None) -> Iterator[Text]:

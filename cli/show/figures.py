@@ -23,9 +23,11 @@ COLOURS: dict[Verdict, str] = {
 
 
 def amount(value: float | None, unit: str) -> str:
-    """`8.856 s`, `4`; `nothing` where there is no value."""
+    """`8.856 s`, `4`, of a share `0.167`; `nothing` where there is no value."""
     if value is None:
         return "nothing"
+    if unit == "share":
+        return f"{value:.3f}"
     return f"{value:.3f} s" if unit == "s" else f"{value:g}"
 
 

@@ -6,6 +6,7 @@ A scenario with several cases has its name once, and a line for each case below 
 from rich.cells import cell_len
 from rich.text import Text
 
+from cli.show import groups
 from cli.show.cases import Case
 from cli.show.figures import COLOURS, WIDTH, WORDS, measured, predicted, relation
 from harness.records.run import Verdict
@@ -30,6 +31,10 @@ class Rows:
 
     def tabled(self, case: Case) -> Text:
         """The row of the closing table: predicted and measured below each other's heads."""
+        group = case.leading_group
+        if group is not None:
+            figures = columns(groups.predicted(group), groups.estimate(group), tally(case))
+            return self._row(case, f"{groups.word(group)} {figures.lstrip()}")
         finding = case.leading()
         if finding is None:
             return self._row(case, columns("", "", tally(case)))

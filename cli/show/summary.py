@@ -7,6 +7,7 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from cli.exits import GRAVEST_FIRST, Exit
+from cli.show import groups
 from cli.show.cases import Case, Finding, case_key, counts, with_several_cases
 from cli.show.figures import WIDTH, WORDS, amount, many, measured, seconds
 from cli.show.rows import Rows, beside, columns, folded
@@ -71,8 +72,8 @@ def verdict(runs: Sequence[RunRecord], cases: Sequence[Case], *, planned: int, e
     head, style = HEADS[code]
     counted = counts(runs)
     told = ", ".join(f"{counted[verdict]} {word}" for verdict, word in COUNTED if counted[verdict])
-    of_claims = "".join(f"; {words}" for words in _claims_told(cases))
-    text = f"{told or 'nothing measured'} of {many(planned, 'run')}{of_claims}"
+    more = "".join(f"; {words}" for words in (*_groups_told(cases), *_claims_told(cases)))
+    text = f"{told or 'nothing measured'} of {many(planned, 'run')}{more}"
     took = seconds(elapsed_s)
     line = Text(head, style=style)
     if len(head) + 2 + len(text) + 2 + len(took) <= WIDTH:
@@ -94,11 +95,21 @@ def pointers(lines: Sequence[tuple[str, str]], code: Exit) -> Iterator[Text]:
 
 def _reasons(case: Case, *, lead: str) -> Iterator[Text]:
     """The first reasons why nothing was proven; what follows from them is counted."""
-    reasons = list(dict.fromkeys(r for run in case.runs if run.verdict != "pass" for r in run.reasons))
+    told = [r for run in case.runs if run.verdict != "pass" for r in run.reasons]
+    told += [f"{groups.called(group)}: {group.reason}" for group in case.groups if group.verdict == "inconclusive"]
+    reasons = list(dict.fromkeys(told))
     for reason in reasons[:REASONS]:
         yield folded(reason, lead=lead, style="dim")
     if len(reasons) > REASONS:
         yield folded(f"and {many(len(reasons) - REASONS, 'reason')} more", lead=lead, style="dim")
+
+
+def _groups_told(cases: Sequence[Case]) -> Iterator[str]:
+    """`over repeats: 1 failed, 2 ok`, where not all are ok: no run's own verdict says so."""
+    counted = Counter(group.verdict for case in cases for group in case.groups if group.verdict != "skipped")
+    if set(counted) - {"pass"}:
+        told = ", ".join(f"{counted[verdict]} {word}" for verdict, word in COUNTED if counted[verdict])
+        yield f"over repeats: {told}"
 
 
 def _claim(finding: Finding) -> Iterator[Text]:

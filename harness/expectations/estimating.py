@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from math import ceil, isinf
+from math import ceil
 
 from harness.expectations.told import Told
 from harness.plan import Statistic
@@ -74,7 +74,11 @@ def _mean(statistic: Statistic, told: Told, bounds: Bounds, level: float) -> See
         mean_interval(told.lows, statistic.lowest, statistic.highest, chance=level).low,
         mean_interval(told.highs, statistic.lowest, statistic.highest, chance=level).high,
     )
-    return _spread(runs, sum(told.lows) / runs, sum(told.highs) / runs, interval, bounds)
+    least, most = sum(told.lows) / runs, sum(told.highs) / runs
+    reach = _reach(least, most, interval)
+    # The width of the interval falls with the root of the number of runs.
+    needed = ceil(runs * (reach / _wanted(least, most, bounds)) ** 2)
+    return Seen(least, most, interval, enough=reach <= bounds.tolerance, needed=needed)
 
 
 def _quantile(statistic: Statistic, told: Told, bounds: Bounds, level: float) -> Seen:
@@ -82,21 +86,28 @@ def _quantile(statistic: Statistic, told: Told, bounds: Bounds, level: float) ->
     runs = len(told.lows)
     least, most = percentile(told.lows, statistic.q), percentile(told.highs, statistic.q)
     interval = quantile_interval(told.lows, told.highs, statistic.q, chance=level)
+    reach = _reach(least, most, interval)
+    wanted = _wanted(least, most, bounds)
+    # The interval's ends are ranks: it takes as many runs as tell the quantile's rank from those of values so far off.
+    too_low = sum(value < least - wanted for value in told.lows) / runs
+    low_enough = sum(value <= most + wanted for value in told.highs) / runs
+    by_rank = runs_for_share(statistic.q, too_low, low_enough, chance=level)
     first = runs_for_quantile(statistic.q, chance=level)
-    if runs < first:
-        return Seen(least, most, interval, enough=False, needed=first)
-    return _spread(runs, least, most, interval, bounds)
+    needed = first if by_rank is None and runs < first else by_rank
+    enough = runs >= first and reach <= bounds.tolerance
+    return Seen(least, most, interval, enough, None if needed is None else max(first, needed))
 
 
-def _spread(runs: int, least: float, most: float, interval: Interval, bounds: Bounds) -> Seen:
-    """The width of these intervals falls with the root of the number of runs."""
-    reach = max(interval.high - most, least - interval.low)
+def _reach(least: float, most: float, interval: Interval) -> float:
+    return max(interval.high - most, least - interval.low)
+
+
+def _wanted(least: float, most: float, bounds: Bounds) -> float:
+    """How narrow the interval has to be: as the tolerance, or, out of bounds, until it leaves them."""
     above = 0.0 if bounds.high is None else least - bounds.high
     below = 0.0 if bounds.low is None else bounds.low - most
     off = max(above, below)
-    wanted = min(bounds.tolerance, off) if off > 0 else bounds.tolerance
-    needed = None if isinf(reach) else ceil(runs * (reach / wanted) ** 2)
-    return Seen(least, most, interval, enough=reach <= bounds.tolerance, needed=needed)
+    return min(bounds.tolerance, off) if off > 0 else bounds.tolerance
 
 
 _SEEN: Mapping[str, Callable[[Statistic, Told, Bounds, float], Seen]] = {

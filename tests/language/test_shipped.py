@@ -93,11 +93,12 @@ def test_refuted_claims_are_far_enough_from_the_truth_to_be_told_apart() -> None
 
 def test_every_named_formula_is_cited_and_every_cell_is_judged() -> None:
     formulas = load_formulas(FOLDER / "sarama" / "formulas.yaml")
-    cited = {e.name for s in SCENARIOS.values() for c in s.cells for e in c.expectations}
+    cited = {e.name for s in SCENARIOS.values() for c in s.cells for e in (*c.expectations, *c.statistics)}
     assert set(formulas) <= cited
     for scenario in SCENARIOS.values():
         for plan in scenario.cells:
-            judged = [e for e in plan.expectations if e.kind != "claim" and (not e.when or evaluate_when(e.when, plan))]
+            expected = (*plan.expectations, *plan.statistics)
+            judged = [e for e in expected if e.kind != "claim" and (not e.when or evaluate_when(e.when, plan))]
             assert judged, f"{scenario.name} {plan.parameters} expects nothing"
 
 
