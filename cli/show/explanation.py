@@ -2,6 +2,7 @@
 
 import inspect
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import groupby, islice
 
 from rich.text import Text
@@ -27,7 +28,10 @@ def explanation(found: Explanation, measured: Sequence[Measurement], budget: str
     yield from _sum(found)
     yield Text()
     if found.breakdown is not None and found.run.seconds is not None:
-        yield from strip(found.breakdown, key=not found.agrees)
+        shown = found.breakdown
+        if found.agrees:  # where the formula ends is where the call ends, give or take what no term accounts for
+            shown = replace(shown, predicted_s=shown.measured_s)
+        yield from strip(shown, key=not found.agrees)
         yield Text()
     yield from _rows(found, measured, budget)
 

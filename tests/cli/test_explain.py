@@ -8,6 +8,8 @@ from xml.etree import ElementTree
 import pytest
 from command_line import faultlab
 
+from cli.main import main
+
 WIDTH = 80
 ASKED = ("explain", "sarama@1.27.2", "blackhole")
 SHORT = ("--set", "Net.ReadTimeout=2s", "--set", "Net.DialTimeout=1s", "--set", "Net.WriteTimeout=3s")
@@ -100,14 +102,20 @@ MISTAKES = [
 
 @pytest.mark.parametrize(("question", "said", "remedy"), MISTAKES, ids=[said for _, said, _ in MISTAKES])
 def test_a_mistake_has_one_message_and_one_suggestion(
-    tmp_path: Path, question: tuple[str, ...], said: str, remedy: str
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    question: tuple[str, ...],
+    said: str,
+    remedy: str,
 ) -> None:
-    done = faultlab("explain", *question, cwd=tmp_path)
-    assert done.code == 4
-    assert done.out == ""
-    assert said in done.err
-    assert remedy in done.err
-    assert done.err.count("error: ") == 1
+    monkeypatch.chdir(tmp_path)
+    assert main(["explain", *question]) == 4
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert said in told.err
+    assert remedy in told.err
+    assert told.err.count("error: ") == 1
     assert list(tmp_path.iterdir()) == []
 
 
