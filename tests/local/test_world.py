@@ -14,13 +14,16 @@ from local_runs import plan, run, story, told
 from harness.environments.local.environment import Local
 from harness.environments.probe import ProbeFailed, round_trip_s
 from harness.environments.world import Executable, Line, Made, Progress, Pulled, Refused, World, WorldError
-from harness.levers import Flow, Lever, Packets, Toxic, Unlisten, Verdict
+from harness.levers import ErrorAnswer, Flow, Intercept, Lever, Packets, Signal, Silence, Toxic, Unlisten, Verdict
 from harness.plan import RunPlan
 from harness.story import Story
 
 pytestmark = pytest.mark.cell
 
 BLACKHOLE = Packets(broker=1, flow="to_broker", verdict=Verdict.DROP)
+PAUSED, KILLED = Signal(broker=1, kind="pause"), Signal(broker=1, kind="kill")
+SILENT = Intercept(broker=1, answer=Silence())
+RESET = Packets(broker=1, flow="to_broker", verdict=Verdict.RESET, only="data", at_most=1)
 SLOW = Toxic(broker=1, flow="to_client", kind="latency", attributes=(("latency", 200),))
 
 
@@ -122,7 +125,18 @@ def test_what_local_can_pull_is_known_without_opening_it() -> None:
     local = Local(conduct)
     assert local.makes(BLACKHOLE) == Made()
     assert local.makes(SLOW) == Made()
-    assert local.makes(Unlisten(broker=2)) == Made()
+    for lever in (Unlisten(broker=2), PAUSED, KILLED, SILENT, RESET):
+        assert local.makes(lever) == Made()
+    for unknown, says in [
+        (
+            Intercept(broker=1, answer=Silence(), api="gossip"),
+            "intercept gossip requests: its brokers know api_versions",
+        ),
+        (Intercept(broker=1, answer=ErrorAnswer(error="OOPS")), "answer with OOPS: Kafka has no such error"),
+        (Intercept(broker=1, answer=ErrorAnswer(error="NONE")), "answer with NONE"),
+    ]:
+        assert isinstance(refused := local.makes(unknown), Refused)
+        assert refused.reason.startswith(says)
     sloth = Toxic(broker=1, flow="to_client", kind="sloth")
     assert isinstance(refused := local.makes(sloth), Refused)
     assert "sloth" in refused.reason
@@ -173,9 +187,11 @@ def test_a_run_imports_and_builds_nothing_that_the_zygote_could_have_had() -> No
 
     async def conduct(plan: RunPlan, world: World, _progress: Progress, _logs: Path | None) -> Story:
         before = set(sys.modules)
-        for lever in (BLACKHOLE, SLOW, Unlisten(broker=1)):
+        for lever in (BLACKHOLE, SLOW, Unlisten(broker=1), PAUSED, KILLED, SILENT, RESET):
             async with world.pull(lever) as pulled:
                 await _asked(pulled)
+        await world.settle(5.0)
+        await world.read_log("orders", 0)
         process = await world.start(Executable(argv=("true",), launch={}), None)
         await process.end(grace_s=5)
         return story(plan, world, " ".join(sorted(set(sys.modules) - before)))

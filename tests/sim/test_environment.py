@@ -14,7 +14,7 @@ from simplans import plan
 from harness.environments.sim.environment import Sim
 from harness.environments.sim.world import SimWorld
 from harness.environments.world import Bundled, Executable, Line, Made, Refused, RunInterrupted, WorldError
-from harness.levers import Packets, Toxic, Unlisten, Verdict
+from harness.levers import ErrorAnswer, Intercept, Packets, Signal, Silence, Toxic, Unlisten, Verdict
 from harness.plan import RunPlan
 from harness.story import Noise, Story
 
@@ -128,12 +128,18 @@ def test_what_it_cannot_do_is_refused_with_a_reason() -> None:
     sim = Sim(lambda *_: None)  # type: ignore[arg-type, return-value]
     assert sim.makes(Packets(broker=1, flow="to_client", verdict=Verdict.DROP)) == Made()
     assert sim.makes(Unlisten(broker=1)) == Made()
+    assert sim.makes(Signal(broker=1, kind="kill")) == Made()
+    assert sim.makes(Intercept(broker=1, answer=Silence(), api="produce")) == Made()
     assert sim.makes(toxic("to_client", "latency", (("latency", 5), ("jitter", 1)))) == Made()
     for lever, reason in [
         (toxic("to_client", "bandwidth", (("rate", 5),)), "make the toxic bandwidth: its proxies know latency"),
         (
             toxic("to_client", "latency", (("delay", 5),)),
             "make the toxic latency with delay: it has jitter, latency",
+        ),
+        (
+            Intercept(broker=1, answer=ErrorAnswer(error="OOPS")),
+            "answer with OOPS: Kafka has no such error, names are as NOT_LEADER_OR_FOLLOWER",
         ),
     ]:
         assert sim.makes(lever) == Refused(reason)
