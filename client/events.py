@@ -64,12 +64,12 @@ class Tracer:
         self._sink = sink
 
     def emit(self, kind: Kind, **fields: Value) -> None:
-        self._sink(round(self._clock() * 1e9), kind.value, fields)
+        self._sink(round(self._clock() * 1e9), kind._value_, fields)
 
     def wait(self, waiting_on: str, limit_s: float, purpose: str, **fields: Value) -> Wait:
         """Start a wait on a setting; the caller ends it."""
         fields = {"waiting_on": waiting_on, "purpose": purpose, **fields}
-        self.emit(Kind.WAIT_STARTED, limit_s=limit_s, **fields)
+        self.emit(Kind.WAIT_STARTED, **fields, limit_s=limit_s)
         return Wait(self, fields)
 
     @contextmanager

@@ -59,32 +59,18 @@ async def serve_pipes(launch: Mapping[str, object], stdin: int, stdout: int) -> 
 
 
 class _Events(asyncio.BaseProtocol):
-    """Writes with back-pressure. `lost` is done when everything is out or nobody reads."""
+    """`lost` is done when everything is out or nobody reads."""
 
     def __init__(self) -> None:
-        loop = asyncio.get_running_loop()
         self.transport: asyncio.WriteTransport | None = None
-        self.lost: asyncio.Future[None] = loop.create_future()
-        self._loop = loop
-        self._room: asyncio.Future[None] | None = None
-
-    def pause_writing(self) -> None:
-        self._room = self._loop.create_future()
-
-    def resume_writing(self) -> None:
-        if self._room is not None:
-            self._room.set_result(None)
-            self._room = None
+        self.lost: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self.resume_writing()
         if not self.lost.done():
             self.lost.set_result(None)
 
-    async def write(self, line: bytes) -> None:
+    def write(self, lines: bytes) -> None:
         """Raises BrokenPipeError where nobody reads."""
         if self.lost.done() or self.transport is None or self.transport.is_closing():
             raise BrokenPipeError("the reader of our events is gone")
-        self.transport.write(line)
-        if self._room is not None:
-            await self._room
+        self.transport.write(lines)

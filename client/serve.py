@@ -8,9 +8,10 @@ import asyncio
 import json
 import logging
 import traceback
-from collections import deque
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from random import Random
+
+from pydantic_core import to_json
 
 from client.errors import ClientError, SettingError
 from client.events import Tracer, Value
@@ -28,7 +29,7 @@ BROKEN = 70
 LOG = logging.getLogger("faultlab.client")
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
-Write = Callable[[bytes], Awaitable[None]]
+Write = Callable[[bytes], None]
 Log = Callable[[str], None]
 
 
@@ -39,8 +40,8 @@ class CommandError(Exception):
 async def serve(launch: Mapping[str, object], lines: AsyncIterator[bytes], write: Write, log: Log = LOG.error) -> int:
     """Be a subject until `close` is answered, the lines end, or `write` fails. Returns the exit code.
 
-    `write` gets one line at a time, its line end included, and is never called twice at once. `log` is told
-    what belongs on stderr.
+    `write` takes whole lines, as many as there are, without waiting for whoever reads them; it raises OSError where
+    nobody does. `log` is told what belongs on stderr.
     """
     try:
         wanted = launch_of(launch)
@@ -55,37 +56,27 @@ async def serve(launch: Mapping[str, object], lines: AsyncIterator[bytes], write
 
 
 class _Outbox:
-    """Lines on their way out, in order, so that telling something never waits for whoever reads it."""
+    """Lines on their way out, in order. What is told at one moment goes out together, after all that happens then."""
 
-    def __init__(self, write: Write) -> None:
+    def __init__(self, write: Write, broken: Callable[[OSError], None]) -> None:
         self._write = write
-        self._lines: deque[bytes] = deque()
-        self._wake: asyncio.Future[None] | None = None
-        self._closing = False
+        self._broken = broken
+        self._loop = asyncio.get_running_loop()
+        self._lines: list[bytes] = []
 
     def put(self, event: dict[str, Value]) -> None:
-        self._lines.append(_encode(event).encode() + b"\n")
-        self._wake_up()
+        if not self._lines:
+            self._loop.call_at(self._loop.time(), self.flush)
+        self._lines.append(to_json(event) + b"\n")
 
-    def close(self) -> None:
-        """`run` returns once everything is written."""
-        self._closing = True
-        self._wake_up()
-
-    def _wake_up(self) -> None:
-        if self._wake is not None and not self._wake.done():
-            self._wake.set_result(None)
-
-    async def run(self) -> None:
-        """Raises OSError where nobody reads any more."""
-        while True:
-            while self._lines:
-                await self._write(self._lines.popleft())
-            if self._closing:
-                return
-            self._wake = asyncio.get_running_loop().create_future()
-            await self._wake
-            self._wake = None
+    def flush(self) -> None:
+        """Write what has not gone out yet."""
+        if self._lines:
+            lines, self._lines = self._lines, []
+            try:
+                self._write(b"".join(lines))
+            except OSError as gone:
+                self._broken(gone)
 
 
 class _Subject:
@@ -93,7 +84,7 @@ class _Subject:
         self._launch = launch
         self._log = log
         self._loop = asyncio.get_running_loop()
-        self._outbox = _Outbox(write)
+        self._outbox = _Outbox(write, self._unheard)
         self._ended: asyncio.Future[int] = self._loop.create_future()
         self._tasks = Tasks(self._panicked)
         self._surroundings = Surroundings(
@@ -105,20 +96,16 @@ class _Subject:
         self._used_ids: dict[str, None] = {}
 
     async def run(self, lines: AsyncIterator[bytes]) -> int:
-        writing = self._loop.create_task(self._writing(), name="subject/outbox")
         self._outbox.put({"ev": "ready", "clock_ns": self._now_ns()})
         self._tasks.go(self._reading(lines), "subject/commands")
         try:
             return await self._ended
         finally:
             self._tasks.end()
-            self._outbox.close()
-            await writing
+            self._outbox.flush()
 
-    async def _writing(self) -> None:
-        try:
-            await self._outbox.run()
-        except OSError as gone:
+    def _unheard(self, gone: OSError) -> None:
+        if not self._ended.done():
             self._log(f"nobody reads our events any more: {gone}")
             self._end(1)
 

@@ -6,7 +6,7 @@ All times are nanoseconds since the run's origin, on the world's monotonic clock
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Literal
+from typing import Literal, NamedTuple
 
 Value = str | int | float | bool | None
 
@@ -62,8 +62,7 @@ class Written(StrEnum):
     """Nobody asked for the log, or the world had not settled when it was read."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Happening:
+class Happening(NamedTuple):
     """One stamped event of a source (`subject`, `conductor`, `broker-1`). `source_seq` counts within the source.
 
     `fields` has only keys that `harness.records.event.EventRecord` knows.
@@ -73,7 +72,7 @@ class Happening:
     source: str
     source_seq: int
     kind: str
-    fields: Mapping[str, Value] = field(default_factory=dict)
+    fields: Mapping[str, Value]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,6 +6,8 @@ from client.events import Kind
 from harness.environments.world import Progress
 from harness.story import Value
 
+_MEANS_SOMETHING = frozenset({Kind.DIAL_STARTED, Kind.DIAL_ENDED, Kind.WAIT_STARTED})
+
 
 class Telling:
     """Passes on each new text once."""
@@ -22,6 +24,8 @@ class Telling:
 
     def trace(self, kind: str, fields: Mapping[str, Value]) -> None:
         """Say what a trace event means, where it means something to whoever waits."""
+        if kind not in _MEANS_SOMETHING:
+            return
         connection = fields.get("connection")
         match kind:
             case Kind.DIAL_STARTED:
@@ -31,10 +35,8 @@ class Telling:
                 self.say(f"dialling broker {broker}" if named else f"dialling {fields.get('address', 'a broker')}")
             case Kind.DIAL_ENDED:
                 self._dialling.discard(connection)
-            case Kind.WAIT_STARTED:
+            case _:
                 setting = str(fields.get("waiting_on", ""))
                 # A dial's own limit says less than whom it dials.
                 if connection is None or connection not in self._dialling:
                     self.say("backing off" if "backoff" in setting.lower() else f"waiting: {setting}")
-            case _:
-                pass

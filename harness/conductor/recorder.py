@@ -1,6 +1,7 @@
 """Collects what happens in a run, numbered by source and counted from the run's origin."""
 
 from collections.abc import Mapping
+from operator import attrgetter
 
 from harness.story import Happening, Value
 
@@ -26,10 +27,12 @@ class Recorder:
                 source=source,
                 source_seq=number,
                 kind=str(kind),
-                fields={name: value for name, value in fields.items() if value is not None},
+                fields={name: value for name, value in fields.items() if value is not None}
+                if None in fields.values()
+                else fields,
             )
         )
 
     def happenings(self) -> tuple[Happening, ...]:
         """All so far, by time, source and number."""
-        return tuple(sorted(self._told, key=lambda h: (h.at_ns, h.source, h.source_seq)))
+        return tuple(sorted(self._told, key=attrgetter("at_ns", "source", "source_seq")))

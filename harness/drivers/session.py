@@ -204,19 +204,17 @@ class Subject:
             raise SubjectError(Fault.FLOODS, f"said more than {LINES_TOTAL} lines in one run")
 
     def _take(self, event: Event, received_ns: int) -> None:
-        if isinstance(event, Ready):
+        if isinstance(event, Trace) and self._ready_said:
+            at_ns = self._stamps.believed(event.at_ns, received_ns)
+            self._tell(received_ns if at_ns is None else at_ns, event.kind, event.fields)
+        elif isinstance(event, Ready):
             self._take_ready(event, received_ns)
-            return
-        if not self._ready_said:
+        elif not self._ready_said or isinstance(event, Trace):
             raise SubjectError(Fault.OUT_OF_ORDER, f"spoke before its `ready`: {event}")
-        match event:
-            case Trace():
-                at_ns = self._stamps.believed(event.at_ns, received_ns)
-                self._tell(received_ns if at_ns is None else at_ns, event.kind, event.fields)
-            case Started():
-                self._take_started(event, received_ns)
-            case Ok() | Failed():
-                self._take_answer(event, received_ns)
+        elif isinstance(event, Started):
+            self._take_started(event, received_ns)
+        else:
+            self._take_answer(event, received_ns)
 
     def _take_ready(self, event: Ready, received_ns: int) -> None:
         if self._ready_said:

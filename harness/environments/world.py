@@ -10,7 +10,7 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
-from typing import Literal, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 from harness.levers import Lever
 from harness.plan import ClusterShape, DriverName, RunPlan
@@ -81,8 +81,7 @@ class Executable:
 Program = Bundled | Executable
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(NamedTuple):
     """A line from a subject without its line end, and the absolute clock value at which the harness had it."""
 
     text: bytes

@@ -6,7 +6,8 @@ from itertools import pairwise
 from client.events import Kind
 from harness.expectations.bounds import hold
 from harness.measures import MEASURES, Missing, parse
-from harness.measures.look import Wait, operation_of, settings_waited_on, untraced, waits_during
+from harness.measures.look import operation_of, settings_waited_on, untraced, waits_during
+from harness.measures.trace import Wait
 from harness.plan import Expectation, RunPlan
 from harness.story import Outcome, Story
 

@@ -70,6 +70,12 @@ class Formula:
 
     def evaluate(self, scope: Scope) -> Evaluated:
         """Raises FormulaError for unknown names and for units that do not go together."""
+        known: Evaluated | None = scope.known.get(self.text)
+        if known is None:
+            known = scope.known[self.text] = self._evaluated(scope)
+        return known
+
+    def _evaluated(self, scope: Scope) -> Evaluated:
         value = _Evaluator(self.parsed, scope).value(self.parsed.tree)
         if value.unit == "s":
             terms = tuple(

@@ -2,7 +2,10 @@
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from operator import attrgetter, is_
+from threading import local
+from typing import Any
 
 from client.profiles.contract import Profile
 from client.settings import Settings, SettingValue
@@ -40,12 +43,16 @@ class Function:
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """`settings` come first: a setting called like anything else wins."""
+    """`settings` come first: a setting called like anything else wins.
+
+    `known` is what formulas, by their text, came to in this scope: repeats of a cell ask the same again and again.
+    """
 
     settings: Mapping[str, Value]
     others: Mapping[str, Value] = field(default_factory=dict)
     functions: Mapping[str, Function] = field(default_factory=dict)
     values: Mapping[str, SettingValue] = field(default_factory=dict)
+    known: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
     def find(self, name: str) -> Value:
         """Raises FormulaError, without a place, for an unknown or ambiguous name."""
@@ -147,13 +154,38 @@ def raw_value(named: Named) -> SettingValue:
     return int(value) if named.unit == "count" and value.is_integer() else value
 
 
+_WITHOUT_SCOPE = ("run_id", "seed", "repeat", "attempt")
+"""What tells the repeats of a cell apart: no formula can name it."""
+
+_cell = attrgetter(*(field.name for field in fields(RunPlan) if field.name not in _WITHOUT_SCOPE))
+
+
+class _Latest(local):
+    """The scope that this thread made last."""
+
+    made_of: tuple[object, ...] = ()
+    scope: Scope
+
+
+_latest = _Latest()
+
+
 def _functions(profile: Profile | None) -> dict[str, Function]:
     known: dict[str, Callable[..., float | Timer]] = {**FUNCTIONS, **(profile.functions if profile else {})}
     return {name: Function.of(call) for name, call in known.items()}
 
 
 def scope_of(plan: RunPlan, profile: Profile | None) -> Scope:
-    """All that a formula of this plan may name."""
+    """All that a formula of this plan may name. Repeats of one cell share it."""
+    made_of = (profile, *_cell(plan))
+    before = _latest.made_of
+    if len(before) != len(made_of) or not all(map(is_, before, made_of)):
+        _latest.scope = _scope(plan, profile)
+        _latest.made_of = made_of
+    return _latest.scope
+
+
+def _scope(plan: RunPlan, profile: Profile | None) -> Scope:
     others = {
         "cluster.brokers": Value("count", float(plan.cluster.brokers)),
         "client.bootstrap.count": Value("count", float(len(plan.client.bootstrap))),

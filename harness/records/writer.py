@@ -83,7 +83,11 @@ class Writer:
 
     def write(self, run: RunRecord, events: Iterable[EventRecord]) -> None:
         """Append a run that has ended, its events first. Raises ResultsUnwritable; then nothing of it is kept."""
-        lines = b"".join(_line(event) for event in events)
+        self.write_lines(run, [_line(event) for event in events])
+
+    def write_lines(self, run: RunRecord, events: Iterable[bytes]) -> None:
+        """As `write`, with events that are lines already, as `harness.records.event.event_line` makes them."""
+        lines = b"".join(events)
         with self._lock:
             if lines:
                 self._append(self._events, lines)

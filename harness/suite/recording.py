@@ -2,12 +2,13 @@
 
 import os
 from collections.abc import Mapping
+from operator import attrgetter
 from pathlib import Path
 from typing import Literal
 
 from harness.expectations import Judgement
 from harness.plan import Named, RunPlan
-from harness.records.event import EventRecord
+from harness.records.event import event_line
 from harness.records.run import (
     Fault,
     IntegrityRecord,
@@ -18,7 +19,7 @@ from harness.records.run import (
     Operation,
     RunRecord,
 )
-from harness.story import FaultStory, Happening, Integrity, Kernel, OperationStory, Story, Value
+from harness.story import FaultStory, Integrity, Kernel, OperationStory, Story, Value
 
 
 def run_record(plan: RunPlan, story: Story, judgement: Judgement, *, started_at: str, duration_s: float) -> RunRecord:
@@ -63,24 +64,21 @@ def run_record(plan: RunPlan, story: Story, judgement: Judgement, *, started_at:
     )
 
 
-def event_records(plan: RunPlan, story: Story) -> tuple[EventRecord, ...]:
+def event_lines(plan: RunPlan, story: Story) -> list[bytes]:
     """The lines of events.jsonl, in order."""
-    ordered = sorted(story.happenings, key=lambda h: (h.at_ns, h.source, h.source_seq))
-    return tuple(_event(plan, happening) for happening in ordered)
-
-
-def _event(plan: RunPlan, happening: Happening) -> EventRecord:
-    return EventRecord.model_validate(
-        {
-            **happening.fields,
-            "run_id": plan.run_id,
-            "attempt": plan.attempt,
-            "at_ns": happening.at_ns,
-            "source": happening.source,
-            "source_seq": happening.source_seq,
-            "kind": happening.kind,
-        }
-    )
+    ordered = sorted(story.happenings, key=attrgetter("at_ns", "source", "source_seq"))
+    return [
+        event_line(
+            happening.fields,
+            run_id=plan.run_id,
+            attempt=plan.attempt,
+            at_ns=happening.at_ns,
+            source=happening.source,
+            source_seq=happening.source_seq,
+            kind=happening.kind,
+        )
+        for happening in ordered
+    ]
 
 
 def environment_name(plan: RunPlan) -> Literal["sim", "local"]:

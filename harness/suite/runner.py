@@ -24,7 +24,7 @@ from harness.records.writer import Writer
 from harness.story import Story
 from harness.suite.failing import failed_story
 from harness.suite.machine import wall_clock
-from harness.suite.recording import event_records, run_record
+from harness.suite.recording import event_lines, run_record
 
 TRIES = 3
 """A run is tried at most so often: once beside others, then alone."""
@@ -162,7 +162,7 @@ class Runner:
             started_at=started_at,
             duration_s=time.monotonic() - started,
         )
-        self._writer.write(record, event_records(plan, story))
+        self._writer.write_lines(record, event_lines(plan, story))
         self._writer.forget_empty_logs(plan.run_id, plan.attempt)
         return record
 

@@ -35,10 +35,11 @@ class Subject:
             raise StopAsyncIteration
         return line
 
-    async def _write(self, line: bytes) -> None:
-        assert line.endswith(b"\n")
-        assert line.count(b"\n") == 1
-        self.said.append(json.loads(line))
+    def _write(self, lines: bytes) -> None:
+        *whole, cut = lines.split(b"\n")
+        assert whole
+        assert cut == b""
+        self.said += [json.loads(line) for line in whole]
         self._news.set()
 
     def say(self, command: dict[str, Any] | bytes | None) -> None:

@@ -237,7 +237,7 @@ def test_nobody_reading_ends_the_subject(subject: Callable[..., Any]) -> None:
     async def check() -> None:
         one = subject(("127.0.0.1", 1))
 
-        async def gone(line: bytes) -> None:
+        def gone(lines: bytes) -> None:
             raise BrokenPipeError("gone")
 
         log: list[str] = []

@@ -5,8 +5,9 @@ from pathlib import Path
 
 from suite_samples import judge_by_hand, plans_of, story_of_error, write_scenario
 
+from harness.records.event import EventRecord
 from harness.story import FaultStory, Happening, LabError
-from harness.suite.recording import event_records, run_record
+from harness.suite.recording import event_lines, run_record
 from harness.suite.retelling import expectation_of, story_of
 
 
@@ -37,7 +38,8 @@ def test_a_story_survives_its_records(tmp_path: Path) -> None:
         error=LabError(code="world-failed", text="Toxiproxy died"),
     )
     record = run_record(plan, story, judge_by_hand()(plan, story), started_at="", duration_s=1.0)
-    assert story_of(record, event_records(plan, story)) == story
+    events = [EventRecord.model_validate_json(line) for line in event_lines(plan, story)]
+    assert story_of(record, events) == story
 
 
 def test_the_judged_expectation_is_found_in_the_plan(tmp_path: Path) -> None:

@@ -93,6 +93,7 @@ class SimLoop(asyncio.BaseEventLoop):
     `run_until_complete`) runs on the host `main`. `transports` are those that are not lost yet.
     """
 
+    _closed: bool
     _ready: deque[Handle]
     _scheduled: list[tuple[float, int, KernelTimer | TimerHandle]]
     _thread_id: int | None
@@ -147,7 +148,7 @@ class SimLoop(asyncio.BaseEventLoop):
     # What asyncio asks of its loop.
 
     def call_soon(self, callback: Callable[[*Ts], object], *args: *Ts, context: Context | None = None) -> Handle:
-        if self.is_closed():
+        if self._closed:
             raise RuntimeError("Event loop is closed")
         handle = _Handle(callback, args, self, context)
         self._ready.append(handle)
@@ -156,7 +157,7 @@ class SimLoop(asyncio.BaseEventLoop):
     def call_at(
         self, when: float, callback: Callable[[*Ts], object], *args: *Ts, context: Context | None = None
     ) -> TimerHandle:
-        if self.is_closed():
+        if self._closed:
             raise RuntimeError("Event loop is closed")
         timer = _TimerHandle(when, callback, args, self, context)
         self._sequence += 1
@@ -164,7 +165,7 @@ class SimLoop(asyncio.BaseEventLoop):
         return timer
 
     def create_task(self, coro: Coroutine[Any, Any, T], **kwargs: Any) -> asyncio.Task[T]:  # type: ignore[override]
-        if self.is_closed():
+        if self._closed:
             raise RuntimeError("Event loop is closed")
         context: Context | None = kwargs.get("context")
         host = HOST.get(None) if context is None else context.get(HOST)

@@ -22,19 +22,24 @@ class _Pipe(Generic[T]):
         self.ended = False
         self._lines: deque[T] = deque()
         self._reader: asyncio.Future[None] | None = None
+        self._error: Exception | None = None
 
-    def put(self, line: T) -> None:
-        self._lines.append(line)
+    def put(self, *lines: T) -> None:
+        self._lines.extend(lines)
         self._wake()
 
-    def end(self) -> None:
+    def end(self, error: Exception | None = None) -> None:
+        """No more lines; the reader gets `error` after those that are there."""
         self.ended = True
+        self._error = self._error or error
         self._wake()
 
     async def lines(self) -> AsyncIterator[T]:
         while True:
             while self._lines:
                 yield self._lines.popleft()
+            if self._error is not None:
+                raise self._error
             if self.ended:
                 return
             self._reader = asyncio.get_running_loop().create_future()
@@ -71,8 +76,13 @@ class SimProcess:
                 self._host.stderr(traceback.format_exc())
             return 1
 
-    async def _say(self, text: bytes) -> None:
-        self._stdout.put(Line(text.removesuffix(b"\n"), self._now_ns()))
+    def _say(self, lines: bytes) -> None:
+        now_ns = self._now_ns()
+        *whole, _ = lines.split(b"\n")
+        if len(lines) > LINE_LIMIT_BYTES and any(len(line) > LINE_LIMIT_BYTES for line in whole):
+            self._stdout.end(ValueError(f"a line is longer than {LINE_LIMIT_BYTES} bytes"))
+        elif not self._stdout.ended:
+            self._stdout.put(*[Line(line, now_ns) for line in whole])
 
     def _gone(self) -> None:
         self._stdin.end()
@@ -81,11 +91,8 @@ class SimProcess:
 
     # The harness' side.
 
-    async def lines(self) -> AsyncIterator[Line]:
-        async for line in self._stdout.lines():
-            if len(line.text) > LINE_LIMIT_BYTES:
-                raise ValueError(f"a line is longer than {LINE_LIMIT_BYTES} bytes")
-            yield line
+    def lines(self) -> AsyncIterator[Line]:
+        return self._stdout.lines()
 
     async def write(self, line: bytes) -> None:
         if self._stdin.ended:

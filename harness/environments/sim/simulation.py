@@ -6,6 +6,7 @@ from contextlib import suppress
 from random import Random
 from typing import Any, TypeVar
 
+from harness.environments.sim.garbage import collecting_seldom
 from harness.environments.sim.hosts import Host, HostState
 from harness.environments.sim.loop import Deadlock, Livelock, SimLoop
 
@@ -20,14 +21,15 @@ def simulate(main: Callable[[SimLoop], Coroutine[Any, Any, T]], rng: Random) -> 
 
     Raises what `main` raises, Deadlock, Livelock, and Interrupted.
     """
-    loop = SimLoop(rng)
-    try:
-        return loop.run_until_complete(loop.main.spawn(main(loop), name="main"))
-    finally:
+    with collecting_seldom():
+        loop = SimLoop(rng)
         try:
-            _retire(loop)
+            return loop.run_until_complete(loop.main.spawn(main(loop), name="main"))
         finally:
-            loop.close()
+            try:
+                _retire(loop)
+            finally:
+                loop.close()
 
 
 def _retire(loop: SimLoop) -> None:

@@ -1,0 +1,154 @@
+"""How many whole simulated runs a second one core makes: from a plan to its lines in a results folder.
+
+    python -m bench sim_runs [--seconds 5] [--profile]
+
+The runs are repeats of one cell of a bundled scenario, each with its own seed, with the full profile of its client:
+run, judged, made into records and written with all their events, as `faultlab run --env sim` does it. Time is this
+process' CPU time, in windows of a second: the median counts.
+"""
+
+import argparse
+import cProfile
+import pstats
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from itertools import cycle
+from pathlib import Path
+
+from harness.conductor import conduct
+from harness.environments.sim.environment import Sim
+from harness.expectations import judge
+from harness.language import load, plans
+from harness.plan import RunPlan
+from harness.records.manifest import Manifest
+from harness.records.writer import Writer
+from harness.stats import median
+from harness.suite.collection import bundled
+from harness.suite.machine import machine, wall_clock
+from harness.suite.recording import event_lines, run_record
+
+SCENARIO, BROKERS, RETRIES = "sarama-blackhole-established", 1, 1.0
+TARGET = 400.0
+REPEATS = 200
+WARM_UP = 20
+PROFILED = 300
+TIMED = 200
+
+
+class Mill:
+    """Makes whole runs, one after the other; `events` counts those written."""
+
+    def __init__(self, of: Sequence[RunPlan], writer: Writer) -> None:
+        self.events = 0
+        self._plans: Iterator[RunPlan] = cycle(of)
+        self._writer = writer
+        self._sim = Sim(conduct)
+
+    def run(self) -> None:
+        for _ in self._stages():
+            pass
+
+    def timed(self) -> dict[str, float]:
+        """One run; the CPU time of each of its stages."""
+        spent_s: dict[str, float] = {}
+        began_s = time.process_time()
+        for stage in self._stages():
+            ended_s = time.process_time()
+            spent_s[stage] = ended_s - began_s
+            began_s = ended_s
+        return spent_s
+
+    def _stages(self) -> Iterator[str]:
+        """A run, stage by stage: the name of each once it is done."""
+        plan = next(self._plans)
+        story = self._sim.run(plan, _unseen, None)
+        yield "simulate"
+        judgement = judge(plan, story)
+        if judgement.verdict != "pass":
+            raise SystemExit(f"{plan.scenario} {plan.run_id}: {judgement.verdict}: {'; '.join(judgement.reasons)}")
+        yield "judge"
+        record = run_record(plan, story, judgement, started_at=wall_clock(), duration_s=0.0)
+        events = event_lines(plan, story)
+        yield "record"
+        self._writer.write_lines(record, events)
+        self.events += len(events)
+        yield "write"
+
+
+def _unseen(_words: str) -> None:
+    """Progress that nobody looks at."""
+
+
+def measured_plans() -> tuple[RunPlan, ...]:
+    """Repeats of the cell N = k = 1, m = 1."""
+    scenario = next(one for path in bundled() if (one := load(path)).name == SCENARIO)
+    everything = plans(scenario, environment="sim", seed=1, repeat=REPEATS)
+    return tuple(
+        plan
+        for plan in everything
+        if plan.cluster.brokers == BROKERS
+        and any(s.name == "Producer.Retry.Max" and s.value == RETRIES for s in plan.settings)
+    )
+
+
+def manifest(of: Sequence[RunPlan]) -> Manifest:
+    return Manifest(
+        suite="bench", faultlab="bench", environment="sim", seed=1, arguments=(), folder=".", started_at=wall_clock(),
+        run_ids=tuple(plan.run_id for plan in of), machine=machine(),
+    )  # fmt: skip
+
+
+def runs_per_second(mill: Mill, seconds: float) -> float:
+    runs = 0
+    began_s = time.process_time()
+    while (took_s := time.process_time() - began_s) < seconds:
+        mill.run()
+        runs += 1
+    return runs / took_s
+
+
+def profiled(mill: Mill) -> None:
+    profile = cProfile.Profile()
+    profile.enable()
+    for _ in range(PROFILED):
+        mill.run()
+    profile.disable()
+    pstats.Stats(profile).sort_stats("tottime").print_stats(40)
+
+
+def report(mill: Mill, windows: int) -> bool:
+    """Measure and print. Whether the target is reached."""
+    rates = sorted(runs_per_second(mill, 1.0) for _ in range(windows))
+    stages = [mill.timed() for _ in range(TIMED)]
+    before = mill.events
+    mill.run()
+    reached = median(rates) >= TARGET
+    print(
+        f"{'ok  ' if reached else 'MISS'}  {SCENARIO}, N=k={BROKERS}, m={RETRIES:g}: {median(rates):.0f} whole runs a"
+        f" CPU second (median of {windows}; {rates[0]:.0f} to {rates[-1]:.0f}; target {TARGET:.0f})"
+    )
+    split = ", ".join(f"{name} {median([one[name] for one in stages]) * 1e3:.2f} ms" for name in stages[0])
+    print(f"      a run of {mill.events - before} events: {split} (medians)")
+    return reached
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seconds", type=int, default=5, help="CPU seconds to measure")
+    parser.add_argument("--profile", action="store_true", help="where the time goes, instead of how much it is")
+    given = parser.parse_args(arguments)
+    of = measured_plans()
+    with tempfile.TemporaryDirectory() as folder, Writer.create(Path(folder), manifest(of)) as writer:
+        mill = Mill(of, writer)
+        for _ in range(WARM_UP):
+            mill.run()
+        if given.profile:
+            profiled(mill)
+            return 0
+        print(f"sim_runs: {machine()}, sim")
+        return 0 if report(mill, given.seconds) else 1
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

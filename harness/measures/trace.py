@@ -1,0 +1,126 @@
+"""A subject's trace in order, its waits put together: worked out once for a story, however many measures look at it."""
+
+from dataclasses import dataclass
+from threading import local
+
+from client.events import Kind
+from harness.story import Happening, OperationStory, Story, Told
+
+SUBJECT = "subject"
+TRACED = frozenset(kind.value for kind in Kind)
+
+_WAIT_STARTED, _WAIT_ENDED = Kind.WAIT_STARTED.value, Kind.WAIT_ENDED.value
+_STARTED, _ENDED = Told.OPERATION_STARTED.value, Told.OPERATION_ENDED.value
+_IDENTITY = ("waiting_on", "purpose", "connection", "operation", "try_number", "broker", "address")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wait:
+    """One wait of the client, cut to the operation's time. `outcome` is None for one that outlasted it."""
+
+    setting: str
+    began_ns: int
+    ended_ns: int
+    outcome: str | None
+    purpose: str | None = None
+
+
+class Trace:
+    """`told` is what the subject said, in its own order; `kinds` are those among it."""
+
+    def __init__(self, story: Story) -> None:
+        self.told = sorted((h for h in story.happenings if h.source == SUBJECT), key=lambda h: h.source_seq)
+        self.kinds = frozenset(h.kind for h in self.told)
+        self._pairs = _pairs(self.told)
+        self._during: dict[tuple[str, int], tuple[Happening, ...]] = {}
+        self._waits: dict[tuple[str, int, int], tuple[Wait, ...]] = {}
+
+    def during(self, operation: OperationStory) -> tuple[Happening, ...]:
+        """The trace between an operation's start and its end.
+
+        Order decides, not time: on virtual time much happens at one instant.
+        """
+        key = operation.alias, operation.ended_ns
+        found = self._during.get(key)
+        if found is None:
+            found = self._during[key] = self._between(operation.alias, operation.ended_ns)
+        return found
+
+    def waits(self, operation: OperationStory) -> tuple[Wait, ...]:
+        """The waits that began or ended during the operation, in order of their beginning."""
+        key = operation.alias, operation.started_ns, operation.ended_ns
+        found = self._waits.get(key)
+        if found is None:
+            found = self._waits[key] = self._cut(operation)
+        return found
+
+    def _between(self, alias: str, ended_ns: int) -> tuple[Happening, ...]:
+        found: list[Happening] = []
+        inside = False
+        for happening in self.told:
+            kind = happening.kind
+            mine = kind in (_STARTED, _ENDED) and happening.fields.get("operation") == alias
+            if mine and kind == _STARTED:
+                inside = True
+            elif mine or (inside and happening.at_ns > ended_ns):
+                break
+            elif inside and kind in TRACED:
+                found.append(happening)
+        return tuple(found)
+
+    def _cut(self, operation: OperationStory) -> tuple[Wait, ...]:
+        inside = {h.source_seq for h in self.during(operation)}
+        found: list[Wait] = []
+        for began, ended in self._pairs:
+            last = ended if ended is not None and ended.source_seq in inside else None
+            if began.source_seq in inside or last is not None:
+                purpose = began.fields.get("purpose")
+                found.append(
+                    Wait(
+                        setting=str(began.fields.get("waiting_on")),
+                        began_ns=max(began.at_ns, operation.started_ns),
+                        ended_ns=operation.ended_ns if last is None else last.at_ns,
+                        outcome=None if last is None else str(last.fields.get("outcome")),
+                        purpose=purpose if isinstance(purpose, str) else None,
+                    )
+                )
+        return tuple(sorted(found, key=lambda wait: (wait.began_ns, wait.ended_ns)))
+
+
+class _Latest(local):
+    """The story that this thread looked at last."""
+
+    story: Story | None = None
+    trace: Trace
+
+
+_latest = _Latest()
+
+
+def trace_of(story: Story) -> Trace:
+    """The trace of a story. Stories are looked at one after the other: the last one is remembered."""
+    if _latest.story is not story:
+        _latest.trace = Trace(story)
+        _latest.story = story
+    return _latest.trace
+
+
+def _pairs(told: list[Happening]) -> tuple[tuple[Happening, Happening | None], ...]:
+    """Beginnings of waits with their ends, in the order of the ends; those that nothing ended (None) come last."""
+    begun: list[Happening] = []
+    found: list[tuple[Happening, Happening | None]] = []
+    for happening in told:
+        if happening.kind == _WAIT_STARTED:
+            begun.append(happening)
+        elif happening.kind == _WAIT_ENDED:
+            for place, began in enumerate(begun):
+                if _same_wait(began, happening):
+                    found.append((begun.pop(place), happening))
+                    break
+    return (*found, *((began, None) for began in begun))
+
+
+def _same_wait(began: Happening, ended: Happening) -> bool:
+    """The end of a wait repeats what its beginning said, but for the limit."""
+    before, after = began.fields, ended.fields
+    return all(before.get(name) == after[name] for name in _IDENTITY if name in after)

@@ -1,0 +1,33 @@
+"""Protects the short way from a value to a line of events.jsonl: it writes what the record itself would write."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness.records.event import EventRecord, event_line
+
+ADDRESS = ("run_id", "attempt", "at_ns", "source", "source_seq", "kind")
+TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
+NUMBERS = st.integers(-(2**63), 2**63 - 1)
+VALUES = {str: TEXTS, int: NUMBERS, float: st.floats(allow_nan=False, allow_infinity=False)}
+
+
+def values_of(name: str) -> st.SearchStrategy[object]:
+    declared = EventRecord.model_fields[name].annotation
+    kind = next(kind for kind in VALUES if declared in (kind, kind | None))
+    return VALUES[kind]
+
+
+@given(st.fixed_dictionaries(
+    {name: values_of(name) for name in ADDRESS},
+    optional={name: values_of(name) for name in EventRecord.model_fields if name not in ADDRESS},
+))  # fmt: skip
+def test_a_line_is_what_the_record_writes(event: dict[str, object]) -> None:
+    fields = {name: value for name, value in event.items() if name not in ADDRESS}
+    line = event_line(fields, **{name: event[name] for name in ADDRESS})  # type: ignore[arg-type]
+    assert line == EventRecord.model_validate(event).model_dump_json().encode() + b"\n"
+
+
+def test_a_field_that_no_event_has_is_refused() -> None:
+    with pytest.raises(ValueError, match="no field colour"):
+        event_line({"colour": "red"}, run_id="a", attempt=1, at_ns=0, source="subject", source_seq=0, kind="state")
