@@ -5,7 +5,6 @@ import pytest
 
 from client.wire import errors
 
-
 RENAMED = {
     "UNKNOWN_SERVER_ERROR": "UNKNOWN",
     "NONE": "NO_ERROR",
