@@ -41,10 +41,13 @@ class KernelSocket:
     unread: int
 
     def may_deliver(self) -> bool:
-        """Whether bytes may still come to a broker through it: sent again by the kernel, or waiting to be read."""
-        if self.state in _CLOSED_AND_SENDING:
-            return True
-        return (self.unsent > 0 and self.state in _OPEN) or (self.unread > 0 and self.local[1] == PORT)
+        """Whether bytes may still come to a broker through it: sent again by the kernel, or waiting to be read.
+
+        What a server still sends goes to a client: an answer that was lost in the dark is written nowhere.
+        """
+        if self.local[1] == PORT:
+            return self.unread > 0
+        return self.state in _CLOSED_AND_SENDING or (self.unsent > 0 and self.state in _OPEN)
 
 
 class SocketTable:

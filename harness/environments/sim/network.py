@@ -78,16 +78,16 @@ class Network:
         return True
 
     def unsettled(self) -> tuple[TcpSocket, ...]:
-        """Sockets, closed by their process or open, with something that may still arrive; a server's, too, with
-        something to be read."""
+        """Sockets through which something may still come to a server: a client's, closed by its process or open, with
+        something that has not arrived; a server's with something to be read."""
         return tuple(
             socket
             for socket in self.sockets.values()
             if not socket.connecting
             and (
-                socket.sender.queued
-                or (socket.orphan and not socket.sender.fin_acked)
-                or (socket.receiver.unread and socket.local[1] < FIRST_PORT)
+                socket.receiver.unread
+                if socket.local[1] < FIRST_PORT
+                else socket.sender.queued or (socket.orphan and not socket.sender.fin_acked)
             )
         )
 
