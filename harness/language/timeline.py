@@ -23,7 +23,8 @@ def with_times(draft: RunPlan, whole: ScenarioFile, patient: frozenset[str]) -> 
     predicted = _predicted_s(plan)
     plan = replace(plan, steps=tuple(_patient(step, predicted, patient) for step in plan.steps))
     patience = {step.alias: step.give_up_after_s for step in plan.steps if isinstance(step, Do)}
-    expected_s = _length_s(plan.steps, predicted) if predicted else None
+    timed = predicted or any(isinstance(step, Inject) and step.for_s is not None for step in plan.steps)
+    expected_s = _length_s(plan.steps, predicted) if timed else None
     return replace(plan, expected_s=expected_s, limit_s=_length_s(plan.steps, patience) + SPARE_S)
 
 
@@ -34,14 +35,17 @@ def _patient(step: Step, predicted: dict[str, float], patient: frozenset[str]) -
 
 
 def _predicted_s(plan: RunPlan) -> dict[str, float]:
-    """The longest time that a formula predicts for each operation. Claims predict nothing."""
+    """The longest time that a formula predicts for each operation, and for recovery from each fault.
+
+    Claims predict nothing.
+    """
     scope = scope_of(plan, profile_of(plan.client))
     longest: dict[str, float] = {}
     expectations: list[tuple[str, Expectation | Statistic]] = [(one.measure, one) for one in plan.expectations]
     expectations += [(one.of, one) for one in plan.statistics if one.statistic != "share"]
     for measure, expected in expectations:
         name = parse_measure(measure)
-        if expected.kind in ("claim", "at_least") or not name.measure.startswith("time_to_"):
+        if expected.kind in ("claim", "at_least") or not _is_time(name.measure):
             continue
         if expected.when is None or truth(Formula.parse(expected.when), scope):
             seconds = Formula.parse(expected.formula).evaluate(scope).number
@@ -49,8 +53,15 @@ def _predicted_s(plan: RunPlan) -> dict[str, float]:
     return longest
 
 
+def _is_time(measure: str) -> bool:
+    return measure.startswith("time_to_") or measure == "recovery"
+
+
 def _length_s(steps: tuple[Step, ...], takes_s: dict[str, float]) -> float:
-    """From the first step's start until everything has ended; operations that `takes_s` does not name take no time."""
+    """From the first step's start until everything has ended; operations that `takes_s` does not name take no time.
+
+    Of a fault it says how long recovery takes after healing.
+    """
     ended: dict[str, float] = {}
     now_s = last_s = 0.0
     for step in steps:
@@ -59,6 +70,7 @@ def _length_s(steps: tuple[Step, ...], takes_s: dict[str, float]) -> float:
         if not isinstance(step, Heal):
             ended[step.alias] = end_s
         healed_s = end_s + (step.for_s or 0.0) if isinstance(step, Inject) else end_s
-        last_s = max(last_s, end_s, healed_s)
+        recovered_s = healed_s if isinstance(step, Do) else healed_s + takes_s.get(step.alias, 0.0)
+        last_s = max(last_s, end_s, recovered_s)
         now_s = max(now_s, start_s) if isinstance(step, Do) and step.background else max(now_s, end_s)
     return last_s
