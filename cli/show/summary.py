@@ -106,7 +106,8 @@ def _reasons(case: Case, *, lead: str) -> Iterator[Text]:
 
 def _groups_told(cases: Sequence[Case]) -> Iterator[str]:
     """`over repeats: 1 failed, 2 ok`, where not all are ok: no run's own verdict says so."""
-    counted = Counter(group.verdict for case in cases for group in case.groups if group.verdict != "skipped")
+    counted: Counter[str] = Counter(group.verdict for case in cases for group in case.groups)
+    counted.pop("skipped", None)
     if set(counted) - {"pass"}:
         told = ", ".join(f"{counted[verdict]} {word}" for verdict, word in COUNTED if counted[verdict])
         yield f"over repeats: {told}"
