@@ -108,7 +108,7 @@ def _check(place: Scalar, unit: str | None, context: Context) -> None:
         if context.scope is not None:
             _check_unit(formula.evaluate(context.scope), unit, len(place.text))
     except FormulaError as error:
-        if not _follows(error, place.text, context):
+        if not follows(error, place.text, context):
             context.notes.formula(error, place)
 
 
@@ -119,7 +119,7 @@ def _check_named(named: NamedFormula, place: Scalar, unit: str | None, context: 
             return
         evaluated = Formula.parse(named.text).evaluate(context.scope)
     except FormulaError as error:
-        if _follows(error, named.text, context):
+        if follows(error, named.text, context):
             return
         term, begin = named.term_at(min((start for start, _ in error.marks), default=0))
         marks = tuple((max(a - begin, 0), min(b - begin, len(term.text))) for a, b in error.marks if a >= begin)
@@ -143,7 +143,7 @@ def _unit_hint(evaluated: Evaluated, unit: str) -> str:
     return {"count": "count things, or divide by a duration", "share": "write 1/6 or 0.9"}.get(unit, "")
 
 
-def _follows(error: FormulaError, text: str, context: Context) -> bool:
+def follows(error: FormulaError, text: str, context: Context) -> bool:
     """Whether an unknown name is only unknown because its step is wrong, which is noted already."""
     names = {text[start:end].split(".")[0] for start, end in error.marks}
     return error.code == "unknown-name" and bool(names & context.doubtful)
@@ -168,7 +168,7 @@ def check_condition(place: Scalar, context: Context, notes: Notes) -> None:
         if context.scope is not None:
             truth(formula, context.scope)
     except FormulaError as error:
-        if not _follows(error, place.text, context):
+        if not follows(error, place.text, context):
             notes.formula(error, place)
 
 

@@ -85,7 +85,8 @@ def _measures(alias: str, measures: list[MeasureDefinition]) -> dict[str, Unit]:
 
 
 def _with(scope: Scope, values: Mapping[str, Value]) -> Scope:
-    return replace(scope, others={**scope.others, **values})
+    # What formulas came to without these values holds no more.
+    return replace(scope, others={**scope.others, **values}, known={})
 
 
 def _example(name: str, unit: Unit) -> Value:

@@ -1,7 +1,7 @@
 """Statistical expectations: what the runs of one case have in common is to be so, give or take what chance may do."""
 
 from harness.language import conditions
-from harness.language.bounds import Bound, Context, bound, scalar
+from harness.language.bounds import Bound, Context, bound, follows, scalar
 from harness.language.formulas import Formula
 from harness.language.measured import measure_of
 from harness.language.schema import Expect, Statistical
@@ -48,7 +48,8 @@ def _condition(place: Scalar, context: Context) -> None:
         if context.plan is not None and context.scope is not None:
             conditions.check(place.text, context.plan, context.scope)
     except FormulaError as error:
-        context.notes.formula(error, place)
+        if not follows(error, place.text, context):
+            context.notes.formula(error, place)
 
 
 def _belongings(model: Expect, kind: Statistical, tree: Tree, context: Context) -> None:
