@@ -6,8 +6,10 @@ goroutine is started by `client.tasks.Tasks.go`.
 
 from client.golang.channel import Channel, ClosedChannelError
 from client.golang.context import Context, background, with_cancel, with_deadline, with_timeout
-from client.golang.maps import first_in_map, in_map_order
+from client.golang.maps import GoMap, first_in_map, in_map_order
+from client.golang.mutex import Mutex
 from client.golang.neterrors import name_of, text_of
+from client.golang.rwmutex import RWMutex
 from client.golang.select import Receive, Selected, Send, select, select_or_default
 from client.golang.time import Ticker, after, sleep
 from client.golang.waitgroup import WaitGroup
@@ -16,6 +18,9 @@ __all__ = [
     "Channel",
     "ClosedChannelError",
     "Context",
+    "GoMap",
+    "Mutex",
+    "RWMutex",
     "Receive",
     "Selected",
     "Send",

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from random import Random
 from typing import Any
 
@@ -54,9 +55,13 @@ class Lab:
         self.produce: list[int] = []
         self.metadata: list[int] = []
         self.ids_errors: list[int] = []
+        self.epoch = 0
         self.asked: list[tuple[int, str, int]] = []
         self.headers: list[BatchHeader] = []
         self.ranges = dict(RANGES)
+        self.highest_api_versions: int | None = None
+        self.refuses_api_versions_above_0 = False
+        self.delay_s = 0.0
         self.throttle_ms = 0
         self.named_brokers: tuple[int, ...] | None = None
         self.drop_connection_once = False
@@ -83,7 +88,7 @@ class Lab:
                     self.asked.append((broker, request.api.name, request.version))
                     response = self._respond(broker, request)
                     if response is not None:
-                        writer.write(response)
+                        self.loop.call_later(self.delay_s, writer.write, response)
             except (asyncio.IncompleteReadError, ConnectionError, asyncio.CancelledError):
                 writer.transport.abort()
 
@@ -92,6 +97,9 @@ class Lab:
     def _respond(self, broker: int, request: Request) -> bytes | None:
         if self.silent or request.api.name in self.silent_apis:
             return None
+        refusal = self._refusal(request)
+        if refusal is not None:
+            return refusal
         body: Any = self._answers[request.api.name](broker, request.body)
         if request.api.name == "Produce" and request.body.acks == 0:
             return None
@@ -104,19 +112,32 @@ class Lab:
     @property
     def _answers(self) -> dict[str, Callable[[int, Any], Any]]:
         return {
-            "ApiVersions": lambda *_: self._api_versions(),
+            "ApiVersions": lambda *_: ApiVersionsResponse(api_keys=self._api_versions()),
             "Metadata": lambda *_: self._metadata(),
             "Produce": self._produce,
             "InitProducerId": lambda *_: self._init_producer_id(),
         }
 
-    def _api_versions(self) -> ApiVersionsResponse:
-        rows = tuple(ApiVersion(api_key=k, min_version=a, max_version=b) for k, (a, b) in self.ranges.items())
-        return ApiVersionsResponse(api_keys=rows)
+    def _api_versions(self) -> tuple[ApiVersion, ...]:
+        return tuple(ApiVersion(api_key=k, min_version=a, max_version=b) for k, (a, b) in self.ranges.items())
+
+    def _refusal(self, request: Request) -> bytes | None:
+        """Error 35 to an ApiVersions request of too high a version, in the form of version 0."""
+        if request.api.name != "ApiVersions":
+            return None
+        highest = self.highest_api_versions
+        if self.refuses_api_versions_above_0 and request.version > 0:
+            rows: tuple[ApiVersion, ...] = ()
+        elif highest is not None and request.version > highest:
+            rows = (ApiVersion(api_key=18, min_version=0, max_version=highest),)
+        else:
+            return None
+        body = ApiVersionsResponse(error_code=35, api_keys=rows)
+        return encode_response(body, version=0, correlation_id=request.correlation_id)
 
     def _init_producer_id(self) -> InitProducerIdResponse:
         error = self.ids_errors.pop(0) if self.ids_errors else 0
-        return InitProducerIdResponse(error_code=error, producer_id=-1 if error else 4711, producer_epoch=0)
+        return InitProducerIdResponse(error_code=error, producer_id=-1 if error else 4711, producer_epoch=self.epoch)
 
     def _metadata(self) -> MetadataResponse:
         error = self.metadata.pop(0) if self.metadata else 0
@@ -169,6 +190,12 @@ class Lab:
                         stack.enter_context(self.loop.network.rule(rule))
             yield
 
+    def reset_connections(self, broker: int) -> None:
+        """Every connection to it gets a TCP reset."""
+        for tcp in tuple(self.loop.network.sockets.values()):
+            if tcp.local == (f"127.0.2.{broker}", PORT):
+                tcp.reset()
+
     def kill(self, *brokers: int) -> None:
         for broker in brokers or self.ids:
             self._hosts[broker].kill()
@@ -209,7 +236,7 @@ def on_virtual_time() -> Callable[..., Lab]:
     """`on_virtual_time(check, brokers=3)` runs `check(lab)` and returns the lab."""
 
     def run(
-        check: Check, version: str = OLD, *, brokers: int = 1, leaders: tuple[int, ...] = (1,), seed: int = 7
+        check: Check, *, version: str = OLD, brokers: int = 1, leaders: tuple[int, ...] = (1,), seed: int = 7
     ) -> Lab:
         labs = []
 
@@ -222,3 +249,9 @@ def on_virtual_time() -> Callable[..., Lab]:
         return labs[0]
 
     return run
+
+
+@pytest.fixture(params=[OLD, NEW])
+def on_each_release(on_virtual_time: Callable[..., Lab], request: pytest.FixtureRequest) -> Callable[..., Lab]:
+    """`on_virtual_time` with one release after the other; the lab's `version` says which."""
+    return partial(on_virtual_time, version=request.param)

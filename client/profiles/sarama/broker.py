@@ -4,13 +4,12 @@ The lock is held while a dial is under way, so whoever sends meanwhile waits for
 `get_metadata` and `init_producer_id` hold it until their answer is there as well.
 """
 
-import asyncio
 import struct
 from collections.abc import Awaitable, Callable
 from typing import Any, NamedTuple, TypeVar
 
 from client.errors import ClientError
-from client.golang import Channel
+from client.golang import Channel, Mutex
 from client.net.connection import Connection
 from client.net.dialer import Dialer
 from client.net.errors import NetError
@@ -59,7 +58,7 @@ class Broker:
         self._surroundings = surroundings
         self._dialer = dialer
         self._conf = conf
-        self._lock = asyncio.Lock()
+        self._lock = Mutex()
         self._opened = False
         self._correlation_id = 0
         self._conn: Connection | None = None
@@ -80,7 +79,7 @@ class Broker:
         if self._opened:
             return
         self._opened = True
-        await self._lock.acquire()
+        await self._lock.lock()
         self._surroundings.tasks.go(self._connect(), f"broker/{self.id}/open")
 
     async def _connect(self) -> None:
@@ -103,7 +102,7 @@ class Broker:
             receiver = self._response_receiver(self._conn, self._responses, self._done)
             self._surroundings.tasks.go(receiver, f"broker/{self.id}/responseReceiver")
         finally:
-            self._lock.release()
+            self._lock.unlock()
 
     async def _identify(self, conn: Connection, version: int) -> None:
         """Raises NetworkError where that broke the connection; a broker that does not answer is taken as it is."""

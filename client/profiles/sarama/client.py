@@ -49,15 +49,16 @@ class Client:
 
     async def close(self) -> None:
         """Raises ErrClosedClient the second time. Connections are closed in the background."""
-        self._check_open()
+        await self._check_open()
         self._closer.close()
         await self._closed.receive()
-        self.registry.close()
-        self._metadata.forget()
+        async with self.registry.lock.writing():
+            self.registry.close()
+            self._metadata.forget()
 
     async def partitions(self, topic: str) -> tuple[int, ...]:
         """Every partition of the topic, in order. Raises ErrUnknownTopicOrPartition where the topic is not known."""
-        self._check_open()
+        await self._check_open()
         known = self._metadata.topics.get(topic)
         if known is None or not known.partitions:
             await self.refresh_metadata(topic)
@@ -68,7 +69,7 @@ class Client:
 
     async def writable_partitions(self, topic: str) -> tuple[int, ...]:
         """The partitions that have a leader: maybe none."""
-        self._check_open()
+        await self._check_open()
         known = self._metadata.topics.get(topic)
         if known is None or not known.writable_ids:
             await self.refresh_metadata(topic)
@@ -79,7 +80,7 @@ class Client:
 
     async def leader(self, topic: str, partition_id: int) -> Broker:
         """The leader, its connection being opened; refreshes metadata where it is not known."""
-        self._check_open()
+        await self._check_open()
         try:
             return await self._cached_leader(topic, partition_id)
         except ClientError:
@@ -88,16 +89,18 @@ class Client:
 
     async def refresh_metadata(self, *topics: str, purpose: str = "") -> None:
         """Ask for these topics, without any for all. `purpose` goes before that of each back-off in the trace."""
-        self._check_open()
+        await self._check_open()
         if not all(topics):
             raise self.conf.errors.kerror("ErrInvalidTopic")
         await self._refresh(topics, purpose)
 
-    def _check_open(self) -> None:
+    async def _check_open(self) -> None:
+        await self.registry.lock.turn_to_read()
         if self.registry.closed:
             raise self.conf.errors.sentinel("ErrClosedClient")
 
     async def _cached_leader(self, topic: str, partition_id: int) -> Broker:
+        await self.registry.lock.turn_to_read()
         known = self._metadata.topics.get(topic)
         if known is None or partition_id not in known.partitions:
             raise self.conf.errors.kerror("ErrUnknownTopicOrPartition")

@@ -110,23 +110,24 @@ class MetadataRefresh:
             else:
                 snapshot = snapshot_of(response)
                 if snapshot.nodes or not self._conf.release.distrusts_empty_metadata:
-                    return self._update(snapshot, all_known_metadata=not topics)
+                    return await self._update(snapshot, all_known_metadata=not topics)
             await broker.close()
-            self._registry.deregister(broker)
+            await self._registry.deregister(broker)
             broker = await self._registry.next_to_ask()
         if broker is None:
-            self._registry.resurrect_dead_seeds()
+            await self._registry.resurrect_dead_seeds()
         kept = broker_errors if self._conf.release.keeps_broker_errors else ()
         return _Try(True, self._conf.errors.sentinel("ErrOutOfBrokers", kept))
 
-    def _update(self, snapshot: Snapshot, *, all_known_metadata: bool) -> _Try:
+    async def _update(self, snapshot: Snapshot, *, all_known_metadata: bool) -> _Try:
         """Take an answer in."""
-        if self._registry.closed:
-            return _Try(False, None)
-        self._registry.update(snapshot.nodes)
-        if all_known_metadata:
-            self.forget()
-        found = self._store(snapshot)
+        async with self._registry.lock.writing():
+            if self._registry.closed:
+                return _Try(False, None)
+            self._registry.update(snapshot.nodes)
+            if all_known_metadata:
+                self.forget()
+            found = self._store(snapshot)
         if not found.should_retry:
             self._updated_ms = int(asyncio.get_running_loop().time() * 1000)
         return found

@@ -1,14 +1,15 @@
 """The brokers that a client knows: bootstrap addresses ("seeds"), dead ones among them, and registered ones.
 
-Source: Shopify/sarama v1.27.2 client.go, IBM/sarama v1.60.1 client.go (private broker management helpers). Upstream
-guards them with a lock; here nothing waits between reading and writing them. With Metadata.SingleFlight off 1.60.1's
-LeastLoadedBroker may wait for a busy broker while it holds that lock: others then go on here that would wait there.
+Source: Shopify/sarama v1.27.2 client.go, IBM/sarama v1.60.1 client.go (private broker management helpers).
+
+`lock` guards them, and all else that the client knows. It matters since LeastLoadedBroker waits for busy brokers while
+it reads: who wants to write waits for it then, and whoever wants to read after that.
 """
 
 from collections.abc import Sequence
 
 from client.events import Kind
-from client.golang import first_in_map, in_map_order
+from client.golang import GoMap, RWMutex, first_in_map, in_map_order
 from client.metadata import Node
 from client.net.dialer import Dialer
 from client.profiles.sarama.broker import Broker
@@ -21,13 +22,14 @@ class BrokerRegistry:
 
     def __init__(self, surroundings: Surroundings, conf: Config, addrs: Sequence[tuple[str, int]]) -> None:
         self.closed = False
+        self.lock = RWMutex()
         self._surroundings = surroundings
         self._conf = conf
         self._dialer = Dialer(surroundings, keep_alive_s=conf.keep_alive_s)
         shuffled = surroundings.rng.sample(list(addrs), len(addrs))
         self._seeds = [self._new_broker(host, port, -1) for host, port in shuffled]
         self._dead_seeds: list[Broker] = []
-        self._registered: dict[int, Broker] = {}
+        self._registered: GoMap[int, Broker] = GoMap()
 
     def _new_broker(self, host: str, port: int, broker_id: int) -> Broker:
         return Broker(self._surroundings, self._dialer, self._conf, host, port, broker_id)
@@ -37,13 +39,14 @@ class BrokerRegistry:
 
     async def next_to_ask(self) -> Broker | None:
         """Whom to ask for metadata, its connection being opened; None where nobody is left."""
-        if self._conf.release.asks_registered_first:
-            broker = await self._least_loaded() or self._first_seed()
-        else:
-            broker = self._first_seed() or first_in_map(self._surroundings.rng, self._registered)
-        if broker is not None:
-            await broker.open()
-        return broker
+        async with self.lock.reading():
+            if self._conf.release.asks_registered_first:
+                broker = await self._least_loaded() or self._first_seed()
+            else:
+                broker = self._first_seed() or first_in_map(self._surroundings.rng, self._registered)
+            if broker is not None:
+                await broker.open()
+            return broker
 
     def _first_seed(self) -> Broker | None:
         return self._seeds[0] if self._seeds else None
@@ -57,8 +60,12 @@ class BrokerRegistry:
                 chosen = broker
         return chosen
 
-    def deregister(self, broker: Broker) -> None:
+    async def deregister(self, broker: Broker) -> None:
         """It failed: the first seed goes to the dead ones, a registered broker is forgotten."""
+        async with self.lock.writing():
+            self._forget(broker)
+
+    def _forget(self, broker: Broker) -> None:
         if self._conf.release.asks_registered_first and broker.id in self._registered:
             del self._registered[broker.id]
         elif broker is self._first_seed():
@@ -73,12 +80,13 @@ class BrokerRegistry:
             address=f"{broker.host}:{broker.port}",
         )
 
-    def resurrect_dead_seeds(self) -> None:
-        self._seeds += self._dead_seeds
-        self._dead_seeds = []
+    async def resurrect_dead_seeds(self) -> None:
+        async with self.lock.writing():
+            self._seeds += self._dead_seeds
+            self._dead_seeds = []
 
     def update(self, nodes: Sequence[Node]) -> None:
-        """Register, replace and forget, as a metadata answer says."""
+        """Register, replace and forget, as a metadata answer says. The caller writes."""
         if self._conf.release.checks_sockets:
             self._check_sockets()
         for node in nodes:
@@ -104,10 +112,10 @@ class BrokerRegistry:
                 self._safe_async_close(broker)
 
     def close(self) -> None:
-        """Connections are closed in the background."""
+        """Connections are closed in the background. The caller writes."""
         for broker in (*self._registered.values(), *self._seeds):
             self._safe_async_close(broker)
-        self._registered = {}
+        self._registered.clear()
         self.closed = True
 
     def _safe_async_close(self, broker: Broker) -> None:

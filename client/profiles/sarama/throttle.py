@@ -3,7 +3,7 @@
 import asyncio
 
 from client.events import Tracer
-from client.golang import sleep
+from client.golang import Mutex, sleep
 
 
 class Throttle:
@@ -14,7 +14,7 @@ class Throttle:
         self._tracer = tracer
         self._broker_id = broker_id
         self._obeyed = obeyed
-        self._lock = asyncio.Lock()
+        self._lock = Mutex()
         self._until_at: float | None = None
 
     async def after(self, throttle_time_ms: int) -> None:

@@ -72,7 +72,7 @@ async def _each_broker_once(_: Config, client: Client) -> InitProducerIdResponse
             return await broker.init_producer_id(InitProducerIdRequest(transaction_timeout_ms=0))
         except ClientError:
             await broker.close()
-            client.registry.deregister(broker)
+            await client.registry.deregister(broker)
 
 
 async def _with_retries(conf: Config, client: Client) -> InitProducerIdResponse:
