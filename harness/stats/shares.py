@@ -1,6 +1,7 @@
 """The share of runs in which something holds: its exact interval, and how many runs a tolerance takes."""
 
 from collections.abc import Callable
+from functools import lru_cache
 from math import ceil, floor
 
 from harness.stats.binomial import STEPS, at_least, at_most
@@ -25,6 +26,7 @@ def share_interval(held: int, runs: int, *, chance: float) -> Interval:
     return Interval(low, high)
 
 
+@lru_cache(maxsize=256)
 def runs_for_share(share: float, low: float | None, high: float | None, *, chance: float) -> int | None:
     """How many runs it takes to tell a true `share` from one at either end of low..high.
 

@@ -227,7 +227,7 @@ def test_fewer_than_one_suite_in_a_thousand_raises_a_false_alarm(tmp_path: Path)
 
 
 def test_a_wrong_prediction_is_found_with_the_runs_that_it_asks_for(tmp_path: Path) -> None:
-    """A guarantee is cheap where nothing ever fails: a share that is off by more than twice the tolerance is refuted."""
+    """A guarantee is cheap where nothing ever fails: a share off by more than twice the tolerance is refuted."""
     made = plans_of(tmp_path, SHARE, repeat=471)
     rng = Random(7)
     found = [
