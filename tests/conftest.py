@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from harness.faults import FAULTS
-from harness.plan import ClientPlan, ClusterShape, Do, Expectation, Inject, Named, RunPlan, Topic
+from harness.plan import ClientPlan, ClusterShape, Do, Expectation, Inject, Named, RunPlan, Statistic, Topic
 from harness.story import (
     Copy,
     FaultStory,
@@ -40,6 +40,7 @@ class Tale:
     error: LabError | None = None
     driver: str = "exec"
     integrity: Integrity | None = None
+    statistics: list[Statistic] = field(default_factory=list)
 
     def tell(self, at_s: float, kind: str, **fields: Any) -> None:
         """The subject tells something; order of telling is order of `source_seq`."""
@@ -103,7 +104,8 @@ class Tale:
             environment="local", settings=settings, given_settings=tuple(list(SETTINGS)[:3]), parameters=(),
             client=replace(client, profile="mine") if self.driver == "bundled" else client,
             cluster=ClusterShape(brokers=1, topics=(Topic(name="orders"),)), steps=tuple(self.steps),
-            expectations=tuple(self.expectations), seed=1, repeat=1,
+            expectations=tuple(self.expectations), seed=1, repeat=1, statistics=tuple(self.statistics),
+            integrity=self.integrity is not None,
         )  # fmt: skip
 
     def story(self) -> Story:

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from harness.expectations import judge
+from harness.plan import Statistic
 from harness.story import LabError, Noise
 
 RIGHT = "2*Net.ReadTimeout + 4*Net.DialTimeout + 3*Metadata.Retry.Backoff"
@@ -205,3 +206,39 @@ def test_every_measure_of_every_operation_is_listed(blackholed: Make) -> None:
             "probe.waits(Net.ReadTimeout)", "probe.waited(Net.DialTimeout)"} <= set(found)  # fmt: skip
     assert "warm_up.time_to_error" not in found
     assert found["probe.time_to_ack"].missing is not None
+
+
+def statistic(**more: Any) -> Statistic:
+    told = {"statistic": "mean", "of": TIME, "unit": "s", "kind": "equals", "formula": RIGHT, "highest": 60.0}
+    return Statistic(**{**told, **more})  # type: ignore[arg-type]
+
+
+def test_a_run_that_counts_only_together_with_others_passes_where_it_is_sound(blackholed: Make) -> None:
+    tale = blackholed()
+    tale.statistics.append(statistic(within_absolute=0.05))
+    judgement = judge(tale.plan(), tale.story())
+    assert (judgement.verdict, judgement.reasons) == ("pass", ())
+    assert TIME in [measure.name for measure in judgement.measures]
+    tale.statistics = [statistic(within_absolute=0.05, when="cluster.brokers == 3")]
+    assert judge(tale.plan(), tale.story()).verdict == "inconclusive"
+
+
+def test_a_mean_of_times_wants_as_quiet_a_machine_as_a_point(blackholed: Make) -> None:
+    tale = blackholed()
+    tale.noise = Noise(loop_lag_p99_s=0.03, loop_lag_max_s=0.03, samples=100)
+    tale.statistics.append(statistic(within_absolute=0.05))
+    assert judge(tale.plan(), tale.story()).noisy
+    tale.statistics = [statistic(within_absolute=0.5)]
+    assert not judge(tale.plan(), tale.story()).noisy
+
+
+def test_a_world_that_had_not_settled_leaves_the_run_inconclusive(blackholed: Make) -> None:
+    tale = blackholed()
+    tale.expect("probe.zombies", "equals", "0")
+    tale.expect(TIME, "equals", RIGHT, within_absolute=0.05)
+    tale.log("warm_up", complete=True)
+    assert verdict(tale) == "pass"
+    tale.log(complete=False)
+    judgement = judge(tale.plan(), tale.story())
+    assert judgement.verdict == "inconclusive"
+    assert judgement.reasons[0] == "the world had not settled after 2 s: its log is not the last word"

@@ -32,6 +32,22 @@ def test_what_is_written_is_read_back(tmp_path: Path) -> None:
     assert list(read_events(results, [])) == sample.events("aaa", count=3) + sample.events("bbb", count=2)
 
 
+def test_what_all_runs_amount_to_is_written_whole_and_gone_when_there_will_be_more(tmp_path: Path) -> None:
+    folder = filled(tmp_path / "r")
+    with Writer.reopen(folder, sample.manifest("aaa", "bbb"), kept=[("aaa", 1), ("bbb", 1)]) as writer:
+        writer.write_groups([sample.group("held"), sample.group("failed")])
+        writer.write_groups([sample.group("held")])
+    assert read(folder).groups == (sample.group("held"),)
+    with Writer.reopen(folder, sample.manifest("aaa", "bbb"), kept=[("aaa", 1), ("bbb", 1)]):
+        assert read(folder).groups == ()
+
+
+def test_a_suite_without_statistics_has_no_file_of_them(tmp_path: Path) -> None:
+    with Writer.create(tmp_path / "r", sample.manifest("aaa")) as writer:
+        writer.write_groups([])
+    assert not (tmp_path / "r" / "groups.jsonl").exists()
+
+
 def test_the_highest_attempt_counts_whatever_the_order(tmp_path: Path) -> None:
     with Writer.create(tmp_path / "r", sample.manifest("aaa")) as writer:
         writer.write(sample.run("aaa", attempt=2, verdict="pass"), [])

@@ -1,0 +1,92 @@
+"""Protects expectations over many runs on the command line: they count in the table, the exit code and the JSON
+document, and a single replayed run is not judged for all."""
+
+import json
+from pathlib import Path
+
+from command_line import faultlab
+
+LUCK = """\
+format: 1
+scenario: luck
+about: Two of three bootstrap addresses belong to nobody.
+client: {{profile: sarama, version: 1.27.2, bootstrap: [1, dark, dark]}}
+settings: {{Net.DialTimeout: 100ms}}
+cluster: {{brokers: 1, topics: [{{name: orders}}]}}
+steps:
+  - {{do: connect, as: probe, expect: ok}}
+expect:
+  - {{mean: probe.time_to_end, between: [0s, 300ms], equals: {mean}, within: 60ms}}
+  - {{share: probe.time_to_end < Net.DialTimeout, equals: 1/3, within: 0.3}}
+repeat: {repeat}
+"""
+
+
+def write(folder: Path, *, mean: str = "Net.DialTimeout", repeat: int = 60) -> Path:
+    path = folder / "luck.scenario.yaml"
+    path.write_text(LUCK.format(mean=mean, repeat=repeat))
+    return path
+
+
+def test_what_holds_over_many_runs_passes_and_stands_in_the_row(tmp_path: Path) -> None:
+    done = faultlab("run", "--env", "sim", "--out", "r", write(tmp_path), cwd=tmp_path)
+    assert done.code == 0, done.out + done.err
+    row = next(line for line in done.lines if line.endswith("60/60") and "mean" in line)
+    assert row.startswith("ok  luck  sarama 1.27.2")
+    assert "mean 0.100 s" in row
+    groups = [json.loads(line) for line in (tmp_path / "r" / "groups.jsonl").read_text().splitlines()]
+    assert [(group["statistic"], group["outcome"], group["runs"]) for group in groups] == [
+        ("mean", "held", 60), ("share", "held", 60),
+    ]  # fmt: skip
+
+
+def test_what_fails_over_many_runs_fails_the_suite_with_its_figures(tmp_path: Path) -> None:
+    done = faultlab("run", "--env", "sim", "--out", "r", write(tmp_path, mean="240ms"), cwd=tmp_path)
+    assert done.code == 1
+    assert done.widest() <= 80
+    start = next(n for n, line in enumerate(done.lines) if line.startswith("FAIL  luck"))
+    block = "\n".join(done.lines[start : start + 9])
+    assert "luck.scenario.yaml:10" in block
+    assert "over runs  mean probe.time_to_end, 60 of 60 runs" in block
+    assert "expected   0.240 s ± 0.060   measured 0." in block
+    assert "the true value is below 0.180 s" in " ".join(block.split())
+    assert "faultlab replay" in block
+    assert any(line.startswith("FAILED  60 ok of 60 runs; over repeats: 1 failed, 1 ok") for line in done.lines)
+
+
+def test_too_few_runs_are_inconclusive_and_say_how_many_it_takes(tmp_path: Path) -> None:
+    done = faultlab("run", "--env", "sim", "--out", "r", write(tmp_path, repeat=12), cwd=tmp_path)
+    assert done.code == 2
+    told = " ".join(done.out.split())
+    assert "share probe.time_to_end < Net.DialTimeout: 12 runs are too few for this tolerance: needs 50 runs" in told
+    more = faultlab(
+        "run", "--env", "sim", "--out", "m", "--repeat", "60", tmp_path / "luck.scenario.yaml", cwd=tmp_path
+    )
+    assert more.code == 0, more.out
+
+
+def test_a_replay_of_one_run_is_not_judged_for_all(tmp_path: Path) -> None:
+    faultlab("run", "--env", "sim", "--out", "results/r", write(tmp_path), cwd=tmp_path)
+    run_id = json.loads((tmp_path / "results" / "r" / "runs.jsonl").read_text().splitlines()[0])["run_id"]
+    done = faultlab("replay", run_id, cwd=tmp_path)
+    assert done.code == 0, done.out + done.err
+    assert "1 ok of 1 run" in done.out
+
+
+def test_the_json_document_has_the_groups(tmp_path: Path) -> None:
+    done = faultlab("run", "--env", "sim", "--out", "r", "--json", write(tmp_path, mean="240ms"), cwd=tmp_path)
+    document = json.loads(done.out)
+    assert (document["exit_code"], document["verdict"]) == (1, "failed")
+    assert [group["verdict"] for group in document["groups"]] == ["fail", "pass"]
+
+
+def test_a_suite_cut_short_is_judged_when_it_is_whole(tmp_path: Path) -> None:
+    """As an interruption leaves it: half of its lines, and no word on what they amount to."""
+    faultlab("run", "--env", "sim", "--out", "r", write(tmp_path), cwd=tmp_path)
+    folder = tmp_path / "r"
+    before = (folder / "groups.jsonl").read_text()
+    lines = (folder / "runs.jsonl").read_text().splitlines(keepends=True)
+    (folder / "runs.jsonl").write_text("".join(lines[:30]))
+    done = faultlab("run", "--resume", "r", cwd=tmp_path)
+    assert done.code == 0, done.out + done.err
+    assert (folder / "groups.jsonl").read_text() == before
