@@ -1,11 +1,14 @@
 """A story told by hand, for whatever reads stories: the subject's trace line by line, as a driver would record it."""
 
+import signal
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck
+from hypothesis import settings as hypothesis_settings
 
 from harness.faults import FAULTS
 from harness.plan import ClientPlan, ClusterShape, Do, Expectation, Inject, Named, RunPlan, Statistic, Topic
@@ -23,6 +26,14 @@ from harness.story import (
     Story,
     Told,
 )
+
+# Tests share the machine: how fast examples are made is no finding.
+hypothesis_settings.register_profile("shared machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+hypothesis_settings.load_profile("shared machine")
+
+# A shell's background job has SIGINT ignored, and its children inherit that: what tests interrupt must be interruptible.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 SETTINGS = {"Net.DialTimeout": 1.0, "Net.ReadTimeout": 2.0, "Net.WriteTimeout": 3.0, "Metadata.Retry.Backoff": 0.25}
 
