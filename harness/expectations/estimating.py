@@ -75,7 +75,7 @@ def _mean(statistic: Statistic, told: Told, bounds: Bounds, level: float) -> See
         mean_interval(told.highs, statistic.lowest, statistic.highest, chance=level).high,
     )
     least, most = sum(told.lows) / runs, sum(told.highs) / runs
-    reach = _reach(least, most, interval)
+    reach = _reach(least, most, interval, bounds)
     # The width of the interval falls with the root of the number of runs.
     needed = ceil(runs * (reach / _wanted(least, most, bounds)) ** 2)
     return Seen(least, most, interval, enough=reach <= bounds.tolerance, needed=needed)
@@ -86,11 +86,11 @@ def _quantile(statistic: Statistic, told: Told, bounds: Bounds, level: float) ->
     runs = len(told.lows)
     least, most = percentile(told.lows, statistic.q), percentile(told.highs, statistic.q)
     interval = quantile_interval(told.lows, told.highs, statistic.q, chance=level)
-    reach = _reach(least, most, interval)
+    reach = _reach(least, most, interval, bounds)
     wanted = _wanted(least, most, bounds)
     # The interval's ends are ranks: it takes as many runs as tell the quantile's rank from those of values so far off.
-    too_low = sum(value < least - wanted for value in told.lows) / runs
-    low_enough = sum(value <= most + wanted for value in told.highs) / runs
+    too_low = None if bounds.low is None else sum(value < least - wanted for value in told.lows) / runs
+    low_enough = None if bounds.high is None else sum(value <= most + wanted for value in told.highs) / runs
     by_rank = runs_for_share(statistic.q, too_low, low_enough, chance=level)
     first = runs_for_quantile(statistic.q, chance=level)
     needed = first if by_rank is None and runs < first else by_rank
@@ -98,8 +98,11 @@ def _quantile(statistic: Statistic, told: Told, bounds: Bounds, level: float) ->
     return Seen(least, most, interval, enough, None if needed is None else max(first, needed))
 
 
-def _reach(least: float, most: float, interval: Interval) -> float:
-    return max(interval.high - most, least - interval.low)
+def _reach(least: float, most: float, interval: Interval, bounds: Bounds) -> float:
+    """How far the truth may be from the estimate, on the sides on which it is bound."""
+    above = 0.0 if bounds.high is None else interval.high - most
+    below = 0.0 if bounds.low is None else least - interval.low
+    return max(above, below)
 
 
 def _wanted(least: float, most: float, bounds: Bounds) -> float:

@@ -1,7 +1,7 @@
 """One statistical expectation held against all runs of a case.
 
-It fails only where the bounds exclude everything that is compatible with the runs; it holds only where there are enough
-runs for its tolerance. A run that shows nothing (no proof, noise, no such measure) may have been anything.
+It fails only where the bounds exclude everything that is compatible with the runs; it holds where they include all of
+that, or the estimate of enough runs. A run that shows nothing (no proof, noise, no such measure) may have been anything.
 """
 
 from collections.abc import Sequence
@@ -98,6 +98,8 @@ def _decided(
         return "failed", f"{shown} over {runs} runs: the true value is above {amount(high, unit)}"
     if low is not None and found.interval.high < low:
         return "failed", f"{shown} over {runs} runs: the true value is below {amount(low, unit)}"
+    if (low is None or found.interval.low >= low) and (high is None or found.interval.high <= high):
+        return "held", None
     silent = f" ({len(told.silent)} showed nothing: {told.silent[0]})" if told.silent else ""
     about = "" if statistic.statistic == "share" else "about "
     needs = f"needs {about}{found.needed} runs" if found.needed is not None and found.needed > runs else "add runs"
