@@ -66,10 +66,13 @@ class SettingsTable:
         self._rows: dict[str, list[Setting]] = {}
         for setting in settings:
             self._rows.setdefault(setting.name, []).append(setting)
+        self._of: dict[str, tuple[Setting, ...]] = {}
 
     def of(self, release: str) -> tuple[Setting, ...]:
         """The settings that this release has."""
-        return tuple(row for rows in self._rows.values() for row in rows if _has(row, release))
+        if release not in self._of:
+            self._of[release] = tuple(row for rows in self._rows.values() for row in rows if _has(row, release))
+        return self._of[release]
 
     def find(self, name: str, release: str) -> Setting:
         """The setting called `name`. Raises SettingError with the nearest name where the release has none."""

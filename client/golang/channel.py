@@ -72,10 +72,15 @@ class Channel(Generic[T]):
         return self
 
     async def __anext__(self) -> T:
-        value, ok = await self.receive()
+        value: Any
+        taken = self.take()
+        if taken is None:
+            _, value, ok = await self.park_receiver(asyncio.get_running_loop().create_future(), 0).future
+        else:
+            value, ok = taken
         if not ok:
             raise StopAsyncIteration
-        return value  # type: ignore[return-value]
+        return value  # type: ignore[no-any-return]
 
     def close(self) -> None:
         """No more sends: receivers get what is buffered, then nothing. Raises ClosedChannelError the second time."""

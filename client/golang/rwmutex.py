@@ -5,16 +5,19 @@ A writer that waits keeps new readers out; when one is done, the readers that ca
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 
 
 class RWMutex:
-    """Work that never waits needs no `reading`: a `turn_to_read` before it is enough, as no writer can come between."""
+    """`async with lock.reading:`, `async with lock.writing:`.
 
-    __slots__ = ("_drained", "_readers", "_waiting_readers", "_waiting_writers", "_written")
+    Work that never waits needs no `reading`: a `turn_to_read` before it is enough, as no writer can come between.
+    """
+
+    __slots__ = ("_drained", "_readers", "_waiting_readers", "_waiting_writers", "_written", "reading", "writing")
 
     def __init__(self) -> None:
+        self.reading = _Reading(self)
+        self.writing = _Writing(self)
         self._readers = 0
         self._written = False
         """By a writer that writes, or waits for readers to end."""
@@ -24,40 +27,62 @@ class RWMutex:
 
     async def turn_to_read(self) -> None:
         if self._written:
-            async with self.reading():
+            async with self.reading:
                 pass
 
-    @asynccontextmanager
-    async def reading(self) -> AsyncIterator[None]:
+    async def lock_to_read(self) -> None:
         if self._written:
-            await _parked(self._waiting_readers)
+            await _parked(self._waiting_readers)  # whoever wakes us has counted us in
         else:
             self._readers += 1
-        try:
-            yield
-        finally:
-            self._readers -= 1
-            if self._readers == 0 and self._drained is not None:
-                self._drained.set_result(None)
-                self._drained = None
 
-    @asynccontextmanager
-    async def writing(self) -> AsyncIterator[None]:
+    def unlock_to_read(self) -> None:
+        self._readers -= 1
+        if self._readers == 0 and self._drained is not None:
+            self._drained.set_result(None)
+            self._drained = None
+
+    async def lock_to_write(self) -> None:
         if self._written:
-            await _parked(self._waiting_writers)
+            await _parked(self._waiting_writers)  # whoever wakes us leaves it marked as written
         self._written = True
         if self._readers:
             self._drained = asyncio.get_running_loop().create_future()
             await self._drained
-        try:
-            yield
-        finally:
-            while self._waiting_readers:
-                self._readers += 1
-                self._waiting_readers.popleft().set_result(None)
-            self._written = bool(self._waiting_writers)
-            if self._waiting_writers:
-                self._waiting_writers.popleft().set_result(None)
+
+    def unlock_to_write(self) -> None:
+        while self._waiting_readers:
+            self._readers += 1
+            self._waiting_readers.popleft().set_result(None)
+        self._written = bool(self._waiting_writers)
+        if self._waiting_writers:
+            self._waiting_writers.popleft().set_result(None)
+
+
+class _Reading:
+    __slots__ = ("_lock",)
+
+    def __init__(self, lock: RWMutex) -> None:
+        self._lock = lock
+
+    async def __aenter__(self) -> None:
+        await self._lock.lock_to_read()
+
+    async def __aexit__(self, *_: object) -> None:
+        self._lock.unlock_to_read()
+
+
+class _Writing:
+    __slots__ = ("_lock",)
+
+    def __init__(self, lock: RWMutex) -> None:
+        self._lock = lock
+
+    async def __aenter__(self) -> None:
+        await self._lock.lock_to_write()
+
+    async def __aexit__(self, *_: object) -> None:
+        self._lock.unlock_to_write()
 
 
 async def _parked(queue: "deque[asyncio.Future[None]]") -> None:

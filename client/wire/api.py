@@ -27,7 +27,12 @@ class Api(Generic[Q, R]):
     @property
     def name(self) -> str:
         """The name in Apache Kafka's protocol guide: `ListOffsets`."""
-        return "".join(word.capitalize() for word in self.module.split("_"))
+        return _camel_case(self.module)
+
+
+@cache
+def _camel_case(words: str) -> str:
+    return "".join(word.capitalize() for word in words.split("_"))
 
 
 @cache

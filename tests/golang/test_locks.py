@@ -99,13 +99,13 @@ def test_readers_share_and_a_waiting_writer_keeps_new_ones_out() -> None:
         order = []
 
         async def read(name: str, last: "asyncio.Future[None] | None" = None) -> None:
-            async with lock.reading():
+            async with lock.reading:
                 order.append(name)
                 if last is not None:
                     await last
 
         async def write(name: str) -> None:
-            async with lock.writing():
+            async with lock.writing:
                 order.append(name)
 
         release: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -130,12 +130,12 @@ def test_readers_share_and_a_waiting_writer_keeps_new_ones_out() -> None:
 def test_a_turn_to_read_waits_for_the_writer() -> None:
     async def test() -> None:
         lock = RWMutex()
-        async with lock.writing():
+        async with lock.writing:
             turn = asyncio.create_task(lock.turn_to_read())
             await turns()
             assert not turn.done()
         await turn
-        async with lock.writing():
+        async with lock.writing:
             pass
 
     run(test)

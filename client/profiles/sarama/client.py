@@ -52,7 +52,7 @@ class Client:
         await self._check_open()
         self._closer.close()
         await self._closed.receive()
-        async with self.registry.lock.writing():
+        async with self.registry.lock.writing:
             self.registry.close()
             self._metadata.forget()
 

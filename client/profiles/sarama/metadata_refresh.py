@@ -4,6 +4,7 @@ Source: Shopify/sarama v1.27.2 client.go, IBM/sarama v1.60.1 client.go (tryRefre
 """
 
 import asyncio
+from functools import lru_cache
 from typing import NamedTuple
 
 from client.errors import ClientError
@@ -90,10 +91,8 @@ class MetadataRefresh:
 
     async def _ask_brokers(self, topics: tuple[str, ...], deadline_at: float | None) -> _Try:
         """Brokers one after the other until one answers."""
-        request = MetadataRequest(
-            topics=tuple(MetadataRequestTopic(name=topic) for topic in topics) if topics else None,
-            allow_auto_topic_creation=bool(topics) and self._conf.metadata_allow_auto_topic_creation,
-        )
+        creates = bool(topics) and self._conf.metadata_allow_auto_topic_creation
+        request = _request(topics, allow_auto_topic_creation=creates)
         broker_errors: list[ClientError] = []
         broker = await self._registry.next_to_ask()
         while broker is not None and not _past(deadline_at, 0.0):
@@ -121,7 +120,7 @@ class MetadataRefresh:
 
     async def _update(self, snapshot: Snapshot, *, all_known_metadata: bool) -> _Try:
         """Take an answer in."""
-        async with self._registry.lock.writing():
+        async with self._registry.lock.writing:
             if self._registry.closed:
                 return _Try(False, None)
             self._registry.update(snapshot.nodes)
@@ -153,6 +152,14 @@ class MetadataRefresh:
         if not self._conf.release.keeps_broker_errors:
             return _Try(should_retry, last)
         return _Try(should_retry, TopicErrors(errors) if errors else None)
+
+
+@lru_cache(maxsize=64)
+def _request(topics: tuple[str, ...], *, allow_auto_topic_creation: bool) -> MetadataRequest:
+    return MetadataRequest(
+        topics=tuple(MetadataRequestTopic(name=topic) for topic in topics) if topics else None,
+        allow_auto_topic_creation=allow_auto_topic_creation,
+    )
 
 
 def _past(deadline_at: float | None, backoff_s: float) -> bool:

@@ -39,7 +39,7 @@ class BrokerRegistry:
 
     async def next_to_ask(self) -> Broker | None:
         """Whom to ask for metadata, its connection being opened; None where nobody is left."""
-        async with self.lock.reading():
+        async with self.lock.reading:
             if self._conf.release.asks_registered_first:
                 broker = await self._least_loaded() or self._first_seed()
             else:
@@ -62,7 +62,7 @@ class BrokerRegistry:
 
     async def deregister(self, broker: Broker) -> None:
         """It failed: the first seed goes to the dead ones, a registered broker is forgotten."""
-        async with self.lock.writing():
+        async with self.lock.writing:
             self._forget(broker)
 
     def _forget(self, broker: Broker) -> None:
@@ -81,7 +81,7 @@ class BrokerRegistry:
         )
 
     async def resurrect_dead_seeds(self) -> None:
-        async with self.lock.writing():
+        async with self.lock.writing:
             self._seeds += self._dead_seeds
             self._dead_seeds = []
 
