@@ -1,7 +1,7 @@
 """One statistical expectation held against all runs of a case.
 
 It fails only where the bounds exclude everything that is compatible with the runs; it holds where they include all of
-that, or the estimate of enough runs. A run that shows nothing (no proof, noise, no such measure) may have been anything.
+that, or the estimate of enough runs. A run that shows nothing (no proof, noise, no measure) may have been anything.
 """
 
 from collections.abc import Sequence
