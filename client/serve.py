@@ -11,7 +11,7 @@ import traceback
 from collections.abc import AsyncIterator, Callable, Mapping
 from random import Random
 
-from pydantic_core import to_json
+from pydantic_core import from_json, to_json
 
 from client.errors import ClientError, SettingError
 from client.events import Tracer, Value
@@ -85,6 +85,7 @@ class _Subject:
         self._log = log
         self._loop = asyncio.get_running_loop()
         self._outbox = _Outbox(write, self._unheard)
+        self._put = self._outbox.put
         self._ended: asyncio.Future[int] = self._loop.create_future()
         self._tasks = Tasks(self._panicked)
         self._surroundings = Surroundings(
@@ -131,13 +132,13 @@ class _Subject:
         return round(self._loop.time() * 1e9)
 
     def _traced(self, at_ns: int, kind: str, fields: dict[str, Value]) -> None:
-        self._outbox.put({"ev": "trace", "at_ns": at_ns, "kind": kind, **fields})
+        self._put({"ev": "trace", "at_ns": at_ns, "kind": kind, **fields})
 
     # Commands.
 
     def _command(self, line: bytes) -> None:
         try:
-            command = json.loads(line)
+            command = from_json(line)
         except ValueError as wrong:
             self._refuse(f"a command is a JSON object in a line: {wrong}")
             return

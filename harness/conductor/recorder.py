@@ -1,7 +1,6 @@
 """Collects what happens in a run, numbered by source and counted from the run's origin."""
 
 from collections.abc import Mapping
-from operator import attrgetter
 
 from harness.story import Happening, Value
 
@@ -23,16 +22,14 @@ class Recorder:
         self._numbers[source] = number + 1
         self._told.append(
             Happening(
-                at_ns=self.since_origin(at_ns),
-                source=source,
-                source_seq=number,
-                kind=str(kind),
-                fields={name: value for name, value in fields.items() if value is not None}
-                if None in fields.values()
-                else fields,
+                at_ns - self.origin_ns, source, number, str(kind), _given(fields) if None in fields.values() else fields
             )
         )
 
     def happenings(self) -> tuple[Happening, ...]:
         """All so far, by time, source and number."""
-        return tuple(sorted(self._told, key=attrgetter("at_ns", "source", "source_seq")))
+        return tuple(sorted(self._told))
+
+
+def _given(fields: Mapping[str, Value]) -> Mapping[str, Value]:
+    return {name: value for name, value in fields.items() if value is not None}

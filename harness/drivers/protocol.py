@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import NamedTuple
 
-from pydantic_core import SchemaValidator, ValidationError, core_schema, from_json
+from pydantic_core import SchemaValidator, ValidationError, core_schema, from_json, to_json
 
 from client.events import Kind
 from harness.drivers.errors import Fault, SubjectError
@@ -57,16 +57,19 @@ _TRACE_KINDS = frozenset(kind.value for kind in Kind)
 
 def encode(command: Mapping[str, str | int | float]) -> bytes:
     """A command as a line without its end. The id goes to a subject exactly as it stands in the scenario."""
-    return json.dumps(command, separators=(",", ":"), ensure_ascii=False).encode()
+    return to_json(command)
 
 
 def parse(line: bytes) -> Event:
     """What a subject's line says. Raises SubjectError with the line's beginning and what is wrong with it."""
     if line.startswith(_TRACE_BEGINS):
+        # As a bundled client says it: nearly every line of a run. What `_trace` gives, in one step.
         try:
-            return _plain_trace(line)
+            fields = _PLAIN_TRACE.validate_json(line)
+            del fields["ev"]
+            return Trace(fields.pop("at_ns"), fields.pop("kind"), fields)
         except ValidationError:
-            pass  # what is wrong with it, if anything, is said below
+            pass  # what is odd about it, or wrong, is found below
     said = _decoded(line)
     if not isinstance(said, dict):
         raise _garbage(line, "is no JSON object")
@@ -118,14 +121,6 @@ def _trace(said: dict[str, object]) -> Event:
             raise ValueError(f"has an unknown field {name[:SHOWN]!r} (known: {', '.join(_TRACE_FIELDS)})")
         fields[name] = _CHECKS[wanted](name, value)
     return Trace(_at_ns(said), str(kind), fields)
-
-
-def _plain_trace(line: bytes) -> Event:
-    """A trace event without anything odd, as a bundled client says it: nearly every line of a run. Gives what `_trace`
-    gives, in one step. Raises ValidationError for some lines that are right, and for all that are wrong."""
-    fields = _PLAIN_TRACE.validate_json(line)
-    del fields["ev"]
-    return Trace(fields.pop("at_ns"), fields.pop("kind"), fields)
 
 
 _READERS: Mapping[str, Callable[[dict[str, object]], Event]] = {

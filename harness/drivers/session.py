@@ -14,7 +14,7 @@ from harness.drivers.errors import Fault, SubjectError
 from harness.drivers.launch import launch_record
 from harness.drivers.protocol import Event, Failed, Ok, Ready, Started, Trace, encode, parse
 from harness.drivers.stamps import Stamps
-from harness.environments.world import Line, Process, World
+from harness.environments.world import Process, World
 from harness.plan import RunPlan
 from harness.story import Outcome, Told, Value
 
@@ -48,8 +48,9 @@ class Subject:
         self._ready = asyncio.Event()
         self._ready_said = False
         self._output_ended = False
-        self._second: tuple[int, int] = (0, 0)
         self._lines = 0
+        self._lines_allowed = 0
+        self._second_ends_ns = 0
         self.ready_ns = 0
         self.failure: Exception | None = None
 
@@ -170,9 +171,19 @@ class Subject:
 
     async def _read(self) -> None:
         try:
-            async for line in self._process.lines():
-                self._count(line)
-                self._take(parse(line.text), line.received_ns)
+            async for text, received_ns in self._process.lines():
+                self._lines += 1
+                if received_ns >= self._second_ends_ns:
+                    self._second_ends_ns = received_ns + 1_000_000_000
+                    self._lines_allowed = min(self._lines - 1 + LINES_LIMIT, LINES_TOTAL)
+                if self._lines > self._lines_allowed:
+                    raise self._flood()
+                event = parse(text)
+                if isinstance(event, Trace) and self._ready_said:
+                    at_ns = self._stamps.believed(event.at_ns, received_ns)
+                    self._tell(received_ns if at_ns is None else at_ns, event.kind, event.fields)
+                else:
+                    self._take(event, received_ns)
             await self._take_end_of_output()
         except SubjectError as error:
             self._fail(self._wrong(error.code, error.text))
@@ -193,21 +204,14 @@ class Subject:
             when = f"while `{name}` was under way" if begun else f"before it said `started` for `{name}`"
             self._fail(await self._died(when))
 
-    def _count(self, line: Line) -> None:
-        second = line.received_ns // 1_000_000_000
-        count = self._second[1] + 1 if self._second[0] == second else 1
-        self._second = (second, count)
-        self._lines += 1
-        if count > LINES_LIMIT:
-            raise SubjectError(Fault.FLOODS, f"said more than {LINES_LIMIT} lines within a second")
+    def _flood(self) -> SubjectError:
         if self._lines > LINES_TOTAL:
-            raise SubjectError(Fault.FLOODS, f"said more than {LINES_TOTAL} lines in one run")
+            return SubjectError(Fault.FLOODS, f"said more than {LINES_TOTAL} lines in one run")
+        return SubjectError(Fault.FLOODS, f"said more than {LINES_LIMIT} lines within a second")
 
     def _take(self, event: Event, received_ns: int) -> None:
-        if isinstance(event, Trace) and self._ready_said:
-            at_ns = self._stamps.believed(event.at_ns, received_ns)
-            self._tell(received_ns if at_ns is None else at_ns, event.kind, event.fields)
-        elif isinstance(event, Ready):
+        """Take anything but a trace after `ready`, which is nearly all that a subject says."""
+        if isinstance(event, Ready):
             self._take_ready(event, received_ns)
         elif not self._ready_said or isinstance(event, Trace):
             raise SubjectError(Fault.OUT_OF_ORDER, f"spoke before its `ready`: {event}")

@@ -1,5 +1,7 @@
 """One expectation held against one measurement: nothing here knows of faults, noise or other expectations."""
 
+from typing import Any
+
 from harness.expectations.measuring import measured
 from harness.language.formulas import evaluate, evaluate_when
 from harness.measures import MEASURES, Censored, Measured, Missing, Value, parse
@@ -19,13 +21,8 @@ def hold(plan: RunPlan, story: Story, expectation: Expectation) -> Judged:
     """
     name = parse(expectation.measure)
     unit = MEASURES[name.measure].unit
-    judged = Judged(
-        measure=expectation.measure, kind=expectation.kind, formula=expectation.formula, when=expectation.when,
-        unit=unit, outcome="skipped", declared_holds=expectation.holds, source=expectation.source,
-        name=expectation.name, line=expectation.line,
-    )  # fmt: skip
     if expectation.when is not None and not evaluate_when(expectation.when, plan):
-        return judged.model_copy(update={"reason": f"{expectation.when} is false here"})
+        return _judged(expectation, unit, outcome="skipped", reason=f"{expectation.when} is false here")
     evaluated = evaluate(expectation.formula, plan)
     predicted = evaluated.number
     tolerance = expectation.within_relative * abs(predicted) + expectation.within_absolute
@@ -34,13 +31,19 @@ def hold(plan: RunPlan, story: Story, expectation: Expectation) -> Judged:
     found = measured(plan, story, name)
     within, reason = _within(found, low, high, unit)
     outcome = _outcome(within, expectation)
-    return judged.model_copy(
-        update={
-            "terms": evaluated.terms, "predicted": predicted, "low": low, "high": high,
-            "measured": found.value if isinstance(found, Value) else None,
-            "censored_at": found.at_least if isinstance(found, Censored) else None,
-            "outcome": outcome, "fails_run": _fails_run(outcome, expectation), "reason": reason,
-        }
+    return _judged(
+        expectation, unit, terms=evaluated.terms, predicted=predicted, low=low, high=high,
+        measured=found.value if isinstance(found, Value) else None,
+        censored_at=found.at_least if isinstance(found, Censored) else None,
+        outcome=outcome, fails_run=_fails_run(outcome, expectation), reason=reason,
+    )  # fmt: skip
+
+
+def _judged(expectation: Expectation, unit: str, **found: Any) -> Judged:
+    return Judged(
+        measure=expectation.measure, kind=expectation.kind, formula=expectation.formula, when=expectation.when,
+        unit=unit, declared_holds=expectation.holds, source=expectation.source, name=expectation.name,
+        line=expectation.line, **found,
     )  # fmt: skip
 
 

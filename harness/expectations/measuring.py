@@ -24,7 +24,7 @@ def all_measures(plan: RunPlan, story: Story) -> tuple[Measure, ...]:
             found[str(name)] = as_record(name, result)
     expected = [expectation.measure for expectation in plan.expectations]
     expected += [statistic.of for statistic in plan.statistics if statistic.statistic != "share"]
-    for name in map(parse, expected):
+    for name in map(parse, dict.fromkeys(expected)):
         if str(name) not in found:
             found[str(name)] = as_record(name, measured(plan, story, name))
     return tuple(found.values())

@@ -2,9 +2,7 @@
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
-from operator import attrgetter, is_
-from threading import local
+from dataclasses import dataclass, field
 from typing import Any
 
 from client.profiles.contract import Profile
@@ -14,8 +12,9 @@ from harness.language.kernel import FUNCTIONS, Timer
 from harness.language.problems import did_you_mean
 from harness.language.syntax import FormulaError
 from harness.language.units import WORDS, UnitError, Value, duration, number
+from harness.latest import remembering_last
 from harness.operations import OPERATIONS
-from harness.plan import Do, Inject, Named, RunPlan, Unit
+from harness.plan import ClientPlan, ClusterShape, Do, Inject, Named, RunPlan, Step, Unit
 from harness.quantities import Measured, shown
 
 LASTS = "lasts"
@@ -154,22 +153,6 @@ def raw_value(named: Named) -> SettingValue:
     return int(value) if named.unit == "count" and value.is_integer() else value
 
 
-_WITHOUT_SCOPE = ("run_id", "seed", "repeat", "attempt")
-"""What tells the repeats of a cell apart: no formula can name it."""
-
-_cell = attrgetter(*(field.name for field in fields(RunPlan) if field.name not in _WITHOUT_SCOPE))
-
-
-class _Latest(local):
-    """The scope that this thread made last."""
-
-    made_of: tuple[object, ...] = ()
-    scope: Scope
-
-
-_latest = _Latest()
-
-
 def _functions(profile: Profile | None) -> dict[str, Function]:
     known: dict[str, Callable[..., float | Timer]] = {**FUNCTIONS, **(profile.functions if profile else {})}
     return {name: Function.of(call) for name, call in known.items()}
@@ -177,24 +160,26 @@ def _functions(profile: Profile | None) -> dict[str, Function]:
 
 def scope_of(plan: RunPlan, profile: Profile | None) -> Scope:
     """All that a formula of this plan may name. Repeats of one cell share it."""
-    made_of = (profile, *_cell(plan))
-    before = _latest.made_of
-    if len(before) != len(made_of) or not all(map(is_, before, made_of)):
-        _latest.scope = _scope(plan, profile)
-        _latest.made_of = made_of
-    return _latest.scope
+    return _scope(plan.client, plan.cluster, plan.steps, plan.settings, profile)
 
 
-def _scope(plan: RunPlan, profile: Profile | None) -> Scope:
+@remembering_last
+def _scope(
+    client: ClientPlan,
+    cluster: ClusterShape,
+    steps: tuple[Step, ...],
+    settings: tuple[Named, ...],
+    profile: Profile | None,
+) -> Scope:
     others = {
-        "cluster.brokers": Value("count", float(plan.cluster.brokers)),
-        "client.bootstrap.count": Value("count", float(len(plan.client.bootstrap))),
-        "client.bootstrap.dark": Value("count", float(len(plan.client.dark))),
-        "client.bootstrap.refused": Value("count", float(len(plan.client.refused))),
-        "client.version": Value("text", plan.client.version),
-        "client.name": Value("text", plan.client.name),
+        "cluster.brokers": Value("count", float(cluster.brokers)),
+        "client.bootstrap.count": Value("count", float(len(client.bootstrap))),
+        "client.bootstrap.dark": Value("count", float(len(client.dark))),
+        "client.bootstrap.refused": Value("count", float(len(client.refused))),
+        "client.version": Value("text", client.version),
+        "client.name": Value("text", client.name),
     }
-    for step in plan.steps:
+    for step in steps:
         if isinstance(step, Inject):
             others |= fault_values(step.alias, step.fault)
             if step.for_s is not None:
@@ -202,8 +187,8 @@ def _scope(plan: RunPlan, profile: Profile | None) -> Scope:
         elif isinstance(step, Do):
             others |= argument_values(step)
     return Scope(
-        settings={named.name: setting_value(named) for named in plan.settings},
+        settings={named.name: setting_value(named) for named in settings},
         others=others,
         functions=_functions(profile),
-        values={named.name: raw_value(named) for named in plan.settings},
+        values={named.name: raw_value(named) for named in settings},
     )

@@ -3,7 +3,8 @@
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Literal
+from functools import lru_cache
+from typing import Literal, NamedTuple
 
 from harness.plan import RunPlan
 from harness.story import Story
@@ -65,8 +66,7 @@ class MeasureDefinition:
         return ", ".join((*self.operations, *(["a fault"] if self.faults else []), *(["run"] if self.run else [])))
 
 
-@dataclass(frozen=True, slots=True)
-class MeasureName:
+class MeasureName(NamedTuple):
     """`probe.time_to_error` or `probe.waits(Net.ReadTimeout)`, taken apart."""
 
     alias: str
@@ -80,6 +80,7 @@ class MeasureName:
 _SPELLING = re.compile(r"(?P<alias>[^\s.()]+)\.(?P<measure>\w+)(?:\(\s*(?P<argument>[^()]*?)\s*\))?")
 
 
+@lru_cache(maxsize=1024)
 def parse(text: str) -> MeasureName:
     """Take a measure's name apart. Raises ValueError where it is not spelt `<step>.<measure>[(<setting>)]`."""
     found = _SPELLING.fullmatch(text.strip())

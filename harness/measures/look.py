@@ -4,7 +4,7 @@ from client.events import Kind
 from harness.measures.base import Missing
 from harness.measures.trace import TRACED, Wait, trace_of
 from harness.plan import Do, RunPlan
-from harness.story import Happening, OperationStory, Story, Told
+from harness.story import Happening, OperationStory, Story
 
 
 def operation_of(story: Story, alias: str) -> OperationStory | Missing:
@@ -41,7 +41,7 @@ def untraced(plan: RunPlan, story: Story, *kinds: Kind) -> Missing | None:
 
 def dials_seen(story: Story) -> tuple[int, ...]:
     """When the wire showed dials, for a client that tells of none."""
-    return tuple(happening.at_ns for happening in story.happenings if happening.kind == Told.DIAL_SEEN)
+    return trace_of(story).dials_seen
 
 
 def waits_during(story: Story, operation: OperationStory) -> tuple[Wait, ...]:

@@ -1,15 +1,17 @@
 """A subject's trace in order, its waits put together: worked out once for a story, however many measures look at it."""
 
 from dataclasses import dataclass
-from threading import local
+from operator import attrgetter
 
 from client.events import Kind
+from harness.latest import remembering_last
 from harness.story import Happening, OperationStory, Story, Told
 
 SUBJECT = "subject"
 TRACED = frozenset(kind.value for kind in Kind)
 
 _WAIT_STARTED, _WAIT_ENDED = Kind.WAIT_STARTED.value, Kind.WAIT_ENDED.value
+_DIAL_SEEN = Told.DIAL_SEEN.value
 _STARTED, _ENDED = Told.OPERATION_STARTED.value, Told.OPERATION_ENDED.value
 _IDENTITY = ("waiting_on", "purpose", "connection", "operation", "try_number", "broker", "address")
 
@@ -26,11 +28,13 @@ class Wait:
 
 
 class Trace:
-    """`told` is what the subject said, in its own order; `kinds` are those among it."""
+    """`told` is what the subject said, in its own order; `kinds` are those among it. `dials_seen` is when the wire
+    showed dials."""
 
     def __init__(self, story: Story) -> None:
-        self.told = sorted((h for h in story.happenings if h.source == SUBJECT), key=lambda h: h.source_seq)
-        self.kinds = frozenset(h.kind for h in self.told)
+        self.told = sorted((h for h in story.happenings if h.source == SUBJECT), key=attrgetter("source_seq"))
+        self.kinds = frozenset([h.kind for h in self.told])
+        self.dials_seen = tuple([h.at_ns for h in story.happenings if h.kind == _DIAL_SEEN])
         self._pairs = _pairs(self.told)
         self._during: dict[tuple[str, int], tuple[Happening, ...]] = {}
         self._waits: dict[tuple[str, int, int], tuple[Wait, ...]] = {}
@@ -87,22 +91,10 @@ class Trace:
         return tuple(sorted(found, key=lambda wait: (wait.began_ns, wait.ended_ns)))
 
 
-class _Latest(local):
-    """The story that this thread looked at last."""
-
-    story: Story | None = None
-    trace: Trace
-
-
-_latest = _Latest()
-
-
+@remembering_last
 def trace_of(story: Story) -> Trace:
-    """The trace of a story. Stories are looked at one after the other: the last one is remembered."""
-    if _latest.story is not story:
-        _latest.trace = Trace(story)
-        _latest.story = story
-    return _latest.trace
+    """The trace of a story. Stories are looked at one after the other: the last one's is remembered."""
+    return Trace(story)
 
 
 def _pairs(told: list[Happening]) -> tuple[tuple[Happening, Happening | None], ...]:

@@ -1,6 +1,6 @@
 """The record of one event: a line of events.jsonl. Flat, so that Spark reads it with a fixed schema."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from pydantic_core import to_json
 
@@ -36,31 +36,20 @@ class EventRecord(Record):
 
 _NO_FIELDS: Mapping[str, None] = dict.fromkeys(EventRecord.model_fields)
 
+Told = tuple[int, str, int, str, Mapping[str, str | int | float | None]]
+"""at_ns, source, source_seq, kind, and the fields that have a value."""
 
-def event_line(
-    fields: Mapping[str, str | int | float | None],
-    *,
-    run_id: str,
-    attempt: int,
-    at_ns: int,
-    source: str,
-    source_seq: int,
-    kind: str,
-) -> bytes:
-    """The line that an EventRecord with these values makes, its end included: runs have many events, so none is made.
+
+def lines_of(run_id: str, attempt: int, events: Iterable[Told]) -> list[bytes]:
+    """The lines that the EventRecords of a try make, ends included: runs have many events, so no record is made.
 
     For values whose types are known to be right. Raises ValueError for a field that no event has.
     """
-    row = {
-        **_NO_FIELDS,
-        "run_id": run_id,
-        "attempt": attempt,
-        "at_ns": at_ns,
-        "source": source,
-        "source_seq": source_seq,
-        "kind": kind,
-        **fields,
-    }
-    if len(row) != len(_NO_FIELDS):
-        raise ValueError(f"events have no field {', '.join(row.keys() - _NO_FIELDS.keys())}")
-    return to_json(row, inf_nan_mode="null") + b"\n"
+    every = {**_NO_FIELDS, "run_id": run_id, "attempt": attempt}
+    lines = []
+    for at_ns, source, source_seq, kind, fields in events:
+        row = {**every, "at_ns": at_ns, "source": source, "source_seq": source_seq, "kind": kind, **fields}
+        if len(row) != len(every):
+            raise ValueError(f"events have no field {', '.join(row.keys() - every.keys())}")
+        lines.append(to_json(row, inf_nan_mode="null") + b"\n")
+    return lines

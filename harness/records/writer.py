@@ -86,7 +86,7 @@ class Writer:
         self.write_lines(run, [_line(event) for event in events])
 
     def write_lines(self, run: RunRecord, events: Iterable[bytes]) -> None:
-        """As `write`, with events that are lines already, as `harness.records.event.event_line` makes them."""
+        """As `write`, with events that are lines already, as `harness.records.event.lines_of` makes them."""
         lines = b"".join(events)
         with self._lock:
             if lines:

@@ -2,13 +2,14 @@
 
 import os
 from collections.abc import Mapping
-from operator import attrgetter
+from functools import lru_cache
 from pathlib import Path
 from typing import Literal
 
 from harness.expectations import Judgement
+from harness.latest import remembering_last
 from harness.plan import Named, RunPlan
-from harness.records.event import event_line
+from harness.records.event import lines_of
 from harness.records.run import (
     Fault,
     IntegrityRecord,
@@ -38,7 +39,7 @@ def run_record(plan: RunPlan, story: Story, judgement: Judgement, *, started_at:
         brokers=plan.cluster.brokers,
         bootstrap=plan.client.bootstrap,
         parameters=tuple(named_value(value) for value in plan.parameters),
-        settings=tuple(named_value(value) for value in plan.settings),
+        settings=_settings(plan.settings),
         seed=plan.seed,
         repeat=plan.repeat,
         started_at=started_at,
@@ -66,19 +67,7 @@ def run_record(plan: RunPlan, story: Story, judgement: Judgement, *, started_at:
 
 def event_lines(plan: RunPlan, story: Story) -> list[bytes]:
     """The lines of events.jsonl, in order."""
-    ordered = sorted(story.happenings, key=attrgetter("at_ns", "source", "source_seq"))
-    return [
-        event_line(
-            happening.fields,
-            run_id=plan.run_id,
-            attempt=plan.attempt,
-            at_ns=happening.at_ns,
-            source=happening.source,
-            source_seq=happening.source_seq,
-            kind=happening.kind,
-        )
-        for happening in ordered
-    ]
+    return lines_of(plan.run_id, plan.attempt, sorted(story.happenings))
 
 
 def environment_name(plan: RunPlan) -> Literal["sim", "local"]:
@@ -88,8 +77,17 @@ def environment_name(plan: RunPlan) -> Literal["sim", "local"]:
 
 def shown_path(path: Path) -> str:
     """Relative to where the command was given, if it is below."""
-    here = Path.cwd()
-    return os.fspath(path.relative_to(here) if path.is_relative_to(here) else path)
+    return _below(path, os.getcwd())  # noqa: PTH109  (asked for by every run)
+
+
+@lru_cache
+def _below(path: Path, folder: str) -> str:
+    return os.fspath(path.relative_to(folder) if path.is_relative_to(folder) else path)
+
+
+@remembering_last
+def _settings(settings: tuple[Named, ...]) -> tuple[NamedValue, ...]:
+    return tuple(named_value(value) for value in settings)
 
 
 def named_value(named: Named) -> NamedValue:
@@ -142,6 +140,7 @@ def _integrity(integrity: Integrity) -> IntegrityRecord:
     )
 
 
+@remembering_last
 def _kernel(kernel: Kernel) -> KernelRecord:
     return KernelRecord(release=kernel.release, hz=kernel.hz, sysctls=_values(kernel.sysctls))
 

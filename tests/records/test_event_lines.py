@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.records.event import EventRecord, event_line
+from harness.records.event import EventRecord, lines_of
 
 ADDRESS = ("run_id", "attempt", "at_ns", "source", "source_seq", "kind")
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
@@ -24,10 +24,11 @@ def values_of(name: str) -> st.SearchStrategy[object]:
 ))  # fmt: skip
 def test_a_line_is_what_the_record_writes(event: dict[str, object]) -> None:
     fields = {name: value for name, value in event.items() if name not in ADDRESS}
-    line = event_line(fields, **{name: event[name] for name in ADDRESS})  # type: ignore[arg-type]
+    run_id, attempt, *told = (event[name] for name in ADDRESS)
+    (line,) = lines_of(run_id, attempt, [(*told, fields)])  # type: ignore[arg-type, list-item]
     assert line == EventRecord.model_validate(event).model_dump_json().encode() + b"\n"
 
 
 def test_a_field_that_no_event_has_is_refused() -> None:
     with pytest.raises(ValueError, match="no field colour"):
-        event_line({"colour": "red"}, run_id="a", attempt=1, at_ns=0, source="subject", source_seq=0, kind="state")
+        lines_of("a", 1, [(0, "subject", 0, "state", {"colour": "red"})])

@@ -7,6 +7,7 @@ higher than the one it has, so that late news changes nothing.
 import json
 import re
 from dataclasses import asdict, dataclass
+from functools import cache
 from typing import Any
 from uuid import NAMESPACE_URL, UUID, uuid5
 
@@ -55,7 +56,12 @@ class TopicState:
     @property
     def topic_id(self) -> UUID:
         """Made of the name, so that every broker and every run has the same one."""
-        return uuid5(NAMESPACE_URL, f"topic:{self.name}")
+        return _topic_id(self.name)
+
+
+@cache
+def _topic_id(name: str) -> UUID:
+    return uuid5(NAMESPACE_URL, f"topic:{name}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

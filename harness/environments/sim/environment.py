@@ -9,6 +9,7 @@ from random import Random
 from typing import Literal
 
 from harness.brokers.embedded.intercepts import refusal
+from harness.environments.sim.garbage import collecting_seldom
 from harness.environments.sim.loop import START_S, Deadlock, Interrupted, Livelock, SimLoop
 from harness.environments.sim.simulation import simulate
 from harness.environments.sim.stderr import kept
@@ -53,6 +54,7 @@ class Sim:
     def open(self) -> None:
         """There is nothing to prepare."""
 
+    @collecting_seldom()
     def run(self, plan: RunPlan, progress: Progress, logs: Path | None) -> Story:
         """Raises RunInterrupted after `close`. Where the run can never end, the story's error names what hangs."""
 

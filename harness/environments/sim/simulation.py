@@ -6,7 +6,6 @@ from contextlib import suppress
 from random import Random
 from typing import Any, TypeVar
 
-from harness.environments.sim.garbage import collecting_seldom
 from harness.environments.sim.hosts import Host, HostState
 from harness.environments.sim.loop import Deadlock, Livelock, SimLoop
 
@@ -21,15 +20,14 @@ def simulate(main: Callable[[SimLoop], Coroutine[Any, Any, T]], rng: Random) -> 
 
     Raises what `main` raises, Deadlock, Livelock, and Interrupted.
     """
-    with collecting_seldom():
-        loop = SimLoop(rng)
+    loop = SimLoop(rng)
+    try:
+        return loop.run_until_complete(loop.main.spawn(main(loop), name="main"))
+    finally:
         try:
-            return loop.run_until_complete(loop.main.spawn(main(loop), name="main"))
+            _retire(loop)
         finally:
-            try:
-                _retire(loop)
-            finally:
-                loop.close()
+            loop.close()
 
 
 def _retire(loop: SimLoop) -> None:
