@@ -1,6 +1,6 @@
 """The lab's own error: how far its times lie from those that a subject takes of itself.
 
-    python bench/lab_error.py [--sends 200] [--waiting 16] [--starts 20]
+    .venv/bin/python bench/lab_error.py [--sends 200] [--waiting 16] [--starts 20]
 
 A sleeping subject (bench/subjects/sleeper.py) is measured by the arrival of its lines, alone and beside cells in which
 a blackholed client waits; and bundled clients are started one at a time, from the call to `ready`. Prints figures and
@@ -12,7 +12,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -124,14 +124,14 @@ def lateness(story: Story) -> None:
     )
 
 
-def main() -> int:
+def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sends", type=int, default=200)
     parser.add_argument("--waiting", type=int, default=16)
     parser.add_argument("--starts", type=int, default=20)
-    given = parser.parse_args()
+    given = parser.parse_args(arguments)
     load = ", ".join(f"{average:.2f}" for average in os.getloadavg())
-    print(f"lab_error: {machine()}, local, load {load}")
+    print(f"{machine()}, local, load {load}")
     local = Local(conduct, lanes=given.waiting + 1)
     local.open()
     try:

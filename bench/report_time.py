@@ -11,6 +11,7 @@ import resource
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 from statistics import median
@@ -40,19 +41,19 @@ def once(folder: Path, out: Path) -> dict[str, Any]:
     return told
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", nargs="?", type=Path)
     parser.add_argument("--times", type=int, default=3)
-    arguments = parser.parse_args()
+    given = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as name:
-        folder = arguments.folder
+        folder = given.folder
         if folder is None:
             folder = Path(name) / "suite"
             folder.mkdir()
             write_suite(folder, CASES, repeats=11)
         taken = []
-        for number in range(arguments.times):
+        for number in range(given.times):
             told = once(folder, Path(name) / f"out{number}")
             taken.append(told["seconds"])
             stages = [*told["stages"], (told["seconds"], "end")]

@@ -1,6 +1,6 @@
 """How many whole simulated runs a second one core makes: from a plan to its lines in a results folder.
 
-    python -m bench sim_runs [--seconds 5] [--profile]
+    .venv/bin/python bench/sim_runs.py [--seconds 5] [--profile]
 
 The runs are repeats of one cell of a bundled scenario, each with its own seed, with the full profile of its client:
 run, judged, made into records and written with all their events, as `faultlab run --env sim` does it. Time is this
@@ -146,7 +146,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if given.profile:
             profiled(mill)
             return 0
-        print(f"sim_runs: {machine()}, sim")
+        print(f"{machine()}, sim")
         return 0 if report(mill, given.seconds) else 1
 
 
