@@ -64,6 +64,14 @@ def marked(mark: str) -> list[int]:
     return found
 
 
+def command_line(pid: int) -> bytes:
+    """Empty for a process that ended meanwhile."""
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return b""
+
+
 def until(condition: Callable[[], bool], *, within_s: float, what: str) -> None:
     """Wait for a condition that is bound to come."""
     end = time.monotonic() + within_s
@@ -149,7 +157,9 @@ def test_toxiproxy_killed_in_the_middle_is_the_lab_s_failure(tmp_path: Path) -> 
     with begun("run", ".", "--env", "local", "--out", "r", cwd=tmp_path) as (process, mark):
 
         def proxies() -> list[int]:
-            return [pid for pid in marked(mark) if b"toxiproxy" in Path(f"/proc/{pid}/cmdline").read_bytes()]
+            """Servers, not the short life of one that is asked for its version first."""
+            lines = {pid: command_line(pid) for pid in marked(mark)}
+            return [pid for pid, line in lines.items() if b"toxiproxy" in line and b"-port" in line]
 
         until(lambda: bool(proxies()), within_s=30, what="Toxiproxy's start")
         time.sleep(1.0)  # somewhere in the run's 20 s: the exact moment does not matter

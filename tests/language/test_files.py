@@ -2,6 +2,8 @@
 
 import subprocess
 import sys
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -58,10 +60,18 @@ def test_folders_are_walked_in_order_and_each_file_is_found_once(tmp_path: Path)
         find([tmp_path / "c"])
 
 
-def test_a_folder_that_may_not_be_read_is_said(tmp_path: Path) -> None:
+@pytest.fixture
+def open_to_all() -> Iterator[Path]:
+    """A folder that an ordinary user reaches: pytest's own is closed to others, again and again, by its sessions."""
+    with tempfile.TemporaryDirectory() as name:
+        path = Path(name)
+        path.chmod(0o755)
+        yield path
+
+
+def test_a_folder_that_may_not_be_read_is_said(open_to_all: Path) -> None:
     """As an ordinary user: root may read everything, so a child process gives its rights away first."""
-    tmp_path.chmod(0o755)
-    dark = tmp_path / "dark"
+    dark = open_to_all / "dark"
     dark.mkdir()
     (dark / "a.scenario.yaml").write_text("")
     dark.chmod(0)
@@ -72,8 +82,6 @@ def test_a_folder_that_may_not_be_read_is_said(tmp_path: Path) -> None:
         "    try: action(Path(sys.argv[1])); print('read')\n"
         "    except Problems as error: print(error.problems[0].code, error.problems[0].hint)\n"
     )
-    for folder in (tmp_path, *tmp_path.parents[:-1]):
-        folder.chmod(folder.stat().st_mode | 0o011)
     done = subprocess.run(
         [sys.executable, "-c", code, str(dark)], capture_output=True, text=True, check=False,
         cwd=Path(__file__).parents[2],

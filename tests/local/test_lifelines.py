@@ -6,7 +6,6 @@ import random
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 import uuid
 from pathlib import Path
@@ -21,10 +20,10 @@ CELLS = 4
 LIMIT_S = 2.0
 
 
-def _victim(mark: str, cells: int = CELLS) -> "subprocess.Popen[str]":
+def _victim(mark: str, cells: int = CELLS, **variables: str) -> "subprocess.Popen[str]":
     return subprocess.Popen(
         [sys.executable, str(HERE / "victim.py"), str(cells)],
-        env={**os.environ, MARK: mark, "PYTHONPATH": f"{HERE}:{HERE.parents[1]}"},
+        env={**os.environ, MARK: mark, "PYTHONPATH": f"{HERE}:{HERE.parents[1]}", **variables},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         text=True,
@@ -37,10 +36,6 @@ def _wait_up(victim: "subprocess.Popen[str]") -> None:
     assert victim.stdout.readline() == "up\n"
 
 
-def _temporary() -> set[str]:
-    return {str(path) for folder in (tempfile.gettempdir(), "/dev/shm") for path in Path(folder).glob("*faultlab*")}
-
-
 def _gone_within_s(mark: str) -> float:
     began = time.monotonic()
     while processes_marked(mark):
@@ -49,10 +44,10 @@ def _gone_within_s(mark: str) -> float:
     return time.monotonic() - began
 
 
-def _kill_and_look(delay_s: float | None) -> None:
+def _kill_and_look(temporary: Path, delay_s: float | None) -> None:
     """Kill a suite `delay_s` after its start, or as soon as all of its cells are up."""
-    mark, before = uuid.uuid4().hex, _temporary()
-    victim = _victim(mark)
+    mark = uuid.uuid4().hex
+    victim = _victim(mark, TMPDIR=str(temporary))
     try:
         if delay_s is None:
             _wait_up(victim)
@@ -68,17 +63,18 @@ def _kill_and_look(delay_s: float | None) -> None:
     _gone_within_s(mark)
     # Namespaces and rules live as long as a process, or a mount, holds them.
     assert mounts_of_ours() == []
-    assert _temporary() <= before
+    assert list(temporary.iterdir()) == []
+    assert not Path("/dev/shm/left-behind").exists()
 
 
-def test_a_kill_of_a_suite_that_is_up_leaves_nothing() -> None:
-    _kill_and_look(None)
+def test_a_kill_of_a_suite_that_is_up_leaves_nothing(tmp_path: Path) -> None:
+    _kill_and_look(tmp_path, None)
 
 
 @pytest.mark.parametrize("moment", range(20))
-def test_a_kill_at_any_moment_leaves_nothing(moment: int) -> None:
+def test_a_kill_at_any_moment_leaves_nothing(moment: int, tmp_path: Path) -> None:
     # Imports, the zygote's start, the first cells, all cells: random, and the same in every session.
-    _kill_and_look(random.Random(moment).uniform(0.0, 3.0))
+    _kill_and_look(tmp_path, random.Random(moment).uniform(0.0, 3.0))
 
 
 @pytest.mark.parametrize("victims", ["zygote", "conductor", "init", "launcher"])
