@@ -7,6 +7,7 @@ MANIFEST = "manifest.json"
 RUNS = "runs.jsonl"
 EVENTS = "events.jsonl"
 GROUPS = "groups.jsonl"
+AGREEMENT = "agreement.jsonl"
 LOGS = "logs"
 
 
@@ -31,6 +32,10 @@ class ResultsFolder:
     @property
     def groups(self) -> Path:
         return self.path / GROUPS
+
+    @property
+    def agreement(self) -> Path:
+        return self.path / AGREEMENT
 
     def logs_of(self, run_id: str, attempt: int) -> Path:
         """A run's own log folder; later tries have one each inside that of the first."""
