@@ -1,7 +1,7 @@
 """The record of one measure of one cell, compared between those that ran it: a line of agreement.jsonl.
 
-A cell is a scenario with one version and one set of parameters. Those who ran it are its sides: the profile and the real
-client on real sockets, the profile on virtual time.
+A cell is a scenario with one version and one set of parameters. Those who ran it are its sides: the profile and the
+real client on real sockets, the profile on virtual time.
 """
 
 from typing import Literal
@@ -34,9 +34,10 @@ class Compared(Record):
     """One side held against the reference.
 
     `difference` is how far it lies above the reference (the median of all differences between two runs), the true one
-    lies between `interval_low` and `interval_high` (None: not known on that side) but for the chance `level`. They agree
-    where all of that lies within `bound`. Where values come in groups (an order drawn by chance), `share_difference` is
-    the largest difference between the parts of the runs in one group, and has a bound and an interval of its own.
+    lies between `interval_low` and `interval_high` (None: not known on that side) but for the chance `level`. They
+    agree where all of that lies within `bound`. Where values come in groups (an order drawn by chance),
+    `share_difference` is the largest difference between the parts of the runs in one group, and has a bound and an
+    interval of its own.
     """
 
     side: Side
