@@ -30,7 +30,7 @@ PARAMETERS: tuple[click.Parameter, ...] = (
     click.Option(
         ["--client"],
         type=click.Choice(CLIENTS),
-        help="Run profiles, or real libraries; else as each scenario says.",
+        help="Run profiles, real libraries, or each with both; else as each scenario says.",
     ),
     click.Option(["--only"], multiple=True, metavar="NAME", help="Only scenarios of this name (a pattern: sarama-*)."),
     click.Option(["--tag", "tags"], multiple=True, help="Only scenarios with this tag, or with one of several."),

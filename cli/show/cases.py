@@ -12,12 +12,13 @@ from harness.records.group import GroupRecord
 from harness.records.run import Judged, NamedValue, RunRecord, Verdict
 from harness.stats import Median, censored_median, median
 
-CaseKey = tuple[str, str, str, tuple[tuple[str, str], ...]]
-"""Scenario, client, version, parameters."""
+CaseKey = tuple[str, str, str, str, tuple[tuple[str, str], ...]]
+"""Scenario, client, version, driver, parameters."""
 
 
 def case_key(run: RunRecord | GroupRecord) -> CaseKey:
-    return (run.scenario, run.client, run.client_version, tuple((p.name, p.text) for p in run.parameters))
+    parameters = tuple((p.name, p.text) for p in run.parameters)
+    return (run.scenario, run.client, run.client_version, run.driver, parameters)
 
 
 @dataclass(frozen=True, slots=True)

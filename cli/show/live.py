@@ -191,4 +191,5 @@ def _left(snapshot: Snapshot) -> str:
 
 
 def _key(plan: RunPlan) -> CaseKey:
-    return (plan.scenario, plan.client.name, plan.client.version, tuple((p.name, p.text) for p in plan.parameters))
+    parameters = tuple((p.name, p.text) for p in plan.parameters)
+    return (plan.scenario, plan.client.name, plan.client.version, plan.client.driver, parameters)

@@ -18,9 +18,9 @@ SLOW = "slow"
 """The tag of scenarios that local leaves out unless somebody asks for them: on virtual time they cost nothing."""
 
 
-Client = Literal["profile", "real"]
-CLIENTS: tuple[Client, ...] = ("profile", "real")
-"""Who is run where a scenario names a profile: the bundled client in its manner, or the library itself."""
+Client = Literal["profile", "real", "both"]
+CLIENTS: tuple[Client, ...] = ("profile", "real", "both")
+"""Who is run where a scenario names a profile: the bundled client in its manner, the library itself, or each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,14 +105,17 @@ def plan_all(
 
 
 def run_with(scenario: Scenario, client: Client | None) -> Scenario:
-    """The scenario with its profile, or with the library in the profile's place; a program of the user's stays."""
+    """The scenario with its profile, with the library in the profile's place, or with one after the other; a program
+    of the user's stays."""
     if client is None:
         return scenario
-    cells = tuple(
-        cell if cell.client.profile is None else replace(cell, client=replace(cell.client, real=client == "real"))
+    reals = {"profile": (False,), "real": (True,), "both": (False, True)}[client]
+    cells = [
+        cell if cell.client.profile is None else replace(cell, client=replace(cell.client, real=real))
         for cell in scenario.cells
-    )
-    return replace(scenario, cells=cells)
+        for real in (reals if cell.client.profile is not None else reals[:1])
+    ]
+    return replace(scenario, cells=tuple(cells))
 
 
 def require_real_clients(plans: Iterable[RunPlan]) -> None:
