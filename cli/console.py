@@ -1,11 +1,17 @@
-"""Where text goes: stdout for results, stderr for what is said beside a JSON document; 80 columns if no terminal."""
+"""Where text goes: stdout for results, stderr for what is said beside a JSON document; 80 columns if no terminal.
+
+In a CI system's log nothing moves and nothing has a colour, parts of it fold, and mistakes are annotated.
+"""
 
 import os
 import sys
-from typing import IO
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import IO, TextIO, cast
 
 from rich.console import Console
 
+from cli.ci import Annotation, LogStream, group, say
 from cli.show.figures import WIDTH
 
 
@@ -16,12 +22,12 @@ class PipeConsole(Console):
         raise BrokenPipeError
 
 
-def console(*, json: bool = False) -> Console:
-    """The console for rows and tables: stderr where stdout carries a JSON document."""
-    stream: IO[str] = sys.stderr if json else sys.stdout
-    terminal = stream.isatty() and os.environ.get("TERM") != "dumb"
+def console(*, json: bool = False, ci: bool = False) -> Console:
+    """The console for rows and tables: stderr where stdout carries a JSON document. `ci`: a CI system's log."""
+    stream: TextIO = sys.stderr if json else sys.stdout
+    terminal = not ci and stream.isatty() and os.environ.get("TERM") != "dumb"
     return PipeConsole(
-        file=stream,
+        file=cast(IO[str], LogStream(stream)) if ci else stream,
         force_terminal=terminal,
         width=None if terminal else WIDTH,
         no_color=None if terminal else True,
@@ -30,3 +36,21 @@ def console(*, json: bool = False) -> Console:
         emoji=False,
         soft_wrap=True,
     )
+
+
+@contextmanager
+def grouped(screen: Console, title: str) -> Iterator[None]:
+    """In a CI system's log, what is printed inside folds under `title`; elsewhere it is printed as it is."""
+    stream = screen.file
+    if not isinstance(stream, LogStream):
+        yield
+        return
+    with group(stream, title):
+        yield
+
+
+def annotate(screen: Console, annotation: Annotation) -> None:
+    """In a CI system's log: one line, and an annotation; elsewhere nothing, because details were printed."""
+    stream = screen.file
+    if isinstance(stream, LogStream):
+        say(stream, annotation)
