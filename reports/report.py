@@ -85,37 +85,35 @@ def make_report(
     progress("reading the records")
     records = read_folders(spark, folders)
     progress(f"tables: {', '.join(table.name for table in every_table())}")
-    tables, quarantined = collected(records)
-    if not tables["runs"].num_rows:
-        raise nothing_readable(folders, quarantined)
-    progress("time lines")
+    tables = collected(records)
     rows = {name: rows_of(table) for name, table in tables.items()}
+    if not rows["runs"]:
+        raise nothing_readable(folders, rows["quarantined"])
+    progress("time lines")
     timelines = timelines_of(records, rows["runs"])
     progress("writing")
-    page = page_of(rows, manifests_of(folders), quarantined, timelines)
+    page = page_of(rows, manifests_of(folders), rows["quarantined"], timelines)
     folder = out / "report"
     folder.mkdir(parents=True, exist_ok=True)
     return ReportResult(
         page=write_page(page, out / "report.html"),
         markdown=write_markdown(page, folder / "timeouts.md"),
         tables={name: write_parquet(table, folder / f"{name}.parquet") for name, table in tables.items()},
-        quarantined=len(quarantined),
+        quarantined=len(rows["quarantined"]),
         runs=tables["runs"].num_rows,
         seconds=perf_counter() - began_s,
     )
 
 
-def collected(records: Records) -> tuple[dict[str, pa.Table], Rows]:
-    """The tables, and the lines in quarantine. Side by side, because planning a small query is most of its work."""
+def collected(records: Records) -> dict[str, pa.Table]:
+    """The tables, each in its order. Side by side, because planning a small query is most of its work."""
     pool = ThreadPoolExecutor(max_workers=SIDE_BY_SIDE)
     try:
-        quarantined = pool.submit(records.quarantined.toArrow)
         tables = {table: pool.submit(table.make(records).toArrow) for table in every_table()}
-        found = {
+        return {
             table.name: made.result().sort_by([(name, "ascending") for name in table.order])
             for table, made in tables.items()
         }
-        return found, rows_of(quarantined.result())
     finally:
         pool.shutdown(wait=False, cancel_futures=True)  # an interruption must not wait for what is under way
 

@@ -38,7 +38,11 @@ def sort(judged: DataFrame, file: str, model: type[BaseModel]) -> Sorted:
     return Sorted(
         records=judged.where(F.col("reason").isNull()).select(SUITE, *with_defaults(model, F.col("row"))),
         quarantined=judged.where(F.col("reason").isNotNull()).select(
-            SUITE, F.lit(file).alias("file"), "reason", F.substring("line", 1, EXCERPT).alias("excerpt")
+            SUITE,
+            F.lit(file).alias("file"),
+            F.lit(None).cast("long").alias("line"),
+            "reason",
+            F.substring("line", 1, EXCERPT).alias("excerpt"),
         ),
     )
 

@@ -2,23 +2,30 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
 from pathlib import Path
 
 import pyspark.sql.functions as F  # noqa: N812
 from pyspark.sql import DataFrame, SparkSession, Window
 
+from harness.records.agreement import AgreementRecord
 from harness.records.event import EventRecord
-from harness.records.folder import EVENTS, RUNS
+from harness.records.folder import AGREEMENT, EVENTS, GROUPS, RUNS
+from harness.records.group import GroupRecord
 from harness.records.run import RunRecord
 from reports.ingest.lines import SUITE, read_records, sort
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Records:
-    """`runs`: one row per run, its last try. `events`: those of these tries alone. `quarantined`: unreadable lines."""
+    """`runs`: one row per run, its last try. `tries`: one row per try of these runs. `events`: those of the last tries
+    alone. `groups`, `agreement`: what was said of runs together. `quarantined`: unreadable lines."""
 
     runs: DataFrame
+    tries: DataFrame
     events: DataFrame
+    groups: DataFrame
+    agreement: DataFrame
     quarantined: DataFrame
 
 
@@ -26,11 +33,17 @@ def read_folders(spark: SparkSession, folders: Sequence[Path]) -> Records:
     """The records of result folders, as one."""
     runs = sort(read_once(spark, read_records(spark, folders, RUNS, RunRecord)), RUNS, RunRecord)
     events = sort(read_records(spark, folders, EVENTS, EventRecord), EVENTS, EventRecord)
+    groups = sort(read_records(spark, folders, GROUPS, GroupRecord), GROUPS, GroupRecord)
+    agreement = sort(read_records(spark, folders, AGREEMENT, AgreementRecord), AGREEMENT, AgreementRecord)
     counted = runs.records.transform(last_tries)
+    aside = (runs, events, groups, agreement)
     return Records(
         runs=counted,
+        tries=runs.records,
         events=events.records.transform(of_runs, counted),
-        quarantined=runs.quarantined.unionByName(events.quarantined),
+        groups=groups.records,
+        agreement=agreement.records,
+        quarantined=reduce(DataFrame.unionByName, (one.quarantined for one in aside)),
     )
 
 

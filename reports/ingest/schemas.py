@@ -48,6 +48,8 @@ def type_of(annotation: Any, where: str) -> DataType:
     item = item_of(annotation)
     if item is not None:
         return ArrayType(type_of(item, where))
+    if is_pair(annotation):
+        return ArrayType(StringType())
     if is_model(annotation):
         return schema_of(annotation)
     raise TypeError(f"{where}: {annotation} has no Spark type; records hold scalars, records, and tuples of one type")
@@ -68,6 +70,12 @@ def item_of(annotation: Any) -> Any:
     if get_origin(annotation) is tuple and len(arguments) == 2 and arguments[1] is Ellipsis:
         return arguments[0]
     return None
+
+
+def is_pair(annotation: Any) -> bool:
+    """`tuple[X, Y]` of scalars: JSON writes it as a list of mixed kinds, which Spark reads as a list of texts."""
+    arguments = get_args(annotation)
+    return get_origin(annotation) is tuple and bool(arguments) and all(one in SCALARS for one in arguments)
 
 
 def is_model(annotation: Any) -> bool:

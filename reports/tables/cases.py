@@ -1,10 +1,11 @@
-"""A case: the repeats of one scenario with one client, one environment and one set of parameters."""
+"""A case: the repeats of one scenario with one client, one driver, one environment and one set of parameters."""
 
 import pyspark.sql.functions as F  # noqa: N812
 from pyspark.sql import Column, DataFrame
 
-CASE = ("scenario", "environment", "client", "client_version", "brokers", "case")
-"""The columns that make a case; `case` is its parameters as text."""
+CASE = ("scenario", "environment", "client", "client_version", "driver", "brokers", "case")
+"""The columns that make a case; `case` is its parameters as text. The profile of a client and the real one (`driver`)
+are different cases of one scenario."""
 KINDS = r"^(settings|cluster|client)\."
 
 

@@ -1,7 +1,14 @@
-"""Medians of times of which some did not end, as columns: the same rule as `harness.stats.censored_median`."""
+"""Quantiles of times of which some did not end, as columns: the same rules as `harness.stats.censored_median` and
+`harness.stats.percentile`.
+
+A time that did not end is only known to be longer. So a quantile is exact while every time up to it had ended; beyond
+that it is a lower bound (`_is_bound`): to be shown with a `≥`.
+"""
 
 import pyspark.sql.functions as F  # noqa: N812
-from pyspark.sql import Column
+from pyspark.sql import Column, DataFrame
+
+QUANTILES = (0.25, 0.75, 0.9, 0.95, 0.99)
 
 
 def observed(value: Column, censored_at: Column) -> Column:
@@ -22,3 +29,27 @@ def middle_is_bound(pairs: Column) -> Column:
     """Whether the median is only known to be at least `middle`: some of its shorter half did not end."""
     half = F.slice(pairs, F.lit(1), F.floor(F.size(pairs) / 2).cast("int") + 1)
     return F.exists(half, lambda pair: pair["unended"])
+
+
+def quantile(pairs: Column, q: float) -> Column:
+    """Of sorted pairs, the smallest time such that at least `q` of all are no larger: a time that was really seen."""
+    return F.get(pairs, rank(pairs, q) - 1)["time"]
+
+
+def quantile_is_bound(pairs: Column, q: float) -> Column:
+    return F.exists(F.slice(pairs, F.lit(1), rank(pairs, q)), lambda pair: pair["unended"])
+
+
+def rank(pairs: Column, q: float) -> Column:
+    """From 1, and 1 where there is nothing. Rounded first: 0.07 * 100 is 7.000000000000001 in binary."""
+    return F.greatest(F.ceil(F.round(F.size(pairs) * F.lit(q), 9)), F.lit(1)).cast("int")
+
+
+def with_quantiles(cases: DataFrame) -> DataFrame:
+    """Adds `median`, `p25`, `p75`, ... of the column `pairs`, each with `_is_bound`."""
+    pairs = F.col("pairs")
+    columns = {"median": middle(pairs), "median_is_bound": middle_is_bound(pairs)}
+    for q in QUANTILES:
+        columns[f"p{q * 100:.0f}"] = quantile(pairs, q)
+        columns[f"p{q * 100:.0f}_is_bound"] = quantile_is_bound(pairs, q)
+    return cases.withColumns(columns)

@@ -6,7 +6,7 @@ from pyspark.sql import Column, DataFrame
 from reports.ingest.records import Records
 from reports.tables.base import Table
 from reports.tables.cases import CASE, conclusive, with_case
-from reports.tables.medians import middle, middle_is_bound, observed
+from reports.tables.medians import observed, with_quantiles
 
 OUTCOMES = ("held", "failed", "inconclusive", "unjudged")
 ROW = (*CASE, "measure", "unit")
@@ -19,7 +19,7 @@ def timeouts(records: Records) -> DataFrame:
         .transform(with_expectation)
         .transform(with_observation)
         .transform(summed_up)
-        .transform(with_median)
+        .transform(with_quantiles)
     )
 
 
@@ -91,12 +91,6 @@ def summed_up(rows: DataFrame) -> DataFrame:
         *outcomes,
         F.array_sort(F.collect_set("missing")).alias("missing"),
         F.first("about").alias("about"),
-    )
-
-
-def with_median(cases: DataFrame) -> DataFrame:
-    return cases.withColumn("median", middle(F.col("pairs"))).withColumn(
-        "median_is_bound", middle_is_bound(F.col("pairs"))
     )
 
 

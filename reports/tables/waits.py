@@ -1,49 +1,31 @@
 """Where the time went: for every case and operation, how often and how long the client waited on each setting."""
 
 import pyspark.sql.functions as F  # noqa: N812
-from pyspark.sql import DataFrame, Window
+from pyspark.sql import DataFrame
 
-from reports.ingest.lines import SUITE
 from reports.ingest.records import Records
 from reports.tables.base import Table
 from reports.tables.cases import CASE, conclusive, with_case
+from reports.tables.spans import RUN, spans
 
-RUN = (SUITE, "run_id")
 SAME_WAIT = ("waiting_on", "purpose", "connection", "operation", "try_number", "broker", "address")
 """What the end of a wait repeats of its beginning."""
 
 
 def waits(records: Records) -> DataFrame:
-    spans = records.events.transform(wait_spans)
+    every_wait = records.events.transform(wait_spans)
     return (
         records.runs.transform(with_case)
         .transform(one_row_per_operation)
-        .transform(with_waits_inside, spans)
+        .transform(with_waits_inside, every_wait)
         .transform(summed_by_run)
         .transform(median_of_runs)
     )
 
 
 def wait_spans(events: DataFrame) -> DataFrame:
-    """One row per wait: beginnings and ends of the same wait are paired in their order. One without an end has null."""
-    ends = F.col("kind") == "wait_ended"
-    same = [*RUN, "source", "kind", *SAME_WAIT]
-    in_order = Window.partitionBy(*same).orderBy("at_ns", "source_seq")
-    numbered = (
-        events.where(F.col("kind").isin("wait_started", "wait_ended"))
-        .withColumn("number", F.row_number().over(in_order))
-        .withColumn("began_ns", F.when(~ends, F.col("at_ns")))
-        .withColumn("ended_ns", F.when(ends, F.col("at_ns")))
-    )
-    return (
-        numbered.groupBy(*RUN, "source", *SAME_WAIT, "number")
-        .agg(
-            F.max("began_ns").alias("began_ns"),
-            F.max("ended_ns").alias("ended_ns"),
-            F.max(F.when(ends, F.col("outcome"))).alias("outcome"),
-        )
-        .where(F.col("began_ns").isNotNull())
-    )
+    """One row per wait. One without an end has null."""
+    return spans(events, "wait", SAME_WAIT)
 
 
 def one_row_per_operation(runs: DataFrame) -> DataFrame:
@@ -61,9 +43,9 @@ def one_row_per_operation(runs: DataFrame) -> DataFrame:
     )
 
 
-def with_waits_inside(operations: DataFrame, spans: DataFrame) -> DataFrame:
+def with_waits_inside(operations: DataFrame, every_wait: DataFrame) -> DataFrame:
     """Waits that began or ended during the operation, cut to it. One that spans all of it is a timer of its own."""
-    narrow = spans.select(
+    narrow = every_wait.select(
         *RUN,
         F.col("waiting_on").alias("setting"),
         "began_ns",

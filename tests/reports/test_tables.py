@@ -1,6 +1,7 @@
 """Protects what the tables say: held against the records, counted again in plain Python."""
 
 import random
+import re
 from collections import defaultdict
 from collections.abc import Callable
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 from chispa import assert_df_equality
 from pyspark.sql import SparkSession
 
+import reports.tables
 from harness.records.run import RunRecord
 from harness.stats import censored_median, median
 from reports.ingest.records import Records, read_folders
@@ -21,6 +23,7 @@ from reports.tables.timeouts import timeouts
 from reports.tables.waits import wait_spans, waits
 
 pytestmark = pytest.mark.spark
+FILES = [path for path in Path(reports.tables.__file__).parent.glob("*.py") if path.name != "__init__.py"]
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +39,12 @@ def records(spark: SparkSession, hard_folder: Path) -> Records:
 
 
 def test_tables_are_found_and_their_names_are_their_files() -> None:
-    assert {table.name for table in every_table()} >= {"timeouts", "waits", "claims", "runs"}
+    assert {table.name for table in every_table()} == {path.stem for path in FILES} - {
+        "base",
+        "cases",
+        "medians",
+        "spans",
+    }
 
 
 def test_timeouts_agree_with_the_records(records: Records, runs: list[RunRecord]) -> None:

@@ -1,0 +1,32 @@
+"""The statistical expectations: what the repeats of a case have in common, held against a bound."""
+
+import pyspark.sql.functions as F  # noqa: N812
+from pyspark.sql import DataFrame
+
+from reports.ingest.lines import SUITE
+from reports.ingest.records import Records
+from reports.tables.base import Table
+from reports.tables.cases import CASE, with_case
+
+OF_RUNS = tuple(name for name in CASE if name != "brokers")
+"""A line of groups.jsonl does not repeat how many brokers its runs had."""
+STATED = ("statistic", "of", "q", "kind", "formula", "when", "line")
+
+
+def groups(records: Records) -> DataFrame:
+    brokers = records.runs.transform(with_case).groupBy(*OF_RUNS).agg(F.max("brokers").alias("brokers"))
+    return records.groups.transform(with_case).transform(once).join(brokers, on=list(OF_RUNS), how="left")
+
+
+def once(rows: DataFrame) -> DataFrame:
+    """Copies of a folder say the same again; what another suite found of the case is a row of its own."""
+    said = [name for name in rows.columns if name != SUITE]
+    return rows.groupBy(*said).agg(F.min(SUITE).alias(SUITE))
+
+
+TABLE = Table(
+    name="groups",
+    about="Statistical expectations over the repeats of a case.",
+    order=(*OF_RUNS, *STATED, SUITE),
+    make=groups,
+)

@@ -1,0 +1,33 @@
+"""Noise: how late the lab's own timers came in each run, and which runs had to be tried again for it."""
+
+import pyspark.sql.functions as F  # noqa: N812
+from pyspark.sql import DataFrame
+
+from reports.ingest.lines import SUITE
+from reports.ingest.records import Records
+from reports.tables.base import Table
+from reports.tables.cases import CASE, with_case
+from reports.tables.spans import RUN
+
+
+def noise(records: Records) -> DataFrame:
+    """`tries` counts the lines of the run, `noisy_tries` those among them that were too noisy; the lag is that of the
+    try that counts, `worst_lag_p99_s` the largest p99 of all of them."""
+    tries = records.tries.groupBy(*RUN).agg(
+        F.count("*").alias("tries"),
+        F.count_if("noisy").alias("noisy_tries"),
+        F.max("noise.loop_lag_p99_s").alias("worst_lag_p99_s"),
+    )
+    return (
+        records.runs.transform(with_case)
+        .select(*RUN, *CASE, "repeat", "attempt", "verdict", "noisy", "noise.*", "started_at", "duration_s")
+        .join(tries, on=list(RUN), how="inner")
+    )
+
+
+TABLE = Table(
+    name="noise",
+    about="The lab's own lateness in each run, and runs that were tried again.",
+    order=(SUITE, *CASE, "repeat", "run_id"),
+    make=noise,
+)
