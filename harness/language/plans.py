@@ -1,6 +1,7 @@
 """From a scenario to its runs: cells x repeats, each with an identity that survives a restart, and its own seed."""
 
 import json
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, replace
 from hashlib import sha256
 from typing import Any
@@ -16,6 +17,8 @@ PLACES = ("line",)
 """Nor are lines of the file: a comment changes no run."""
 CHOSEN = ("real", "producer")
 """Of the client: part of a run's identity only where a scenario says it."""
+OWN = ("environment", "repeat", "seed")
+"""All that tells a repeat from its cell."""
 SEED_BITS = 48
 """Seeds stay whole numbers in JSON and Spark."""
 
@@ -28,30 +31,40 @@ def plans(scenario: Scenario, *, environment: str, seed: int, repeat: int | None
     repeats = scenario.repeat if repeat is None else repeat
     if repeats < 1:
         raise ValueError(f"repeat is at least 1, not {repeats}")
-    return tuple(
-        _identified(replace(cell, environment=environment, repeat=number, seed=_seed(cell, seed, number)))
-        for cell in scenario.cells
-        for number in range(1, repeats + 1)
-    )
+    return tuple(plan for cell in scenario.cells for plan in _repeats(cell, environment, seed, repeats))
 
 
 def identity(plan: RunPlan) -> str:
     """First 12 hex digits of a SHA-256 over everything that makes the run what it is."""
+    return _digest(_known(plan))
+
+
+def _repeats(cell: RunPlan, environment: str, seed: int, repeats: int) -> Iterator[RunPlan]:
+    """What repeats of a cell have in common is told once: it is nearly all of them."""
+    common = _known(cell)
+    client = {key: value for key, value in asdict(cell.client).items() if key not in CHOSEN}
+    parameters = [asdict(parameter) for parameter in cell.parameters]
+    for number in range(1, repeats + 1):
+        # Environment and driver are left out: sim and local, profile and library see the same chance, and so do all
+        # of a profile's producers.
+        chance = sha256(_canonical([seed, cell.scenario, client, parameters, number])).digest()
+        own_seed = int.from_bytes(chance[: SEED_BITS // 8], "big")
+        plan = replace(cell, environment=environment, repeat=number, seed=own_seed)
+        own = {key: _canonical(getattr(plan, key)) for key in OWN}
+        yield replace(plan, run_id=_digest({**common, **own}))
+
+
+def _known(plan: RunPlan) -> dict[str, bytes]:
+    """Everything that makes the run what it is, in canonical form."""
     known = {key: value for key, value in _plain(plan).items() if key not in UNIDENTIFIED}
     known["client"] = {key: value for key, value in known["client"].items() if key not in CHOSEN or value}
-    return sha256(_canonical(known)).hexdigest()[:12]
+    return {key: _canonical(value) for key, value in known.items()}
 
 
-def _identified(plan: RunPlan) -> RunPlan:
-    return replace(plan, run_id=identity(plan))
-
-
-def _seed(cell: RunPlan, seed: int, number: int) -> int:
-    """Environment and driver are left out: sim and local, profile and library see the same chance, and so do all of a
-    profile's producers."""
-    client = {key: value for key, value in asdict(cell.client).items() if key not in CHOSEN}
-    known = [seed, cell.scenario, client, [asdict(parameter) for parameter in cell.parameters], number]
-    return int.from_bytes(sha256(_canonical(known)).digest()[: SEED_BITS // 8], "big")
+def _digest(known: Mapping[str, bytes]) -> str:
+    """The hash of the object that has these members: joined as `_canonical` would have written it."""
+    members = b",".join(_canonical(key) + b":" + known[key] for key in sorted(known))
+    return sha256(b"{" + members + b"}").hexdigest()[:12]
 
 
 def _canonical(value: object) -> bytes:

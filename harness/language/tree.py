@@ -5,25 +5,19 @@ to a limit; tags, directives and several documents are refused, because a scenar
 """
 
 import re
-import warnings
 from bisect import bisect_right
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import NoReturn
 
-from ruamel.yaml import YAML
-from ruamel.yaml.error import MarkedYAMLError, StringMark, YAMLError
-from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
-from ruamel.yaml.reader import ReaderError
-
+from harness.language.composing import DEEPEST, Node, NotYaml, compose
 from harness.language.problems import Problem, Span
 from harness.language.scalars import Plain, aligned, core_value
 from harness.quantities import shown
 
 LARGEST_FILE = 256 * 1024
 MOST_VALUES = 20_000
-DEEPEST = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,12 +122,8 @@ def parse(source: str, path: Path) -> tuple[Tree, tuple[Problem, ...]]:
     return reader.tree(node, 0), tuple(reader.problems)
 
 
-def _codepoint(character: object) -> int:
-    return character if isinstance(character, int) else ord(str(character)[:1] or "\0")
-
-
 class _Reader:
-    """Turns ruamel's nodes into trees, and their marks into lines and columns as editors count them."""
+    """Turns nodes into trees, and their marks into lines and columns as editors count them."""
 
     def __init__(self, source: str, path: Path) -> None:
         self.source = source
@@ -143,22 +133,12 @@ class _Reader:
         self.count = 0
 
     def compose(self) -> Node | None:
-        """ruamel's node for the whole file. It raises more than YAMLErrors: all of that becomes Unreadable."""
+        """The node of the whole file. Raises Unreadable."""
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # an anchor that is defined again is legal YAML
-                return YAML(typ="safe", pure=True).compose(self.source)  # type: ignore[no-any-return]
-        except MarkedYAMLError as error:
-            problem = self.yaml_error(error)
-        except ReaderError as error:
-            where = error.position if isinstance(error.position, int) else 0
-            message = f"character U+{_codepoint(error.character):04X} has no place in YAML"
-            problem = self.problem(self.span(where, where + 1), "yaml", message, "remove it")
-        except RecursionError:
-            problem = self.problem(Span(1, 1), "too-deep", "lists and mappings are nested too deeply")
-        except (YAMLError, ValueError, LookupError, AttributeError, TypeError, AssertionError, OverflowError) as error:
-            problem = self.problem(Span(1, 1), "yaml", f"this is not YAML: {shown(str(error))}")
-        raise Unreadable((problem,))
+            return compose(self.source)
+        except NotYaml as error:
+            span = self.span(error.index, error.index + 1)
+            raise Unreadable((self.problem(span, error.code, error.message, error.hint),)) from error
 
     def problem(self, span: Span, code: str, message: str, hint: str = "") -> Problem:
         return Problem(self.path, span.line, span.column, span.length, code, message, hint)
@@ -172,23 +152,6 @@ class _Reader:
         line, column = self.place(min(start, len(self.source)))
         text = self.source[start:end]
         return Span(line, column, max(1, len(re.split(r"[\r\n]", text, maxsplit=1)[0].rstrip())))
-
-    def yaml_error(self, error: MarkedYAMLError) -> Problem:
-        mark = error.problem_mark or error.context_mark
-        index = min(mark.index, len(self.source)) if isinstance(mark, StringMark) else 0
-        found = self.source[index : index + 1]
-        code, message, hint = "yaml", f"this is not YAML: {error.problem or error.context}", ""
-        if found == "\t":
-            code, message, hint = "tab", "a tab where YAML wants spaces", "indent with spaces"
-        elif "another document" in message:
-            message, hint = "a file holds one scenario", "move what follows `---` to a file of its own"
-        elif "undefined alias" in message:
-            code, hint = "unknown-anchor", "define it before with &name, or quote the text"
-        elif "mapping values are not allowed" in message:
-            hint = "put the value in quotes, or begin a new line before the key"
-        elif "stream end" in message or "end of stream" in message:
-            hint = "a bracket or a quote is not closed"
-        return self.problem(self.span(index, index + 1), code, message, hint)
 
     def refuse(self, index: int, code: str, message: str) -> NoReturn:
         raise Unreadable((self.problem(self.span(index, index + 1), code, message, "write it out plainly"),))
@@ -207,18 +170,17 @@ class _Reader:
         if head == "!":
             span = self.span(start, node.end_mark.index)
             self.problems.append(self.problem(span, "yaml", "YAML tags are not used here", "remove it"))
-        if isinstance(node, ScalarNode):
+        if node.id == "scalar":
             return self.scalar(node, start)
-        if isinstance(node, SequenceNode):
+        if node.id == "sequence":
             return Sequence(tuple(self.tree(item, depth + 1) for item in node.value), self._opening(node, start))
-        assert isinstance(node, MappingNode)
         return self.mapping(node, start, depth)
 
-    def _opening(self, node: MappingNode | SequenceNode, start: int) -> Span:
+    def _opening(self, node: Node, start: int) -> Span:
         """A collection in brackets is underlined whole; one in lines at its first character."""
-        return self.span(start, node.end_mark.index if node.flow_style else start + 1)
+        return self.span(start, node.end_mark.index if getattr(node, "flow_style", False) else start + 1)
 
-    def mapping(self, node: MappingNode, start: int, depth: int) -> Mapping:
+    def mapping(self, node: Node, start: int, depth: int) -> Mapping:
         entries: dict[str, Entry] = {}
         for key_node, value_node in node.value:
             key = self.tree(key_node, depth + 1)
@@ -237,12 +199,12 @@ class _Reader:
                     self.problems.append(self.problem(key.span, "empty-value", message, "write one, or remove the key"))
         return Mapping(entries, self._opening(node, start))
 
-    def scalar(self, node: ScalarNode, start: int) -> Scalar:
+    def scalar(self, node: Node, start: int) -> Scalar:
         end = node.end_mark.index
         raw = self.source[start:end].rstrip()
         text = str(node.value)
         span = self.span(start, start + len(raw))
-        if node.style is not None:
+        if getattr(node, "style", None):  # quoted, or a block
             return Scalar(text, span, text, raw)
         value, wrong = core_value(text)
         if wrong:

@@ -2,12 +2,14 @@
 
 import pickle
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from harness.faults.blackhole import Blackhole
 from harness.language import Problems, Scenario, loads, plans
+from harness.language.plans import identity
 from harness.plan import Do, Inject, When
 
 MATRIX = (
@@ -44,6 +46,35 @@ def test_run_ids_are_stable_and_distinct(scenario: Scenario) -> None:
     assert all(len(p.run_id) == 12 and int(p.run_id, 16) >= 0 for p in first)
     assert {p.run_id for p in first}.isdisjoint(p.run_id for p in plans(scenario, environment="local", seed=7))
     assert {p.run_id for p in first}.isdisjoint(p.run_id for p in plans(scenario, environment="sim", seed=8))
+
+
+@pytest.mark.parametrize(
+    ("environment", "first", "last"),
+    [
+        ("sim", ("901bfc0fcf97", 238225816404734), ("0cde1dc68030", 269307281230484)),
+        ("local", ("1620de0c0478", 238225816404734), ("abb13cd790c0", 269307281230484)),
+    ],
+)
+def test_identities_are_those_of_earlier_results(
+    scenario: Scenario, environment: str, first: tuple[str, int], last: tuple[str, int]
+) -> None:
+    """Results that lie on disks are resumed, replayed and compared by these: they change only with what they hash."""
+    made = plans(scenario, environment=environment, seed=7)
+    assert [(plan.run_id, plan.seed) for plan in (made[0], made[-1])] == [first, last]
+
+
+def test_identities_of_the_library_are_those_of_earlier_results(scenario: Scenario) -> None:
+    real = tuple(replace(cell, client=replace(cell.client, real=True)) for cell in scenario.cells)
+    made = plans(replace(scenario, cells=real), environment="local", seed=11)
+    assert [(plan.run_id, plan.seed) for plan in (made[0], made[-1])] == [
+        ("d904d4053000", 33740969790564), ("a200ef1c7980", 35305236598356),
+    ]  # fmt: skip
+
+
+def test_an_identity_is_the_hash_of_the_whole_plan(scenario: Scenario) -> None:
+    """It is put together from what repeats share and what is their own."""
+    for plan in plans(scenario, environment="local", seed=7):
+        assert plan.run_id == identity(plan)
 
 
 def test_a_comment_or_another_folder_changes_no_run(changed: Callable[..., object], scenario: Scenario) -> None:
