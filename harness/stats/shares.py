@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from functools import lru_cache
-from math import ceil, floor
+from math import ceil, comb, floor
 
 from harness.stats.binomial import STEPS, at_least, at_most
 from harness.stats.interval import Interval
@@ -14,6 +14,7 @@ IN_A_ROW = 25
 _ROUNDING = 1e-9
 
 
+@lru_cache(maxsize=4096)
 def share_interval(held: int, runs: int, *, chance: float) -> Interval:
     """The shares that are compatible with `held` of `runs`: outside of it a true share lies with at most this chance.
 
@@ -24,6 +25,17 @@ def share_interval(held: int, runs: int, *, chance: float) -> Interval:
     low = 0.0 if held == 0 else _root(lambda share: at_least(held, runs, share) > chance / 2)
     high = 1.0 if held == runs else _root(lambda share: at_most(held, runs, share) <= chance / 2)
     return Interval(low, high)
+
+
+def equal_shares(held: int, runs: int, other_held: int, other_runs: int) -> float:
+    """The chance of counts at least as unlikely as these, if both have one and the same share (Fisher's exact test)."""
+    all_held, ways = held + other_held, comb(runs + other_runs, held + other_held)
+    chances = [
+        comb(runs, k) * comb(other_runs, all_held - k) / ways
+        for k in range(max(0, all_held - other_runs), min(runs, all_held) + 1)
+    ]
+    seen = comb(runs, held) * comb(other_runs, other_held) / ways
+    return min(1.0, sum(chance for chance in chances if chance <= seen * (1 + _ROUNDING)))
 
 
 @lru_cache(maxsize=256)

@@ -37,14 +37,6 @@ def shift_interval(reference: Sequence[float], values: Sequence[float], *, chanc
     return Interval(differences[refused - 1], differences[-refused])
 
 
-def runs_for_shift(*, chance: float) -> int:
-    """How many values on each side it takes until the interval has two ends."""
-    runs = 1
-    while comb(2 * runs, runs) * chance / 2 < 1:
-        runs += 1
-    return runs
-
-
 def _differences(reference: Sequence[float], values: Sequence[float]) -> list[float]:
     if not reference or not values:
         raise ValueError("a shift is one between two samples: one is empty")

@@ -1,0 +1,145 @@
+"""From the runs of several sides to a record of agreement for each measure of each cell."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from harness.agreement.comparing import MATRIX_CHANCE, compare
+from harness.agreement.samples import Sample
+from harness.agreement.sides import SIDES, side_of
+from harness.records.agreement import Agreement, AgreementRecord, Compared, Side, Sided
+from harness.records.run import Judged, Measure, Operation, RunRecord
+from harness.stats import censored_median, median
+
+RELATIVE, ABSOLUTE_S, ABSOLUTE_COUNT = 0.02, 0.050, 0.5
+"""Two that lie within 50 ms + 2 % of each other do the same; counts are the same or not."""
+WORST_FIRST: tuple[Agreement, ...] = ("differs", "unsure", "explained", "agrees")
+
+Key = tuple[str, str, str, tuple[tuple[str, str], ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A scenario with one version and one set of parameters, and the runs of each side: at least one."""
+
+    runs: dict[Side, tuple[RunRecord, ...]]
+
+    @property
+    def any(self) -> RunRecord:
+        return next(iter(self.runs.values()))[0]
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """What the scenario expects anything of, and how each of its operations ends."""
+        wanted = [judged.measure for judged in self.any.expectations if judged.outcome != "skipped"]
+        aliases = dict.fromkeys(measure.rpartition(".")[0] for measure in wanted)
+        called = {operation.alias for operation in self.any.operations}
+        outcomes = [f"{alias}.outcome" for alias in aliases if alias in called]
+        return tuple(dict.fromkeys([*wanted, *outcomes]))
+
+
+def cells_of(runs: Iterable[RunRecord]) -> tuple[Cell, ...]:
+    """The cells that more than one side ran, in the order of their first runs."""
+    together: dict[Key, dict[Side, list[RunRecord]]] = {}
+    for run in runs:
+        side = side_of(run)
+        if side is not None:
+            together.setdefault(_key(run), {}).setdefault(side, []).append(run)
+    cells = [Cell({side: tuple(sides[side]) for side in SIDES if side in sides}) for sides in together.values()]
+    return tuple(cell for cell in cells if len(cell.runs) > 1)
+
+
+def agreement_of(cells: Sequence[Cell], *, looks: int = 1) -> tuple[AgreementRecord, ...]:
+    """Every measure of every cell, compared with its reference: the first side of `SIDES` that ran it.
+
+    `looks` is how often a matrix is judged, if it is judged again with more runs: each look has its part of the chance.
+    """
+    rows = [(cell, measure) for cell in cells for measure in cell.measures]
+    comparisons = sum(len(cell.runs) - 1 for cell, _ in rows)
+    level = MATRIX_CHANCE / max(1, comparisons * looks)
+    return tuple(_record(cell, measure, level) for cell, measure in rows)
+
+
+def _record(cell: Cell, measure: str, level: float) -> AgreementRecord:
+    run = cell.any
+    judged = next((one for one in run.expectations if one.measure == measure and one.kind != "claim"), None)
+    unit = "outcome" if measure.endswith(".outcome") else _unit(cell, measure)
+    samples = {side: _sample(runs, measure) for side, runs in cell.runs.items()}
+    (first, reference), *others = samples.items()
+    bound = _bound(unit, reference)
+    compared = tuple(compare(reference, other, sides=(first, side), bound=bound, level=level) for side, other in others)
+    return AgreementRecord(
+        scenario=run.scenario, path=run.path, client=run.client, client_version=run.client_version,
+        brokers=run.brokers, bootstrap=run.bootstrap, parameters=run.parameters,
+        fault=", ".join(dict.fromkeys(fault.fault for fault in run.faults)), measure=measure, unit=unit,
+        **_prediction(judged), sides=tuple(_sided(side, sample) for side, sample in samples.items()),
+        compared=compared, outcome=worst(compared),
+    )  # fmt: skip
+
+
+def worst(compared: Iterable[Compared]) -> Agreement:
+    outcomes = {one.outcome for one in compared}
+    return next(outcome for outcome in WORST_FIRST if outcome in outcomes)
+
+
+def _prediction(judged: Judged | None) -> dict[str, object]:
+    if judged is None or judged.kind != "equals":
+        return {}
+    return {"formula": judged.formula, "terms": judged.terms, "predicted": judged.predicted}
+
+
+def _unit(cell: Cell, measure: str) -> str:
+    return next(one.unit for one in cell.any.expectations if one.measure == measure)
+
+
+def _bound(unit: str, reference: Sample) -> float:
+    if unit != "s":
+        return ABSOLUTE_COUNT
+    return ABSOLUTE_S + RELATIVE * abs(median(reference.values)) if reference.values else ABSOLUTE_S
+
+
+def _sample(runs: Sequence[RunRecord], measure: str) -> Sample:
+    values: list[float] = []
+    words: list[str] = []
+    censored = 0
+    silent: str | None = None
+    for run in runs:
+        if run.verdict not in ("pass", "fail"):
+            silent = silent or next(iter(run.reasons), run.error.text if run.error is not None else run.verdict)
+            continue
+        alias, _, name = measure.rpartition(".")
+        if name == "outcome":
+            words += [_word(operation) for operation in run.operations if operation.alias == alias]
+            continue
+        told = next((one for one in run.measures if one.name == measure), None)
+        if told is None or (told.value is None and told.censored_at is None):
+            silent = silent or _why(told)
+        elif told.value is None:
+            censored += 1
+        else:
+            values.append(told.value)
+    return Sample(
+        runs=len(runs), values=tuple(sorted(values)), words=tuple(sorted(words)), censored=censored, silent=silent
+    )
+
+
+def _why(told: Measure | None) -> str:
+    return "does not tell it" if told is None or told.missing is None else told.missing
+
+
+def _word(operation: Operation) -> str:
+    return operation.error_class or operation.outcome
+
+
+def _sided(side: Side, sample: Sample) -> Sided:
+    middle = censored_median(sample.values, [float("inf")] * sample.censored) if sample.values else None
+    words = {word: sample.words.count(word) for word in sorted(set(sample.words))}
+    return Sided(
+        side=side, runs=sample.runs, measured=len(sample.values) + len(sample.words), censored=sample.censored,
+        median=middle.value if middle is not None and not middle.censored else None, values=sample.values,
+        outcomes=tuple(words.items()), silent=sample.silent if sample.told < sample.runs else None,
+    )  # fmt: skip
+
+
+def _key(run: RunRecord) -> Key:
+    parameters = tuple((parameter.name, parameter.text) for parameter in run.parameters)
+    return (run.scenario, run.client, run.client_version, parameters)

@@ -1,0 +1,28 @@
+"""Who is compared: each side is a client in an environment."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from harness.records.agreement import Side
+from harness.records.run import RunRecord
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    environment: Literal["sim", "local"]
+    driver: Literal["bundled", "real"]
+
+
+SIDES: dict[Side, Place] = {
+    "real": Place("local", "real"),
+    "profile": Place("local", "bundled"),
+    "sim": Place("sim", "bundled"),
+}
+"""The first of those compared is the reference: what a profile has to do is what the real client does."""
+
+
+def side_of(run: RunRecord) -> Side | None:
+    """None for a program of the user's: it is nobody's profile."""
+    return next(
+        (side for side, at in SIDES.items() if (run.environment, run.driver) == (at.environment, at.driver)), None
+    )
