@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, replace
+from dataclasses import asdict, fields, is_dataclass, replace
 from hashlib import sha256
 from typing import Any
 
@@ -56,7 +56,7 @@ def _repeats(cell: RunPlan, environment: str, seed: int, repeats: int) -> Iterat
 
 def _known(plan: RunPlan) -> dict[str, bytes]:
     """Everything that makes the run what it is, in canonical form."""
-    known = {key: value for key, value in _plain(plan).items() if key not in UNIDENTIFIED}
+    known = {one.name: _plain(getattr(plan, one.name)) for one in fields(plan) if one.name not in UNIDENTIFIED}
     known["client"] = {key: value for key, value in known["client"].items() if key not in CHOSEN or value}
     return {key: _canonical(value) for key, value in known.items()}
 
@@ -71,19 +71,16 @@ def _canonical(value: object) -> bytes:
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, default=str).encode()
 
 
-def _plain(plan: RunPlan) -> dict[str, Any]:
+def _plain(value: Any) -> Any:
     """The plan as JSON values; a fault brings its name, which is no field of it."""
-    found: dict[str, Any] = _clean(asdict(plan, dict_factory=_without_places))
-    return found
-
-
-def _without_places(items: list[tuple[str, Any]]) -> dict[str, Any]:
-    return {key: value for key, value in items if key not in PLACES}
-
-
-def _clean(value: Any) -> Any:
+    if isinstance(value, str | int | float | None):
+        return value
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
     if isinstance(value, BaseModel):
         return {"fault": getattr(type(value), "name", type(value).__name__), **value.model_dump(mode="json")}
-    if isinstance(value, dict):
-        return {key: _clean(item) for key, item in value.items()}
-    return [_clean(item) for item in value] if isinstance(value, list | tuple) else value
+    if is_dataclass(value):
+        return {one.name: _plain(getattr(value, one.name)) for one in fields(value) if one.name not in PLACES}
+    return value
