@@ -2,8 +2,10 @@
 
 from collections.abc import Iterable
 from enum import IntEnum
+from typing import TYPE_CHECKING
 
-from harness.records.run import Verdict
+if TYPE_CHECKING:
+    from harness.records.run import Verdict
 
 
 class Exit(IntEnum):
@@ -25,7 +27,7 @@ class Exit(IntEnum):
     """Whoever read the output has gone, as when a shell's SIGPIPE ends a program."""
 
 
-GRAVEST_FIRST: tuple[tuple[Verdict, Exit], ...] = (
+GRAVEST_FIRST: "tuple[tuple[Verdict, Exit], ...]" = (
     ("fail", Exit.FAILED),
     ("lab_error", Exit.LAB),
     ("inconclusive", Exit.INCONCLUSIVE),
@@ -34,7 +36,7 @@ GRAVEST_FIRST: tuple[tuple[Verdict, Exit], ...] = (
 """A failed expectation is news about the client, so it comes before a broken lab; a skipped run proves nothing."""
 
 
-def exit_of(verdicts: Iterable[Verdict]) -> Exit:
+def exit_of(verdicts: "Iterable[Verdict]") -> Exit:
     """The code for these verdicts together; none at all is NOTHING."""
     there = set(verdicts)
     if not there:

@@ -6,12 +6,14 @@ import os
 import pkgutil
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 import click
 
 from cli import commands
 from cli.errors import Stop, say_bug, say_error
 from cli.exits import Exit
+from cli.helping import help_in
 
 
 class Commands(click.Group):
@@ -26,6 +28,18 @@ class Commands(click.Group):
         module = importlib.import_module(f"{commands.__name__}.{name.replace('-', '_')}")
         command: click.Command = module.command
         return command
+
+    def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
+        """Names and one line each, without importing what all of them need."""
+        names = self.list_commands(context)
+        room = formatter.width - 6 - max(map(len, names))
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, self._named(context, name).get_short_help_str(room)) for name in names])
+
+    def _named(self, context: click.Context, name: str) -> click.Command:
+        """Enough of the command to be listed."""
+        told = help_in(Path(*commands.__path__) / f"{name.replace('-', '_')}.py")
+        return click.Command(name, help=told) if told else self.get_command(context, name) or click.Command(name)
 
 
 @click.group(
