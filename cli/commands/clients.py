@@ -16,6 +16,7 @@ from cli.asking import given, seconds
 from cli.console import console
 from cli.errors import Stop
 from cli.exits import Exit
+from cli.places import free_folder
 from cli.show.figures import many
 from cli.show.rows import folded
 from harness.conformance import CHECKS, Checked
@@ -24,6 +25,7 @@ from harness.plan import ClientPlan, Named
 from harness.quantities import QuantityError, duration_s
 from harness.realclients import build as build_all
 from harness.realclients import chosen, real_clients
+from harness.suite.machine import stamp
 
 
 def build(*, names: tuple[str, ...]) -> Exit:
@@ -75,29 +77,44 @@ def check(
     namespaces of its own with a broker, is asked to connect, send and close, in the light and in the dark. Exits with 1
     where it does not keep something.
     """
-    client = _client(program)
-    named = tuple(_named(name, text) for name, text in given(settings).items())
-    folder = logs or Path(tempfile.mkdtemp(prefix="faultlab-check-"))
-    folder.mkdir(parents=True, exist_ok=True)
+    checked = Checked(
+        _client(program), tuple(_named(*pair) for pair in given(settings).items()), seconds("--patience", patience)
+    )
     screen = console(json=json)
     findings = []
-    for finding in check_all(Checked(client, named, seconds("--patience", patience)), folder, only):
-        findings.append(finding)
-        style = "" if finding.state == "kept" else "bold red"
-        screen.print(folded(finding.text, lead=f"{finding.state:<8}  {finding.name:<17}  ", style=style))
-        for note in finding.notes:
-            screen.print(folded(note, lead=f"{'':<10}{'note':<17}  ", style="yellow"))
-    broken = sum(finding.state == "not kept" for finding in findings)
+    with tempfile.TemporaryDirectory(prefix="faultlab-check-") as folder:
+        for finding in check_all(checked, Path(folder), only):
+            findings.append(finding)
+            style = "" if finding.state == "kept" else "bold red"
+            screen.print(folded(finding.text, lead=f"{finding.state:<8}  {finding.name:<17}  ", style=style))
+            for note in finding.notes:
+                screen.print(folded(note, lead=f"{'':<10}{'note':<17}  ", style="yellow"))
+        broken = sum(finding.state == "not kept" for finding in findings)
+        wanted = logs if logs is not None else free_folder(f"check-{stamp()}") if broken else None
+        kept = None if wanted is None else _kept(Path(folder), wanted)
     if json:
-        told = {"format": 1, "findings": [asdict(finding) for finding in findings], "logs": str(folder)}
+        told = {"format": 1, "findings": [asdict(f) for f in findings], "logs": None if kept is None else str(kept)}
         click.echo(json_module.dumps(told, indent=2))
     elif broken:
-        screen.print(f"\n{broken} of {many(len(findings), 'promise')} not kept; what it said on stderr: {folder}")
+        said = "it said nothing on stderr" if kept is None else f"what it said on stderr: {kept}"
+        screen.print(f"\n{broken} of {many(len(findings), 'promise')} not kept; {said}")
     else:
         screen.print(f"\n{many(len(findings), 'promise')} kept")
-    if logs is None and not broken and not json:
-        shutil.rmtree(folder)
     return Exit.FAILED if broken else Exit.PASSED
+
+
+def _kept(folder: Path, wanted: Path) -> Path | None:
+    """Where the logs that say something are now; None where none does. Raises Stop."""
+    found = [log for log in sorted(folder.iterdir()) if log.stat().st_size]
+    try:
+        for log in found:
+            wanted.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(log, wanted / log.name)
+    except OSError as error:
+        raise Stop(
+            f"cannot keep logs in {wanted}: {error.strerror}", "name a folder with --logs", code=Exit.LAB
+        ) from error
+    return wanted if found else None
 
 
 def _client(program: tuple[str, ...]) -> ClientPlan:
@@ -167,7 +184,7 @@ command = click.Group(
                     ["--logs"],
                     type=click.Path(path_type=Path),
                     metavar="DIR",
-                    help="Where the program's stderr is kept; else only where something is not kept.",
+                    help="Keep the program's stderr there; else below results/, and only where something is not kept.",
                 ),
                 click.Option(["--json"], is_flag=True, help="One JSON document on stdout."),
             ],

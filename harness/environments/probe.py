@@ -19,7 +19,12 @@ class ProbeFailed(Exception):
 
     def __init__(self, address: tuple[str, int], reason: str) -> None:
         super().__init__(f"a probe of {address[0]}:{address[1]} {reason}")
+        self.address = address
         self.reason = reason
+
+    def __reduce__(self) -> tuple[type["ProbeFailed"], tuple[tuple[str, int], str]]:
+        """Crosses from a cell into the process that asked for it."""
+        return (type(self), (self.address, self.reason))
 
 
 async def round_trip_s(address: tuple[str, int], *, limit_s: float, source: str | None = None) -> float:

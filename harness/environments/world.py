@@ -205,6 +205,10 @@ class EnvironmentUnavailable(Exception):
         self.reason = reason
         self.remedy = remedy
 
+    def __reduce__(self) -> tuple[type["EnvironmentUnavailable"], tuple[str, str]]:
+        """Crosses from a cell into the process that asked for it."""
+        return (type(self), (self.reason, self.remedy))
+
 
 class WorldError(Exception):
     """A part of an opened world failed while it was asked for something: `code` is stable, the text says what to do.
@@ -216,6 +220,10 @@ class WorldError(Exception):
         super().__init__(text)
         self.code = code
         self.text = text
+
+    def __reduce__(self) -> tuple[type["WorldError"], tuple[str, str]]:
+        """Crosses from a cell into the process that asked for it."""
+        return (type(self), (self.code, self.text))
 
 
 class RunInterrupted(Exception):

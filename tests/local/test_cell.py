@@ -16,7 +16,8 @@ import pytest
 from harness.environments.local import namespaces, sysctls
 from harness.environments.local.cell import call_in_cell, probe_namespaces
 from harness.environments.local.syscalls import unshare
-from harness.environments.world import EnvironmentUnavailable
+from harness.environments.probe import ProbeFailed
+from harness.environments.world import EnvironmentUnavailable, WorldError
 from harness.levers import Packets, Verdict
 from harness.packets import TREAT, PacketTable, rules_of
 from harness.story import Kernel
@@ -80,12 +81,38 @@ def test_exceptions_come_back_with_the_cell_s_traceback() -> None:
     assert "in fail" in caught.value.__notes__[0]
 
 
+class Homebound(Exception):
+    """Its text alone does not make it again."""
+
+    def __init__(self, first: str, second: str) -> None:
+        super().__init__(f"{first}; {second}")
+
+
 def test_an_exception_that_cannot_travel_is_told_by_name() -> None:
     async def fail() -> None:
-        raise EnvironmentUnavailable("a reason", "a remedy")
+        raise Homebound("a reason", "a remedy")
 
-    with pytest.raises(RuntimeError, match="EnvironmentUnavailable: a reason; a remedy"):
+    with pytest.raises(RuntimeError, match="Homebound: a reason; a remedy"):
         call_in_cell(fail, timeout_s=10)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        EnvironmentUnavailable("a reason", "a remedy"),
+        WorldError("log-unreadable", "its file is gone"),
+        ProbeFailed(("127.0.2.1", 9092), "was closed before it was answered"),
+    ],
+)
+def test_what_a_world_raises_comes_back_as_it_was(error: Exception) -> None:
+    async def fail() -> None:
+        raise error
+
+    with pytest.raises(type(error)) as caught:
+        call_in_cell(fail, timeout_s=10)
+    assert str(caught.value) == str(error)
+    told = {name: value for name, value in vars(caught.value).items() if name != "__notes__"}
+    assert told == vars(error), "what programs ask it for"
 
 
 def test_a_cell_that_overruns_is_ended_with_all_that_it_started(tmp_path: Path) -> None:

@@ -70,6 +70,36 @@ def test_silence_is_no_error_and_what_helps_is_said(faultlab: Callable[..., Any]
     assert "--patience" in done.stdout
 
 
+def test_logs_are_kept_where_they_help_and_nowhere_else(
+    faultlab: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a program says on stderr explains a breach; a check that finds none leaves nothing behind."""
+    (tmp_path / "tmp").mkdir()
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "tmp"))
+    silent = STUPID.replace('say(ev="ok", id=c["id"], at_ns=now())', 'print("hm", file=sys.stderr, flush=True)')
+    quick = ("--only", "send", "--patience", "300ms")
+    (tmp_path / "silent.py").write_text(SAY + silent)
+    (tmp_path / "subject.py").write_text(SAY + STUPID)
+
+    done = faultlab("clients", "check", "--json", "--only", "ready", sys.executable, "subject.py")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert json.loads(done.stdout)["logs"] is None
+    assert not (tmp_path / "results").exists()
+
+    for number in (1, 2):
+        done = faultlab("clients", "check", *quick, sys.executable, "silent.py")
+        assert done.returncode == 1
+        kept = sorted((tmp_path / "results").iterdir())
+        assert len(kept) == number, "two checks of one minute keep logs of their own"
+        assert f"what it said on stderr: results/{kept[-1].name}" in " ".join(done.stdout.split())
+    assert (kept[0] / "send.log").read_text() == "hm\n"
+
+    done = faultlab("clients", "check", "--json", *quick, "--logs", "mine", sys.executable, "silent.py")
+    assert json.loads(done.stdout)["logs"] == "mine"
+    assert [path.name for path in (tmp_path / "mine").iterdir()] == ["send.log"]
+    assert list((tmp_path / "tmp").iterdir()) == []
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("version", ["1.27.2", "1.60.1"])
 def test_sarama_s_programs_keep_everything(
