@@ -1,0 +1,1 @@
+"""Holds one suite against another: what got slower, worse or lost since, and what nobody can tell."""

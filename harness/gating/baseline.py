@@ -1,0 +1,221 @@
+"""A baseline as a file that is kept beside the code: made to be reviewed, so every case and measure has a line.
+
+Sorted throughout, times in milliseconds, counts as how often each came. What changed between two baselines is what
+`git diff` shows.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+
+from harness.gating.cases import CaseName, CaseRuns, Happening, Sample, Side
+from harness.gating.comparison import matches
+from harness.gating.floor import DEFAULT, Floor, parse_floor
+from harness.quantities import QuantityError
+from harness.records.folder import RecordsError, ResultsUnreadable, ResultsUnwritable
+
+FORMAT = 1
+"""Version of the file's format: fields are added, never changed; newer numbers are refused."""
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="ignore", allow_inf_nan=False)
+
+
+class _Times(_Part):
+    ms: tuple[float, ...] = ()
+    unended_ms: tuple[float, ...] = ()
+
+
+class _Case(_Part):
+    scenario: str
+    client: str
+    version: str
+    driver: Literal["bundled", "real", "exec"]
+    environment: Literal["sim", "local"]
+    parameters: dict[str, str] = Field(default_factory=dict)
+    runs: int = Field(ge=0)
+    counted: int = Field(ge=0)
+    reasons: tuple[str, ...] = ()
+    late_ms: float = Field(default=0.0, ge=0)
+    settings: dict[str, str] = Field(default_factory=dict)
+    operations: tuple[str, ...] = ()
+    happened: dict[str, int] = Field(default_factory=dict)
+    times: dict[str, _Times] = Field(default_factory=dict)
+    counts: dict[str, dict[str, int]] = Field(default_factory=dict)
+
+    @field_validator("happened")
+    @classmethod
+    def _known(cls, happened: dict[str, int]) -> dict[str, int]:
+        for text in happened:
+            Happening.parse(text)
+        return happened
+
+    @field_validator("counts")
+    @classmethod
+    def _numbers(cls, counts: dict[str, dict[str, int]]) -> dict[str, dict[str, int]]:
+        for tally in counts.values():
+            if any(not 0 <= float(text) < float("inf") or times < 0 for text, times in tally.items()):
+                raise ValueError("a count is no number")
+        return counts
+
+
+class _File(_Part):
+    format: int
+    faultlab: str
+    machine: str
+    floor: str = str(DEFAULT)
+    arguments: tuple[str, ...] = ()
+    cases: tuple[_Case, ...]
+
+    @field_validator("floor")
+    @classmethod
+    def _floor(cls, text: str) -> str:
+        try:
+            parse_floor(text)
+        except QuantityError as error:
+            raise ValueError(f"{error.text}; {error.hint}") from error
+        return text
+
+
+class BaselineMixed(RecordsError):
+    """A part of a baseline cannot be replaced by runs that do not go with the rest."""
+
+
+def read_baseline(path: Path) -> Side:
+    """Raises ResultsUnreadable: no such file, no baseline, or one of a newer format."""
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise ResultsUnreadable(
+            f"cannot read {path}: {error.strerror}", "name a results folder, or a file that `gate --update` wrote"
+        ) from error
+    try:
+        found = _File.model_validate_json(data)
+    except ValidationError as error:
+        raise ResultsUnreadable(
+            f"{path} is no baseline: {_reason(error)}",
+            "undo the change to it, or write it anew: faultlab gate --update",
+        ) from error
+    if found.format > FORMAT:
+        raise ResultsUnreadable(
+            f"{path} was written by a newer faultlab: baseline format {found.format}, this one reads up to {FORMAT}",
+            "read it with that version",
+        )
+    return Side(
+        source=str(path),
+        machine=found.machine,
+        faultlab=found.faultlab,
+        cases=tuple(_case_of(case) for case in found.cases),
+        arguments=found.arguments,
+        floor=parse_floor(found.floor),
+    )
+
+
+def write_baseline(path: Path, side: Side, floor: Floor) -> None:
+    """Whole or not at all. Raises ResultsUnwritable."""
+    draft = path.with_name(f".{path.name}.new")
+    try:
+        draft.write_text(text_of(side, floor), encoding="utf-8")
+        draft.replace(path)
+    except OSError as error:
+        draft.unlink(missing_ok=True)
+        raise ResultsUnwritable(
+            f"cannot write {path}: {error.strerror}", "name a file that can be written with --baseline"
+        ) from error
+
+
+def merged(baseline: Side, current: Side, only: tuple[str, ...]) -> Side:
+    """The baseline with the cases of the scenarios that match `only` replaced by those that ran now.
+
+    Raises BaselineMixed where the two are of different machines.
+    """
+    if baseline.machine != current.machine and not (baseline.simulated and current.simulated):
+        raise BaselineMixed(
+            f"{baseline.source} was made on another machine ({baseline.machine}): a part of it cannot be replaced",
+            "write all of it anew, without --only",
+        )
+    kept = tuple(case for case in baseline.cases if not matches(case.name.scenario, only))
+    return replace(baseline, faultlab=current.faultlab, cases=(*kept, *current.cases))
+
+
+def text_of(side: Side, floor: Floor) -> str:
+    """The file's text: JSON, one line for each measure."""
+    head = {
+        "format": FORMAT, "faultlab": side.faultlab, "machine": side.machine, "floor": str(floor),
+        "arguments": list(side.arguments),
+    }  # fmt: skip
+    lines = [f"  {_pair(key, value)}," for key, value in head.items()]
+    cases = sorted((case for case in side.cases), key=lambda case: case.name)
+    separator = ",\n"
+    blocks = separator.join(f"    {{\n{separator.join(_block(case))}\n    }}" for case in cases)
+    return "{\n" + "\n".join(lines) + f'\n  "cases": [\n{blocks}\n  ]\n}}\n'
+
+
+def _block(case: CaseRuns) -> Iterator[str]:
+    name = case.name
+    plain: dict[str, Any] = {
+        "scenario": name.scenario, "client": name.client, "version": name.version, "driver": name.driver,
+        "environment": name.environment, "parameters": dict(name.parameters), "runs": case.runs,
+        "counted": case.counted, "reasons": list(case.reasons), "late_ms": _ms(case.late_s),
+        "settings": dict(sorted(case.settings.items())), "operations": list(case.operations),
+        "happened": {str(happening): number for happening, number in sorted(case.happened.items())},
+    }  # fmt: skip
+    yield from (f"      {_pair(key, value)}" for key, value in plain.items() if value not in ({}, []))
+    times = {name: sample for name, sample in sorted(case.samples.items()) if sample.unit == "s"}
+    counts = {name: sample for name, sample in sorted(case.samples.items()) if sample.unit == "count"}
+    for key, part in (("times", times), ("counts", counts)):
+        if part:
+            told = ",\n".join(f"        {_pair(name, _shown(sample))}" for name, sample in part.items())
+            yield f'      "{key}": {{\n{told}\n      }}'
+
+
+def _shown(sample: Sample) -> dict[str, Any]:
+    if sample.unit == "count":
+        return {f"{value:g}": number for value, number in sorted(Counter(sample.values).items())}
+    # The median is for those who review: it is not read back.
+    told: dict[str, Any] = {"median_ms": _ms(sample.middle), "ms": [_ms(value) for value in sample.values]}
+    return told | ({"unended_ms": [_ms(bound) for bound in sample.unended]} if sample.unended else {})
+
+
+def _case_of(case: _Case) -> CaseRuns:
+    samples = {name: Sample("s", _seconds(told.ms), _seconds(told.unended_ms)) for name, told in case.times.items()}
+    for name, tally in case.counts.items():
+        numbers = sorted(float(text) for text, times in tally.items() for _ in range(times))
+        samples[name] = Sample("count", tuple(numbers))
+    return CaseRuns(
+        name=CaseName(
+            case.scenario, case.client, case.version, case.driver, case.environment, tuple(case.parameters.items())
+        ),
+        runs=case.runs,
+        counted=case.counted,
+        reasons=case.reasons,
+        samples=samples,
+        happened={Happening.parse(text): number for text, number in case.happened.items()},
+        operations=case.operations,
+        settings=case.settings,
+        late_s=case.late_ms / 1000,
+    )
+
+
+def _seconds(values_ms: tuple[float, ...]) -> tuple[float, ...]:
+    return tuple(sorted(round(value / 1000, 4) for value in values_ms))
+
+
+def _ms(value_s: float) -> float:
+    return round(value_s * 1000, 1)
+
+
+def _pair(key: str, value: Any) -> str:
+    return f"{json.dumps(key)}: {json.dumps(value, ensure_ascii=False)}"
+
+
+def _reason(error: ValidationError) -> str:
+    first = error.errors(include_url=False)[0]
+    where = ".".join(str(part) for part in first["loc"])
+    return f"{where}: {first['msg']}" if where else first["msg"]

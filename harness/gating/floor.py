@@ -1,0 +1,38 @@
+"""The effect that is worth an alarm: whatever is smaller is nobody's business, however sure it is."""
+
+from dataclasses import dataclass
+
+from harness.quantities import QuantityError, duration_text, tolerance
+
+COUNT = 0.5
+"""A count has no noise of its own: the half is less than one more, and more than none."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Floor:
+    """`relative` of the baseline's median (0.05 is 5 %) and `absolute_s` add up."""
+
+    relative: float
+    absolute_s: float
+
+    def of_time(self, median_s: float, late_s: float) -> float:
+        """In seconds. `late_s` is how late the lab's own timers came: less than that is no client's doing."""
+        return self.relative * abs(median_s) + self.absolute_s + late_s
+
+    def of_count(self, median: float) -> float:
+        return max(COUNT, self.relative * abs(median))
+
+    def __str__(self) -> str:
+        """As it is written: `5% + 20ms`."""
+        return f"{self.relative * 100:g}% + {duration_text(self.absolute_s)}"
+
+
+DEFAULT = Floor(relative=0.05, absolute_s=0.02)
+
+
+def parse_floor(text: str) -> Floor:
+    """Of `5% + 20ms`, `20ms` or `5%`. Raises QuantityError."""
+    read = tolerance(text)
+    if read.unit != "s" and read.absolute:
+        raise QuantityError(f"`{text}`: a floor is one of times", "write its unit: 5% + 20ms")
+    return Floor(relative=read.relative, absolute_s=read.absolute)
