@@ -5,7 +5,8 @@ agreement. They differ where no compatible shift lies within it, at a level that
 lies between is unsure, and needs more runs.
 """
 
-from harness.agreement.judging import agreement_of, cells_of
+from harness.agreement.cells import CellKey, cells_of, key_of
+from harness.agreement.judging import agreement_of, needs_of
 from harness.agreement.sides import SIDES, side_of
 
-__all__ = ["SIDES", "agreement_of", "cells_of", "side_of"]
+__all__ = ["SIDES", "CellKey", "agreement_of", "cells_of", "key_of", "needs_of", "side_of"]

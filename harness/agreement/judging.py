@@ -1,11 +1,10 @@
 """From the runs of several sides to a record of agreement for each measure of each cell."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
+from harness.agreement.cells import Cell, CellKey, key_of
 from harness.agreement.comparing import MATRIX_CHANCE, compare
 from harness.agreement.samples import Sample
-from harness.agreement.sides import SIDES, side_of
 from harness.records.agreement import Agreement, AgreementRecord, Compared, Side, Sided
 from harness.records.run import Judged, Measure, Operation, RunRecord
 from harness.stats import censored_median, median
@@ -13,39 +12,6 @@ from harness.stats import censored_median, median
 RELATIVE, ABSOLUTE_S, ABSOLUTE_COUNT = 0.02, 0.050, 0.5
 """Two that lie within 50 ms + 2 % of each other do the same; counts are the same or not."""
 WORST_FIRST: tuple[Agreement, ...] = ("differs", "unsure", "explained", "agrees")
-
-Key = tuple[str, str, str, tuple[tuple[str, str], ...]]
-
-
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """A scenario with one version and one set of parameters, and the runs of each side: at least one."""
-
-    runs: dict[Side, tuple[RunRecord, ...]]
-
-    @property
-    def any(self) -> RunRecord:
-        return next(iter(self.runs.values()))[0]
-
-    @property
-    def measures(self) -> tuple[str, ...]:
-        """What the scenario expects anything of, and how each of its operations ends."""
-        wanted = [judged.measure for judged in self.any.expectations if judged.outcome != "skipped"]
-        aliases = dict.fromkeys(measure.rpartition(".")[0] for measure in wanted)
-        called = {operation.alias for operation in self.any.operations}
-        outcomes = [f"{alias}.outcome" for alias in aliases if alias in called]
-        return tuple(dict.fromkeys([*wanted, *outcomes]))
-
-
-def cells_of(runs: Iterable[RunRecord]) -> tuple[Cell, ...]:
-    """The cells that more than one side ran, in the order of their first runs."""
-    together: dict[Key, dict[Side, list[RunRecord]]] = {}
-    for run in runs:
-        side = side_of(run)
-        if side is not None:
-            together.setdefault(_key(run), {}).setdefault(side, []).append(run)
-    cells = [Cell({side: tuple(sides[side]) for side in SIDES if side in sides}) for sides in together.values()]
-    return tuple(cell for cell in cells if len(cell.runs) > 1)
 
 
 def agreement_of(cells: Sequence[Cell], *, looks: int = 1) -> tuple[AgreementRecord, ...]:
@@ -140,6 +106,12 @@ def _sided(side: Side, sample: Sample) -> Sided:
     )  # fmt: skip
 
 
-def _key(run: RunRecord) -> Key:
-    parameters = tuple((parameter.name, parameter.text) for parameter in run.parameters)
-    return (run.scenario, run.client, run.client_version, parameters)
+def needs_of(records: Iterable[AgreementRecord], *, most: int) -> dict[CellKey, int]:
+    """How many runs a side each cell needs that is not decided, `most` at most."""
+    needed: dict[CellKey, int] = {}
+    for record in records:
+        for compared in record.compared:
+            if compared.outcome == "unsure":
+                runs = min(most, compared.needed or most)
+                needed[key_of(record)] = max(needed.get(key_of(record), 0), runs)
+    return needed

@@ -1,0 +1,49 @@
+"""Cells: a scenario with one version and one set of parameters, and everybody's runs of it."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from harness.agreement.sides import SIDES, side_of
+from harness.plan import RunPlan
+from harness.records.agreement import AgreementRecord, Side
+from harness.records.run import RunRecord
+
+CellKey = tuple[str, str, str, tuple[tuple[str, str], ...]]
+"""Scenario, client, version, parameters."""
+
+
+def key_of(of: RunRecord | AgreementRecord | RunPlan) -> CellKey:
+    name, version = (of.client.name, of.client.version) if isinstance(of, RunPlan) else (of.client, of.client_version)
+    return (of.scenario, name, version, tuple((parameter.name, parameter.text) for parameter in of.parameters))
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """The runs of each side: at least one."""
+
+    runs: dict[Side, tuple[RunRecord, ...]]
+
+    @property
+    def any(self) -> RunRecord:
+        return next(iter(self.runs.values()))[0]
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """What the scenario expects anything of, and how each of its operations ends."""
+        wanted = [judged.measure for judged in self.any.expectations if judged.outcome != "skipped"]
+        aliases = dict.fromkeys(measure.rpartition(".")[0] for measure in wanted)
+        called = {operation.alias for operation in self.any.operations}
+        outcomes = [f"{alias}.outcome" for alias in aliases if alias in called]
+        return tuple(dict.fromkeys([*wanted, *outcomes]))
+
+
+def cells_of(runs: Iterable[RunRecord], sides: Iterable[Side] = SIDES) -> tuple[Cell, ...]:
+    """The cells that more than one of these sides ran, in the order of their first runs."""
+    wanted = set(sides)
+    together: dict[CellKey, dict[Side, list[RunRecord]]] = {}
+    for run in runs:
+        side = side_of(run)
+        if side in wanted and side is not None:
+            together.setdefault(key_of(run), {}).setdefault(side, []).append(run)
+    cells = [Cell({side: tuple(ran[side]) for side in SIDES if side in ran}) for ran in together.values()]
+    return tuple(cell for cell in cells if len(cell.runs) > 1)
