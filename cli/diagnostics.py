@@ -1,20 +1,45 @@
 """Problems of scenarios on the terminal: location first, with the source line and carets; all of them at once."""
 
+import sys
 from pathlib import Path
 
 import click
 
+from cli.ci import Annotation, LogStream, append_summary, say
 from cli.show.figures import many
-from harness.language import Problem, Problems, annotation, one_line, render
+from cli.show.markdown import problems_markdown
+from harness.language import Problem, Problems, render
 
 
 def say_problems(problems: Problems, *, ci: bool = False) -> None:
-    """To stderr. `ci`: one line each, and an annotation that GitHub Actions shows beside the source line."""
-    texts = [_ci(problem) if ci else _full(problem, problems) for problem in problems.problems]
-    click.echo(("\n" if ci else "\n\n").join(texts), err=True)
+    """To stderr. `ci`: one line each, an annotation that shows beside the source line, and the job's summary."""
+    if ci:
+        _annotate(problems)
+        return
+    click.echo("\n\n".join(_full(problem, problems) for problem in problems.problems), err=True)
     files = len({problem.path for problem in problems.problems})
-    if not ci:
-        click.echo(f"\n{many(len(texts), 'problem')} in {many(files, 'file')}; nothing was started", err=True)
+    click.echo(f"\n{many(len(problems.problems), 'problem')} in {many(files, 'file')}; nothing was started", err=True)
+
+
+def _annotate(problems: Problems) -> None:
+    stream = LogStream(sys.stderr)
+    for problem in problems.problems:
+        say(stream, _annotation(problem))
+    unwritten = append_summary(problems_markdown(problems))
+    if unwritten is not None:
+        stream.write(f"warning: {unwritten}\n")
+
+
+def _annotation(problem: Problem) -> Annotation:
+    return Annotation(
+        level="error",
+        title=problem.code,
+        message=f"{problem.message} ({problem.hint})" if problem.hint else problem.message,
+        file=problem.path,
+        line=problem.line,
+        column=problem.column,
+        end_column=problem.column + problem.length,
+    )
 
 
 def _full(problem: Problem, problems: Problems) -> str:
@@ -27,7 +52,3 @@ def _source(path: Path) -> str | None:
         return path.read_text(encoding="utf-8-sig", errors="replace")
     except OSError:
         return None
-
-
-def _ci(problem: Problem) -> str:
-    return f"{one_line(problem)}\n{annotation(problem)}"

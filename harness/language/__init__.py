@@ -10,7 +10,7 @@ from harness.language.loader import load, loads
 from harness.language.named import NamedFormula, load_formulas
 from harness.language.plans import identity, plans
 from harness.language.problems import Problem, Problems, Span
-from harness.language.render import annotation, one_line, render, report
+from harness.language.render import one_line, render, report
 from harness.language.scenario import Scenario
 from harness.language.syntax import FormulaError
 
@@ -23,7 +23,6 @@ __all__ = [
     "Problems",
     "Scenario",
     "Span",
-    "annotation",
     "evaluate",
     "evaluate_when",
     "find",

@@ -1,4 +1,4 @@
-"""Problems as text: with the source line and carets for people, one line each for tools, annotations for CI."""
+"""Problems as text: with the source line and carets for people, one line each for tools."""
 
 from rich.cells import cell_len
 
@@ -36,17 +36,6 @@ def report(problems: Problems) -> str:
     return "\n\n".join(render(problem, problems.sources.get(problem.path)) for problem in problems.problems)
 
 
-def annotation(problem: Problem) -> str:
-    """A workflow command that GitHub Actions shows beside the line."""
-    hint = f" ({problem.hint})" if problem.hint else ""
-    properties = {
-        "file": str(problem.path), "line": str(problem.line), "col": str(problem.column),
-        "endColumn": str(problem.column + problem.length), "title": problem.code,
-    }  # fmt: skip
-    listed = ",".join(f"{key}={_escaped(value, also=':,')}" for key, value in properties.items())
-    return f"::error {listed}::{_escaped(problem.message + hint)}"
-
-
 def source_lines(source: str) -> list[str]:
     """Lines as editors count them: ended by LF, CRLF or CR alone."""
     return source.replace("\r\n", "\n").replace("\r", "\n").split("\n")
@@ -80,9 +69,3 @@ def _carets(text: str, spans: list[Span]) -> str:
 def _printable(text: str) -> str:
     """Control characters would let a file steer the terminal; a tab would move the carets."""
     return "".join(c if c.isprintable() else " " if c == "\t" else "\N{REPLACEMENT CHARACTER}" for c in text)
-
-
-def _escaped(text: str, also: str = "") -> str:
-    for character in f"%\r\n{also}":
-        text = text.replace(character, f"%{ord(character):02X}")
-    return text

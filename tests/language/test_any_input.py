@@ -6,7 +6,7 @@ from pathlib import Path
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from harness.language import Problems, annotation, load, loads, plans, render
+from harness.language import Problems, load, loads, one_line, plans, render
 
 BASE = Path(__file__).with_name("base.scenario.yaml").read_text()
 SHIPPED = sorted((Path(__file__).parents[2] / "scenarios").rglob("*.scenario.yaml"))
@@ -34,7 +34,7 @@ def refused(error: Problems) -> None:
         assert min(problem.line, problem.column, problem.length) >= 1
         shown = render(problem, error.sources.get(problem.path))
         assert all(line.isprintable() for line in shown.split("\n")), shown
-        assert "\n" not in annotation(problem)
+        assert one_line(problem) == shown.split("\n")[0]
 
 
 @given(data=st.data())

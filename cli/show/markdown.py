@@ -1,0 +1,42 @@
+"""Markdown for a CI system's page of a job, in which no text of anybody's is more than text."""
+
+from collections.abc import Iterable, Sequence
+
+from cli.show.figures import many
+from harness.language import Problems
+
+SPECIAL = {character: f"&#{ord(character)};" for character in "&<>|`*_[]\\~#@$"}
+"""What Markdown, HTML, mathematics or GitHub itself would make something of."""
+
+MOST_CHARACTERS = 400
+"""A cell of a table holds no more of one text."""
+
+
+def plain(text: str) -> str:
+    """One line of text that shows as it is."""
+    line = " ".join(text.split())
+    if len(line) > MOST_CHARACTERS:
+        line = f"{line[:MOST_CHARACTERS]}…"
+    return "".join(SPECIAL.get(character, character if character.isprintable() else "\ufffd") for character in line)
+
+
+def code(text: str) -> str:
+    """As in a terminal, to be copied."""
+    return f"<code>{plain(text)}</code>" if text else ""
+
+
+def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Rows of cells that are Markdown already."""
+    lines = [heads, ["---"] * len(heads), *rows]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
+
+
+def problems_markdown(problems: Problems) -> str:
+    """What is wrong with scenarios."""
+    files = len({problem.path for problem in problems.problems})
+    head = f"### faultlab: {many(len(problems.problems), 'problem')} in {many(files, 'file')}, nothing was started"
+    rows = (
+        (code(f"{problem.path}:{problem.line}:{problem.column}"), plain(problem.message), plain(problem.hint))
+        for problem in problems.problems
+    )
+    return f"{head}\n\n{table(('place', 'problem', 'what to do'), rows)}\n"
