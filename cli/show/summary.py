@@ -2,13 +2,14 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from rich.cells import cell_len
 from rich.text import Text
 
 from cli.exits import GRAVEST_FIRST, Exit
 from cli.show import groups
-from cli.show.cases import Case, Finding, case_key, counts, with_several_cases
+from cli.show.cases import Case, case_key, counts, with_several_cases
 from cli.show.figures import WIDTH, WORDS, amount, many, measured, seconds
 from cli.show.rows import Rows, beside, columns, folded
 from harness.records.run import RunRecord, Verdict
@@ -57,29 +58,33 @@ def table(cases: Sequence[Case], *, everything: bool) -> Iterator[Text]:
 
 def claims(cases: Sequence[Case]) -> Iterator[Text]:
     """Each claim once for each value that it predicts: held or refuted, and what the scenario declared."""
-    seen: set[tuple[str, str, float | None, str]] = set()
+    seen: set[tuple[str, str, str, float | None, str]] = set()
     for case in cases:
-        for finding in case.claims():
-            judged = finding.judged
-            key = (case.first.scenario, judged.formula, judged.predicted, judged.outcome)
+        for claim in _claimed(case):
+            key = (case.first.scenario, claim.what, claim.formula, claim.predicted, claim.outcome)
             if key not in seen:
                 seen.add(key)
-                yield from _claim(finding)
+                yield from _claim(claim)
 
 
 def verdict(runs: Sequence[RunRecord], cases: Sequence[Case], *, planned: int, elapsed_s: float, code: Exit) -> Text:
     """The one line that answers: `FAILED  1 failed, 41 ok of 42 runs; 1 claim refuted as declared   47.1 s`."""
     head, style = HEADS[code]
-    counted = counts(runs)
-    told = ", ".join(f"{counted[verdict]} {word}" for verdict, word in COUNTED if counted[verdict])
-    more = "".join(f"; {words}" for words in (*_groups_told(cases), *_claims_told(cases)))
-    text = f"{told or 'nothing measured'} of {many(planned, 'run')}{more}"
+    text = sentence(runs, cases, planned=planned)
     took = seconds(elapsed_s)
     line = Text(head, style=style)
     if len(head) + 2 + len(text) + 2 + len(took) <= WIDTH:
         return line.append(f"  {text}".ljust(WIDTH - len(head) - len(took)) + took, style="default")
     line.append("".ljust(WIDTH - len(head) - len(took)) + took + "\n", style="default")
     return line.append_text(folded(text, lead="  "))
+
+
+def sentence(runs: Sequence[RunRecord], cases: Sequence[Case], *, planned: int) -> str:
+    """`1 failed, 41 ok of 42 runs; claims as declared: 1 refuted`."""
+    counted = counts(runs)
+    told = ", ".join(f"{counted[verdict]} {word}" for verdict, word in COUNTED if counted[verdict])
+    more = "".join(f"; {words}" for words in (*_groups_told(cases), *_claims_told(cases)))
+    return f"{told or 'nothing measured'} of {many(planned, 'run')}{more}"
 
 
 def pointers(lines: Sequence[tuple[str, str]], code: Exit) -> Iterator[Text]:
@@ -113,15 +118,48 @@ def _groups_told(cases: Sequence[Case]) -> Iterator[str]:
         yield f"over repeats: {told}"
 
 
-def _claim(finding: Finding) -> Iterator[Text]:
-    judged = finding.judged
-    lead = f"claim {CLAIMED.get(judged.outcome, judged.outcome):<8}  "
-    formula = judged.formula if judged.unit == "s" else f"{judged.measure.rpartition('.')[2]} = {judged.formula}"
-    figures = columns(amount(judged.predicted, judged.unit), measured(finding), "")
-    line = Text(lead, style="red" if judged.fails_run else "cyan")
-    yield line.append(beside(formula, figures, lead=len(lead)), style="default")
-    declared = "" if judged.declared_holds is None else f"declared `holds: {str(judged.declared_holds).lower()}`"
-    about = [part for part in (judged.source, declared) if part]
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Claim:
+    """A claim on a single run, or on what many runs have in common. `what`: of which measure; `told` shows it."""
+
+    what: str
+    formula: str
+    told: str
+    predicted: float | None
+    figures: tuple[str, str]
+    outcome: str
+    declared_holds: bool | None
+    fails: bool
+    source: str
+
+
+def _claimed(case: Case) -> Iterator[_Claim]:
+    """All of a case that were not skipped."""
+    for finding in case.claims():
+        judged = finding.judged
+        kind = judged.measure.rpartition(".")[2]
+        yield _Claim(
+            what=judged.measure, formula=judged.formula, predicted=judged.predicted, outcome=judged.outcome,
+            told=judged.formula if judged.unit == "s" else f"{kind} = {judged.formula}",
+            figures=(amount(judged.predicted, judged.unit), measured(finding)),
+            declared_holds=judged.declared_holds, fails=judged.fails_run, source=judged.source,
+        )  # fmt: skip
+    for group in case.groups:
+        if group.kind == "claim" and group.outcome != "skipped":
+            yield _Claim(
+                what=groups.called(group), formula=group.formula, predicted=group.predicted, outcome=group.outcome,
+                told=f"{groups.called(group)}: {group.formula}",
+                figures=(groups.predicted(group), groups.estimate(group)),
+                declared_holds=group.declared_holds, fails=group.verdict == "fail", source=group.source,
+            )  # fmt: skip
+
+
+def _claim(claim: _Claim) -> Iterator[Text]:
+    lead = f"claim {CLAIMED.get(claim.outcome, claim.outcome):<8}  "
+    line = Text(lead, style="red" if claim.fails else "cyan")
+    yield line.append(beside(claim.told, columns(*claim.figures, ""), lead=len(lead)), style="default")
+    declared = "" if claim.declared_holds is None else f"declared `holds: {str(claim.declared_holds).lower()}`"
+    about = [part for part in (claim.source, declared) if part]
     together = "; ".join(about)
     for part in [together] if len(lead) + cell_len(together) <= WIDTH else about:
         yield folded(part, lead=" " * len(lead), style="dim")
@@ -129,19 +167,17 @@ def _claim(finding: Finding) -> Iterator[Text]:
 
 def _claims_told(cases: Sequence[Case]) -> Iterator[str]:
     """`claims as declared: 1 refuted, 2 held`: each claim once a scenario, refuted where it was refuted anywhere."""
-    told: dict[tuple[str, str, str], Finding] = {}
+    told: dict[tuple[str, str, str], _Claim] = {}
     for case in cases:
-        for finding in case.claims():
-            judged = finding.judged
-            key = (case.first.scenario, judged.measure, judged.formula)
-            if judged.outcome in ("held", "refuted") and (key not in told or judged.outcome == "refuted"):
-                told[key] = finding
+        for claim in _claimed(case):
+            key = (case.first.scenario, claim.what, claim.formula)
+            if claim.outcome in ("held", "refuted") and (key not in told or claim.outcome == "refuted"):
+                told[key] = claim
     by_manner: dict[str, Counter[str]] = {}
-    for finding in told.values():
-        judged = finding.judged
-        against = judged.declared_holds is not None and judged.declared_holds != (judged.outcome == "held")
-        manner = "" if judged.declared_holds is None else " against their `holds:`" if against else " as declared"
-        by_manner.setdefault(manner, Counter())[judged.outcome] += 1
+    for claim in told.values():
+        against = claim.declared_holds is not None and claim.declared_holds != (claim.outcome == "held")
+        manner = "" if claim.declared_holds is None else " against their `holds:`" if against else " as declared"
+        by_manner.setdefault(manner, Counter())[claim.outcome] += 1
     for manner, counted in by_manner.items():
         outcomes = ", ".join(f"{counted[outcome]} {outcome}" for outcome in ("refuted", "held") if counted[outcome])
         yield f"claims{manner}: {outcomes}"

@@ -90,3 +90,23 @@ def test_a_suite_cut_short_is_judged_when_it_is_whole(tmp_path: Path) -> None:
     done = faultlab("run", "--resume", "r", cwd=tmp_path)
     assert done.code == 0, done.out + done.err
     assert (folder / "groups.jsonl").read_text() == before
+
+
+def test_claims_over_many_runs_stand_among_the_claims(tmp_path: Path) -> None:
+    """As declared they fail nothing; against their declaration they do."""
+    claim = "{{share: probe.time_to_end < Net.DialTimeout, claim: 9/10, within: 0.1, holds: {holds}, source: article}}"
+    path = write(tmp_path)
+    whole = path.read_text()
+    for holds, code, told in (
+        ("false", 0, "claims as declared: 1 refuted"),
+        ("true", 1, "against their `holds:`: 1 ref"),
+    ):
+        path.write_text(whole.replace("repeat:", f"  - {claim.format(holds=holds)}\nrepeat:"))
+        done = faultlab("run", "--env", "sim", "--out", f"r-{holds}", path, cwd=tmp_path)
+        assert done.code == code, done.out
+        assert done.widest() <= 80
+        start = next(n for n, line in enumerate(done.lines) if line.startswith("claim REFUTED"))
+        block = " ".join(" ".join(done.lines[start : start + 3]).split())
+        assert block.startswith("claim REFUTED share probe.time_to_end < Net.DialTimeout: 9/10 0.900 0."), block
+        assert f"article; declared `holds: {holds}`" in block
+        assert told in " ".join(done.out.split())

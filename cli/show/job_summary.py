@@ -1,0 +1,71 @@
+"""A suite on a CI system's page of its job: the verdict, and a table of its cases, worst first."""
+
+from collections.abc import Callable, Iterator, Sequence
+
+from cli.exits import GRAVEST_FIRST
+from cli.show import groups
+from cli.show.cases import Case
+from cli.show.figures import WORDS, many, measured, predicted
+from cli.show.markdown import code, plain, table
+from cli.show.rows import tally
+from harness.records.run import RunRecord
+
+COLUMNS = ("verdict", "scenario", "client", "measure", "predicted", "measured", "passed", "again")
+MOST_PASSED = 200
+"""So many cases that passed are listed: a reader looks for the others."""
+
+
+def job_summary(
+    cases: Sequence[Case], *, head: str, sentence: str, facts: str, replay: Callable[[RunRecord], str]
+) -> str:
+    """`head` is the verdict in a word or two, `sentence` its figures, `facts` where and how it was measured."""
+    order = [verdict for verdict, _ in GRAVEST_FIRST]
+    trouble = sorted((c for c in cases if c.verdict != "pass"), key=lambda case: order.index(case.verdict))
+    passed = [case for case in cases if case.verdict == "pass"]
+    parts = [f"### faultlab: {plain(head)}", f"{plain(sentence)}  \n{plain(facts)}"]
+    if cases:
+        rows = [*(_row(case, replay) for case in trouble), *(_row(case, replay) for case in passed[:MOST_PASSED])]
+        parts.append(table(COLUMNS, rows))
+    if len(passed) > MOST_PASSED:
+        parts.append(f"and {many(len(passed) - MOST_PASSED, 'more case')} that passed")
+    reasons = list(_reasons(trouble))
+    if reasons:
+        parts.append("\n".join(reasons))
+    return "\n\n".join(parts) + "\n"
+
+
+def _row(case: Case, replay: Callable[[RunRecord], str]) -> tuple[str, ...]:
+    word = WORDS[case.verdict]
+    scenario = (
+        f"{plain(case.first.scenario)}<br>{plain(case.parameters)}" if case.parameters else plain(case.first.scenario)
+    )
+    again = "" if case.verdict == "pass" else code(replay(case.gravest))
+    return (
+        word if case.verdict == "pass" else f"**{word}**",
+        scenario,
+        plain(case.client),
+        *(plain(text) for text in _figures(case)),
+        tally(case),
+        again,
+    )
+
+
+def _figures(case: Case) -> tuple[str, str, str]:
+    """What stands for the case, as in the closing table: its measure, predicted, measured."""
+    group = case.leading_group
+    if group is not None:
+        return groups.called(group), groups.predicted(group), groups.estimate(group)
+    finding = case.leading()
+    if finding is None:
+        return "", "", ""
+    return finding.judged.measure, predicted(finding.judged), measured(finding)
+
+
+def _reasons(trouble: Sequence[Case]) -> Iterator[str]:
+    """The first reason of each case in which no expectation says what is wrong."""
+    for case in trouble:
+        if case.verdict != "fail":
+            told = [reason for run in case.runs if run.verdict != "pass" for reason in run.reasons]
+            told += [group.reason for group in case.groups if group.verdict == "inconclusive" and group.reason]
+            if told:
+                yield f"- {plain(case.first.scenario)}: {plain(told[0])}"
