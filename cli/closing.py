@@ -1,7 +1,6 @@
 """What is said when a suite has ended: failures in detail, table, claims, verdict, and what to type next."""
 
-import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
@@ -75,58 +74,66 @@ def show(screen: Console, closed: Closed, *, everything: bool, report: bool) -> 
     return code
 
 
-def document(closed: Closed, code: Exit) -> str:
-    """The suite as one JSON document; `code` is what the process exits with."""
+def document(closed: Closed, code: Exit, cases: Sequence[Mapping[str, object]]) -> dict[str, object]:
+    """The suite as JSON values; `code` is what the process exits with, `cases` are as `cli.telling` tells them."""
     results = closed.results
     counted = counts(results.runs)
-    return (
-        json.dumps(
-            {
-                "format": FORMAT,
-                "verdict": HEADS[closed.exit][0].lower(),
-                "exit_code": int(code),
-                "results": str(results.folder.path),
-                "environment": results.manifest.environment,
-                "seed": results.manifest.seed,
-                "elapsed_s": round(closed.elapsed_s, 3),
-                "planned": len(closed.plans),
-                "counts": {word: counted[word] for word, _ in COUNTED},
-                "missing": list(results.missing),
-                "quarantined": [str(one) for one in results.quarantined],
-                "replay": {run.run_id: _replay(run, closed) for run in results.runs if run.verdict != "pass"},
-                "runs": [run.model_dump(mode="json") for run in results.runs],
-                "groups": [group.model_dump(mode="json") for group in results.groups],
-            },
-            indent=2,
-        )
-        + "\n"
-    )
+    return {
+        "format": FORMAT,
+        "verdict": HEADS[closed.exit][0].lower(),
+        "exit_code": int(code),
+        "results": str(results.folder.path),
+        "environment": results.manifest.environment,
+        "seed": results.manifest.seed,
+        "elapsed_s": round(closed.elapsed_s, 3),
+        "planned": len(closed.plans),
+        "counts": {word: counted[word] for word, _ in COUNTED},
+        "missing": list(results.missing),
+        "quarantined": [str(one) for one in results.quarantined],
+        "replay": {run.run_id: replay_of(run, closed) for run in results.runs if run.verdict != "pass"},
+        "cases": list(cases),
+        "runs": [run.model_dump(mode="json") for run in results.runs],
+        "groups": [group.model_dump(mode="json") for group in results.groups],
+    }
 
 
 def _details(cases: tuple[Case, ...], closed: Closed) -> Iterator[Iterator[Text]]:
     wrong = [case for case in cases if case.verdict in ("fail", "lab_error")]
-    told = {case.gravest.run_id: case.gravest.attempt for case in wrong if case.verdict == "fail"}
+    events = story_events(closed.results, [case.gravest for case in wrong if case.verdict == "fail"])
+    for case in wrong:
+        yield from blocks(case, events.get(case.gravest.run_id, []), closed)
+
+
+def story_events(results: Results, runs: Sequence[RunRecord]) -> dict[str, list[EventRecord]]:
+    """The events of these tries, by run id."""
+    told = {run.run_id: run.attempt for run in runs}
     events: dict[str, list[EventRecord]] = {}
     if told:
         spoilt: list[Quarantined] = []
-        mine = (e for e in read_events(closed.results, spoilt) if told.get(e.run_id) == e.attempt)
+        mine = (e for e in read_events(results, spoilt) if told.get(e.run_id) == e.attempt)
         for run_id, group in groupby(mine, key=lambda event: event.run_id):
             events.setdefault(run_id, []).extend(group)
-    for case in wrong:
-        run = case.gravest
-        failed = [finding for finding in case.findings() if finding.judged.fails_run]
-        for finding in failed if case.verdict == "fail" else ():
-            breakdown = _breakdown(run, finding, events.get(run.run_id, []), closed)
-            yield failure(case, finding, breakdown, replay=_replay(run, closed))
-        broken = [shared for shared in case.groups if shared.verdict == "fail"]
-        for shared in broken:
-            yield group_failure(case, shared, replay=_replay(run, closed))
-        if case.verdict != "fail" or not (failed or broken):
-            logs = closed.results.folder.logs_of(run.run_id, run.attempt)
-            yield trouble(case, replay=_replay(run, closed), logs=str(logs) if logs.is_dir() else None)
+    return events
 
 
-def _breakdown(run: RunRecord, finding: Finding, events: list[EventRecord], closed: Closed) -> Breakdown | None:
+def blocks(case: Case, events: list[EventRecord], closed: Closed) -> Iterator[Iterator[Text]]:
+    """What is wrong with a case that failed or that the lab ended, in detail. `events` are those of its gravest run."""
+    if case.verdict not in ("fail", "lab_error"):
+        return
+    run = case.gravest
+    failed = [finding for finding in case.findings() if finding.judged.fails_run]
+    for finding in failed if case.verdict == "fail" else ():
+        yield failure(case, finding, breakdown_of(run, finding, events, closed), replay=replay_of(run, closed))
+    broken = [shared for shared in case.groups if shared.verdict == "fail"]
+    for shared in broken:
+        yield group_failure(case, shared, replay=replay_of(run, closed))
+    if case.verdict != "fail" or not (failed or broken):
+        logs = closed.results.folder.logs_of(run.run_id, run.attempt)
+        yield trouble(case, replay=replay_of(run, closed), logs=str(logs) if logs.is_dir() else None)
+
+
+def breakdown_of(run: RunRecord, finding: Finding, events: list[EventRecord], closed: Closed) -> Breakdown | None:
+    """Where the time of one run went, beside the formula; None where that is not known, or it is no time."""
     plan = closed.plans[run.run_id]
     expectation = expectation_of(plan, finding.judged)
     if expectation is None or finding.judged.unit != "s":
@@ -135,7 +142,8 @@ def _breakdown(run: RunRecord, finding: Finding, events: list[EventRecord], clos
     return found if isinstance(found, Breakdown) else None
 
 
-def _replay(run: RunRecord, closed: Closed) -> str:
+def replay_of(run: RunRecord, closed: Closed) -> str:
+    """The command that makes this run again."""
     folder = closed.results.folder.path
     where = "" if folder.parent == DEFAULT_PARENT else f" --in {folder}"
     return f"faultlab replay {short_id(run.run_id, closed.results.manifest.run_ids)}{where}"
@@ -150,6 +158,6 @@ def _pointers(cases: tuple[Case, ...], closed: Closed) -> Iterator[tuple[str, st
     wrong = [case for case in cases if case.verdict != "pass"]
     if wrong:
         gravest = min(wrong, key=lambda case: ("fail", "lab_error", "inconclusive", "skipped").index(case.verdict))
-        yield "replay", _replay(gravest.gravest, closed)
+        yield "replay", replay_of(gravest.gravest, closed)
     yield "results", str(folder)
     yield "report", str(closed.page) if closed.page is not None else f"faultlab report {folder}"

@@ -34,6 +34,7 @@ PARAMETERS: tuple[click.Parameter, ...] = (
     ),
     click.Option(["--only"], multiple=True, metavar="NAME", help="Only scenarios of this name (a pattern: sarama-*)."),
     click.Option(["--tag", "tags"], multiple=True, help="Only scenarios with this tag, or with one of several."),
+    click.Option(["--case", "cases"], multiple=True, metavar="ID", help="Only this case, as `list --json` names it."),
 )
 
 
@@ -58,7 +59,9 @@ class Request:
             seed=parameters["seed"],
             repeat=parameters["repeat"],
             client=cast(Client | None, parameters["client"]),
-            selection=Selection(only=tuple(parameters["only"]), tags=tuple(parameters["tags"])),
+            selection=Selection(
+                only=tuple(parameters["only"]), tags=tuple(parameters["tags"]), cases=tuple(parameters["cases"])
+            ),
             folder=folder,
         )
 
@@ -80,4 +83,6 @@ class Request:
             said += ["--only", name]
         for tag in self.selection.tags:
             said += ["--tag", tag]
+        for case in self.selection.cases:
+            said += ["--case", case]
         return (*said, "--", *self.paths)

@@ -1,10 +1,12 @@
 """One suite from its request to its exit code: planned, run under a display, read back from its folder, and shown."""
 
+import json
 import os
 import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 
@@ -20,9 +22,12 @@ from cli.request import Request
 from cli.show.figures import many, seconds
 from cli.show.live import Display
 from cli.show.rows import folded
+from cli.streaming import Stream
+from cli.telling import case_documents
 from harness.environments.world import Environment, EnvironmentUnavailable
 from harness.expectations import judge
-from harness.language import Problems
+from harness.language import Problems, Scenario
+from harness.language.problems import did_you_mean
 from harness.plan import RunPlan
 from harness.records.manifest import Manifest
 from harness.records.reader import Results, read
@@ -32,10 +37,12 @@ from harness.suite.choosing import choose
 from harness.suite.collection import collect
 from harness.suite.grouping import judge_groups
 from harness.suite.machine import machine, stamp, wall_clock
-from harness.suite.planning import Planned, load_all, plan_all, require_real_clients
+from harness.suite.naming import case_id
+from harness.suite.planning import Client, Loaded, Planned, Selection, load_all, plan_all, require_real_clients
+from harness.suite.possible import Impossible, plan_possible
 from harness.suite.progress import at_most
 from harness.suite.resuming import by_prefix, planned, remaining
-from harness.suite.runner import Runner
+from harness.suite.runner import Observer, Runner
 
 RESULTS = Path("results")
 
@@ -48,6 +55,7 @@ class Manner:
     everything: bool
     cells: int | None
     report: bool
+    stream: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,11 +124,12 @@ def _prepare(request: Request, manner: Manner) -> Prepared | Exit:
     try:
         loaded = load_all(collect(request.paths, folder=request.folder))
         environment, instead = choose(request.environment, cells=manner.cells)
+        plan = partial(
+            plan_possible if manner.stream else _plan_whole, loaded, request.selection, environment,
+            seed=request.seed, repeat=request.repeat, client=request.client,
+        )  # fmt: skip
         try:
-            suite = plan_all(
-                loaded, request.selection, environment, seed=request.seed, repeat=request.repeat, client=request.client
-            )
-            require_real_clients(suite.plans)
+            suite, impossible = plan()
         except BaseException:
             environment.close()
             raise
@@ -129,10 +138,16 @@ def _prepare(request: Request, manner: Manner) -> Prepared | Exit:
         return Exit.USAGE
     except OSError as error:
         raise Stop(f"cannot read {error.filename}: {error.strerror}", "check its permissions") from error
+    for one in impossible:
+        Stream(sys.stdout).impossible(one)
     if not suite.plans:
         environment.close()
+        if impossible:
+            return Exit.INCONCLUSIVE
         names = ", ".join(one.scenario.name for one in loaded) or "none"
         tags = ", ".join(sorted({tag for one in loaded for tag in one.scenario.tags})) or "none"
+        if request.selection.cases:
+            raise _no_such_case(request.selection.cases, [one.scenario for one in loaded])
         left_out = f"slow, left out on local unless named: {', '.join(suite.left_out)}; " if suite.left_out else ""
         raise Stop(
             "no scenario was selected: nothing was run",
@@ -140,6 +155,21 @@ def _prepare(request: Request, manner: Manner) -> Prepared | Exit:
             code=Exit.NOTHING,
         )
     return Prepared(environment, suite, instead)
+
+
+def _plan_whole(
+    loaded: Sequence[Loaded], selection: Selection, environment: Environment, *, seed: int, repeat: int | None,
+    client: Client | None,
+) -> tuple[Planned, tuple[Impossible, ...]]:  # fmt: skip
+    suite = plan_all(loaded, selection, environment, seed=seed, repeat=repeat, client=client)
+    require_real_clients(suite.plans)
+    return suite, ()
+
+
+def _no_such_case(asked: Sequence[str], scenarios: Sequence[Scenario]) -> Stop:
+    known = [case_id(one.name, cell.parameters) for one in scenarios for cell in one.cells]
+    hint = did_you_mean(asked[0], known) or "faultlab list --json names them"
+    return Stop(f"there is no case {asked[0]}", hint, code=Exit.NOTHING)
 
 
 def _new(
@@ -180,13 +210,18 @@ def _carry_out(
     lanes = min(environment.lanes, manner.cells or environment.lanes)
     for line in _head(prepared, plans, left, lanes=lanes, seed=writer.manifest.seed):
         screen.print(line)
+    stream = Stream(sys.stdout) if manner.stream else None
     with writer, Display(screen, left, lanes=lanes, already=already) as display:
-        complete = Runner(environment, judge, writer, display, lanes=lanes).run(left)
+        observer: Observer = display
+        if stream is not None:
+            observer = stream.following(display, writer, plans, prepared.suite.plans, already)
+        complete = Runner(environment, judge, writer, observer, lanes=lanes).run(left)
         results = read(writer.folder.path)
         interrupted = not complete and bool(remaining(results, plans))
         if not interrupted:
-            writer.write_groups(judge_groups(prepared.suite.plans, results.runs))
-            results = read(writer.folder.path)
+            groups = judge_groups(prepared.suite.plans, results.runs)
+            writer.write_groups(groups)
+            results = replace(results, groups=groups)
     verdicts = [run.verdict for run in results.runs]
     verdicts += [group.verdict for group in results.groups if group.verdict != "skipped"]
     code = Exit.INTERRUPTED if interrupted else exit_of(verdicts)
@@ -195,7 +230,11 @@ def _carry_out(
     )
     code = show(screen, closed, everything=manner.everything, report=manner.report and not interrupted)
     if manner.json:
-        sys.stdout.write(document(closed, code))
+        told = document(closed, code, case_documents(closed))
+        if stream is not None:
+            stream.line("suite", told)
+        else:
+            sys.stdout.write(json.dumps(told, indent=2) + "\n")
     return code
 
 

@@ -8,11 +8,14 @@ import click
 from cli.console import console
 from cli.diagnostics import say_problems
 from cli.exits import Exit
+from cli.problems import documents
 from cli.show.figures import WIDTH, many
 from cli.show.rows import folded
 from harness.language import Problems, Scenario
+from harness.plan import RunPlan
 from harness.suite.collection import collect
-from harness.suite.planning import Selection, load_all
+from harness.suite.naming import case_id
+from harness.suite.planning import Selection, load_each
 
 
 def list_(*, paths: tuple[str, ...], tags: tuple[str, ...], only: tuple[str, ...], json: bool) -> Exit:
@@ -21,14 +24,19 @@ def list_(*, paths: tuple[str, ...], tags: tuple[str, ...], only: tuple[str, ...
     PATHS are scenario files, folders, or names of bundled scenarios; without any, all bundled ones are listed.
     """
     try:
-        loaded = load_all(collect(paths, folder=Path.cwd()))
-    except Problems as problems:
-        say_problems(problems)
-        return Exit.USAGE
+        loaded, problems = load_each(collect(paths, folder=Path.cwd()))
+    except Problems as unreadable:
+        loaded, problems = (), unreadable
     selection = Selection(only=only, tags=tags)
     scenarios = [one.scenario for one in loaded if selection.takes(one.scenario)]
     if json:
-        click.echo(json_module.dumps({"format": 1, "scenarios": [_plain(s) for s in scenarios]}, indent=2))
+        wrong = documents(problems) if problems else []
+        told = {"format": 1, "scenarios": [_plain(s) for s in scenarios], "problems": wrong}
+        click.echo(json_module.dumps(told, indent=2))
+    if problems:
+        say_problems(problems)
+        return Exit.USAGE
+    if json:
         return Exit.PASSED if scenarios else Exit.NOTHING
     screen = console()
     for scenario in scenarios:
@@ -62,6 +70,20 @@ def _plain(scenario: Scenario) -> dict[str, object]:
         "clients": list(scenario.clients),
         "runs": _runs(scenario),
         "longest_s": scenario.longest_s,
+        "cases": [_case(scenario, cell) for cell in scenario.cells],
+    }
+
+
+def _case(scenario: Scenario, cell: RunPlan) -> dict[str, object]:
+    """`id` is what `faultlab run --case` takes."""
+    return {
+        "id": case_id(scenario.name, cell.parameters),
+        "client": cell.client.name,
+        "client_version": cell.client.version,
+        "driver": cell.client.driver,
+        "parameters": {parameter.name: parameter.text for parameter in cell.parameters},
+        "runs": scenario.repeat,
+        "predicted_s": cell.expected_s,
     }
 
 

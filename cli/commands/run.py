@@ -18,6 +18,7 @@ def run(
     out: Path | None,
     resume: Path | None,
     json: bool,
+    stream: bool,
     all_: bool,
     cells: int | None,
     report: bool,
@@ -27,7 +28,7 @@ def run(
 
     PATHS are scenario files, folders, or names of bundled scenarios; without any, all bundled ones run.
     """
-    manner = Manner(json=json, everything=all_, cells=cells, report=report)
+    manner = Manner(json=json or stream, stream=stream, everything=all_, cells=cells, report=report)
     if resume is None:
         return begin(Request.of(asked, Path.cwd()), out, manner)
     given = [name for name in (*asked, "out") if context.get_parameter_source(name) is ParameterSource.COMMANDLINE]
@@ -58,5 +59,8 @@ command = click.Command(
         click.Option(["--report"], is_flag=True, help="Write the report too."),
         click.Option(["--all", "all_"], is_flag=True, help="Show every row of the closing table."),
         click.Option(["--json"], is_flag=True, help="One JSON document on stdout, progress on stderr."),
+        click.Option(
+            ["--stream"], is_flag=True, help="As --json, a line each: every case as soon as it is over, the suite last."
+        ),
     ],
 )

@@ -8,6 +8,7 @@ import click
 from cli.console import console
 from cli.diagnostics import say_problems
 from cli.exits import Exit
+from cli.problems import documents
 from cli.show.figures import many
 from cli.show.rows import folded
 from harness.language import Problems, plans
@@ -27,7 +28,7 @@ def validate(*, paths: tuple[str, ...], ci: bool, json: bool) -> Exit:
         loaded = load_all(collect(paths, folder=Path.cwd()))
     except Problems as problems:
         if json:
-            click.echo(json_module.dumps({"format": 1, "problems": _plain(problems)}, indent=2))
+            click.echo(json_module.dumps({"format": 1, "problems": documents(problems)}, indent=2))
         say_problems(problems, ci=ci)
         return Exit.USAGE
     screen = console(json=json)
@@ -46,20 +47,6 @@ def validate(*, paths: tuple[str, ...], ci: bool, json: bool) -> Exit:
         return Exit.NOTHING
     screen.print(f"{many(len(loaded), 'scenario')} ok")
     return Exit.PASSED
-
-
-def _plain(problems: Problems) -> list[dict[str, object]]:
-    return [
-        {
-            "path": str(problem.path),
-            "line": problem.line,
-            "column": problem.column,
-            "code": problem.code,
-            "message": problem.message,
-            "hint": problem.hint,
-        }
-        for problem in problems.problems
-    ]
 
 
 command = click.Command(

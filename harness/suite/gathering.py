@@ -20,7 +20,11 @@ class Gathered:
     def extend(self, problems: Iterable[Problem]) -> None:
         self._problems += problems
 
+    def together(self) -> Problems | None:
+        """None where nothing is wrong."""
+        return Problems(self._problems, self._sources) if self._problems else None
+
     def raise_any(self) -> None:
         """Raises Problems where there are any."""
-        if self._problems:
-            raise Problems(self._problems, self._sources)
+        if (problems := self.together()) is not None:
+            raise problems

@@ -13,6 +13,7 @@ from harness.plan import Inject, RunPlan
 from harness.realclients import RealClientMissing, real_client
 from harness.suite.collection import Found
 from harness.suite.gathering import Gathered
+from harness.suite.naming import case_id
 
 SLOW = "slow"
 """The tag of scenarios that local leaves out unless somebody asks for them: on virtual time they cost nothing."""
@@ -33,18 +34,30 @@ class Loaded:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
-    """Which of the scenarios are run. `only` are names (shell patterns too), `tags` ask for any of them; empty: all."""
+    """Which of the scenarios are run. `only` are names (shell patterns too), `tags` ask for any of them, `cases` are
+    cases by their ids; empty: all."""
 
     only: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
+    cases: tuple[str, ...] = ()
 
     def takes(self, scenario: Scenario) -> bool:
+        if self.cases and not self.narrowed(scenario).cells:
+            return False
         named = not self.only or any(fnmatch.fnmatchcase(scenario.name, pattern) for pattern in self.only)
         return named and (not self.tags or not set(self.tags).isdisjoint(scenario.tags))
 
+    def narrowed(self, scenario: Scenario) -> Scenario:
+        """The scenario with none but the cases that are asked for."""
+        if not self.cases:
+            return scenario
+        wanted = set(self.cases)
+        cells = tuple(cell for cell in scenario.cells if case_id(scenario.name, cell.parameters) in wanted)
+        return replace(scenario, cells=cells)
+
     def asks_for(self, loaded: Loaded) -> bool:
         """Whether a slow scenario was meant in particular."""
-        return loaded.named or SLOW in self.tags or loaded.scenario.name in self.only
+        return loaded.named or bool(self.cases) or SLOW in self.tags or loaded.scenario.name in self.only
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,6 +71,14 @@ class Planned:
 
 def load_all(found: Iterable[Found]) -> tuple[Loaded, ...]:
     """Load every file. Raises Problems with everything that is wrong in any of them."""
+    loaded, problems = load_each(found)
+    if problems is not None:
+        raise problems
+    return loaded
+
+
+def load_each(found: Iterable[Found]) -> tuple[tuple[Loaded, ...], Problems | None]:
+    """What is right, and all that is wrong with the others. Of two files with one name, both are loaded."""
     loaded: list[Loaded] = []
     wrong = Gathered()
     for one in found:
@@ -66,8 +87,7 @@ def load_all(found: Iterable[Found]) -> tuple[Loaded, ...]:
         except Problems as problems:
             wrong.add(problems)
     wrong.extend(_same_names([one.scenario for one in loaded]))
-    wrong.raise_any()
-    return tuple(loaded)
+    return tuple(loaded), wrong.together()
 
 
 def select(loaded: Sequence[Loaded], selection: Selection, *, environment: str) -> tuple[list[Scenario], list[str]]:
@@ -89,7 +109,7 @@ def plan_all(
     `client` says whether profiles or the libraries themselves are run, None: as each scenario says.
     """
     scenarios, left_out = select(loaded, selection, environment=environment.name)
-    scenarios = [run_with(scenario, client) for scenario in scenarios]
+    scenarios = [run_with(selection.narrowed(scenario), client) for scenario in scenarios]
     planned: list[RunPlan] = []
     wrong = Gathered()
     for scenario in scenarios:
