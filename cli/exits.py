@@ -21,7 +21,9 @@ class Exit(IntEnum):
     USAGE = 4
     """The command or a scenario is wrong; nothing was started."""
     NOTHING = 5
-    """No scenario was selected."""
+    """No scenario was selected, or there is nothing to compare."""
+    REGRESSED = 10
+    """Something got worse than the baseline."""
     INTERRUPTED = 130
     BROKEN_PIPE = 141
     """Whoever read the output has gone, as when a shell's SIGPIPE ends a program."""

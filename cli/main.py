@@ -46,7 +46,7 @@ class Commands(click.Group):
     cls=Commands,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 80},
     epilog="Exit codes: 0 passed, 1 an expectation failed, 2 inconclusive, 3 the lab failed, 4 wrong usage or scenario,"
-    " 5 nothing selected, 130 interrupted.",
+    " 5 nothing selected, 10 worse than the baseline, 130 interrupted.",
 )
 @click.version_option(package_name="faultlab", prog_name="faultlab")
 def faultlab() -> None:

@@ -1,0 +1,265 @@
+"""What `faultlab gate` and `compare` do around the comparison: which two suites, run again or read, and the answer."""
+
+import contextlib
+import shlex
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+
+import click
+from rich.console import Console
+from rich.text import Text
+
+from cli.errors import Stop
+from cli.exits import Exit
+from cli.request import PARAMETERS, Request
+from cli.session import RESULTS, Manner, begin
+from cli.show import gated as show
+from cli.show.figures import many
+from cli.show.rows import folded
+from cli.show.shifted import change, figures, label
+from harness.gating.baseline import merged, write_baseline
+from harness.gating.cases import CaseName, Side
+from harness.gating.changes import Change
+from harness.gating.comparison import Gated, elsewhere, selected
+from harness.gating.floor import DEFAULT, Floor, parse_floor
+from harness.gating.judging import Judged
+from harness.gating.shifts import LEAST
+from harness.gating.sides import read_side
+from harness.quantities import QuantityError
+from harness.records.reader import folders
+from harness.suite.machine import machine, stamp
+
+BASELINE = Path("faultlab-baseline.json")
+FORMAT = 1
+Inconclusive = Literal["fail", "warn"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """How a gate is answered. `baseline` is the option as it was given, for the commands that are shown."""
+
+    inconclusive: Inconclusive
+    json: bool
+    everything: bool
+    baseline: Path | None
+    interleaved: bool = False
+
+
+def floor_of(text: str | None) -> Floor | None:
+    """Raises Stop for what is no floor."""
+    if text is None:
+        return None
+    try:
+        return parse_floor(text)
+    except QuantityError as error:
+        raise Stop(f"--floor: {error.text}", error.hint or "write it as '5% + 20ms'") from error
+
+
+def baseline_side(path: Path | None) -> Side:
+    """The one named, or that of BASELINE. Raises Stop where there is none."""
+    if path is None and not BASELINE.exists():
+        raise Stop(
+            f"there is no baseline: {BASELINE} does not exist",
+            "make one of the newest results (faultlab run --repeat 20, then faultlab gate --update), or name one with"
+            " --baseline",
+        )
+    return read_side(path or BASELINE)
+
+
+def current_side(path: Path | None) -> Side:
+    """The one named, or that of the newest results. Raises Stop where there are none."""
+    if path is not None:
+        return read_side(path)
+    there = folders(RESULTS)
+    if not there:
+        raise Stop(
+            f"there are no results in {RESULTS}/: nothing to compare",
+            "run a suite first, or name its folder with --current",
+            code=Exit.NOTHING,
+        )
+    return read_side(there[0])
+
+
+def run_again(baseline: Side, only: Sequence[str], repeat: int | None, *, quiet: bool) -> Side | Exit:
+    """Run the baseline's suite now, as often as it was run then, and read what it left; an exit code where it could
+    not be run. Nothing is run where another machine's times would be compared with this one's."""
+    wanted = selected(baseline, only)
+    if not wanted.cases:
+        raise _nothing_selected(baseline, only)
+    here = machine()
+    if elsewhere(baseline, replace(baseline, machine=here)):
+        return replace(wanted, source="now", machine=here, cases=())
+    request = _request_of(baseline)
+    if only:
+        request = replace(request, selection=replace(request.selection, only=tuple(only)))
+    request = replace(request, repeat=repeat or max(case.runs for case in wanted.cases))
+    folder = free_folder()
+    # Only the comparison may stand in a JSON document on stdout: the run speaks beside it.
+    with contextlib.redirect_stdout(sys.stderr) if quiet else contextlib.nullcontext():
+        code = begin(request, folder, Manner(json=False, everything=False, cells=None, report=False))
+    if code is Exit.INTERRUPTED or not (folder / "manifest.json").is_file():
+        return code
+    return read_side(folder)
+
+
+def answer(screen: Console, gated: Gated, how: Answer) -> Exit:
+    """Print the comparison. The exit code."""
+    if how.json:
+        code = _code(gated, how)
+        click.echo(_json(document(gated, code)))
+        return code
+    for line in (*show.head(gated, interleaved=how.interleaved), *show.body(gated, everything=how.everything)):
+        screen.print(line)
+    code, warned = _code(gated, how), _warned(gated, how)
+    screen.print()
+    screen.print(show.verdict(gated, code, warned=warned))
+    for line in _pointers(gated, how):
+        screen.print(line)
+    return code
+
+
+def update(screen: Console, path: Path | None, current: Side, only: tuple[str, ...], floor: Floor | None) -> Exit:
+    """Write the current suite as the baseline; with `only`, put those cases in the place of the baseline's."""
+    target = path or BASELINE
+    if target.is_dir():
+        raise Stop(
+            f"{target} is a results folder: it is never changed",
+            f"name a file: faultlab gate --update --baseline {BASELINE}",
+        )
+    taken = selected(current, only)
+    if not any(case.counted for case in taken.cases):
+        raise Stop(f"no run of {current.source} is conclusive: that is no baseline", "run it again", code=Exit.NOTHING)
+    before = read_side(target) if target.exists() else None
+    whole = merged(before, taken, only) if only and before is not None else taken
+    chosen = floor or (before.floor if before is not None else None) or DEFAULT
+    write_baseline(target, whole, chosen)
+    scenarios = len({case.name.scenario for case in taken.cases})
+    screen.print(
+        folded(
+            f"{target}   {many(len(taken.cases), 'case')} of {many(scenarios, 'scenario')} from {current.source},"
+            f" floor {chosen}",
+            lead="",
+        )
+    )
+    few = [case for case in taken.cases if case.counted < LEAST]
+    if few:
+        screen.print(
+            folded(
+                f"{many(len(few), 'case')} with fewer than {LEAST} conclusive runs can only be unsure:"
+                f" faultlab run --repeat 20",
+                lead="",
+                style="yellow",
+            )
+        )
+    return Exit.PASSED
+
+
+def document(gated: Gated, code: Exit) -> dict[str, Any]:
+    """The comparison as JSON values."""
+    findings = [
+        {"kind": said, **_name(one.name), "leading": _judged(one.judged[0]),
+         "also": [_judged(other) for other in one.all_of(said)[1:]], "where": list(one.where)}
+        for said in ("regression", "unsure", "better")
+        for one in gated.that(said)
+    ]  # fmt: skip
+    return {
+        "format": FORMAT,
+        "verdict": show.HEADS[code][0].lower(),
+        "exit_code": int(code),
+        "baseline": gated.baseline.source,
+        "current": gated.current.source,
+        "other_machine": gated.other_machine,
+        "floor": str(gated.floor),
+        "expected": gated.expected,
+        "compared": len(gated.compared),
+        "unchanged": len(gated.that("unchanged")),
+        "findings": findings,
+        "lost": [_name(case.name) for case in gated.lost],
+        "silent": [_name(one.name) | {"reasons": list(one.spoilt.reasons)} for one in gated.silent],
+        "new": [_name(case.name) for case in gated.new],
+        "set_aside": [*gated.baseline.set_aside, *gated.current.set_aside],
+    }
+
+
+def free_folder() -> Path:
+    """results/<time>-gate, with a number where several begin in one minute."""
+    first = RESULTS / f"{stamp()}-gate"
+    folder, number = first, 2
+    while folder.exists():
+        folder = first.with_name(f"{first.name}-{number}")
+        number += 1
+    return folder
+
+
+def _code(gated: Gated, how: Answer) -> Exit:
+    if gated.other_machine:
+        return Exit.INCONCLUSIVE
+    if not gated.compared and not gated.silent:
+        return Exit.NOTHING
+    if gated.regressed:
+        return Exit.REGRESSED
+    if gated.inconclusive and not _warned(gated, how):
+        return Exit.INCONCLUSIVE
+    return Exit.PASSED
+
+
+def _warned(gated: Gated, how: Answer) -> bool:
+    """Whether the user lets it pass. Where nothing was compared there is nothing to let pass."""
+    return how.inconclusive == "warn" and gated.inconclusive and not gated.regressed and bool(gated.compared)
+
+
+def _pointers(gated: Gated, how: Answer) -> list[Text]:
+    of = "" if how.baseline is None or how.baseline == BASELINE else f" --baseline {shlex.quote(str(how.baseline))}"
+    wanted = show.scenarios_of(gated)
+    told: list[Text] = []
+    if how.interleaved or not gated.baseline.cases:
+        return told
+    if wanted:
+        names = "".join(f" --only {name}" for name in wanted) if len(wanted) <= show.MOST_NAMED else ""
+        told.append(Text(f"repeat      faultlab gate --run{of}{names}"))
+    if gated.regressed or gated.other_machine or gated.new:
+        file = "" if how.baseline is None or how.baseline.is_dir() else of
+        told.append(Text(f"accept      faultlab gate --update{file}"))
+    return told
+
+
+def _request_of(baseline: Side) -> Request:
+    """The command that made it. Paths are relative to the folder in which it was given, of a file to this one."""
+    if Path(baseline.source).is_dir():
+        from harness.records.reader import read
+
+        return Request.again(read(Path(baseline.source)).manifest)
+    if not baseline.arguments:
+        raise Stop(
+            f"{baseline.source} does not say which suite it was made of", "write it anew: faultlab gate --update"
+        )
+    command = click.Command("run", params=list(PARAMETERS))
+    return Request.of(command.make_context("run", list(baseline.arguments)).params, Path.cwd())
+
+
+def _nothing_selected(baseline: Side, only: Sequence[str]) -> Stop:
+    names = ", ".join(sorted({case.name.scenario for case in baseline.cases})) or "none"
+    asked = f"no scenario of {baseline.source} is called {' or '.join(only)}" if only else f"{baseline.source} is empty"
+    return Stop(f"{asked}: nothing to compare", f"its scenarios: {names}", code=Exit.NOTHING)
+
+
+def _name(name: CaseName) -> dict[str, Any]:
+    return {**name._asdict(), "parameters": dict(name.parameters)}
+
+
+def _judged(one: Judged) -> dict[str, Any]:
+    told: dict[str, Any] = {"kind": label(one), "rate": one.rate, "needed": one.needed}
+    if isinstance(one.of, Change):
+        return {**told, "happening": str(one.of.happening), "text": change(one.of), "before": one.of.before,
+                "of_before": one.of.of_before, "now": one.of.now, "of_now": one.of.of_now}  # fmt: skip
+    values = asdict(one.of)
+    return {**told, "text": figures(one.of), **values}
+
+
+def _json(value: dict[str, Any]) -> str:
+    import json
+
+    return json.dumps(value, indent=2, ensure_ascii=False)
