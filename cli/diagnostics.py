@@ -1,14 +1,14 @@
 """Problems of scenarios on the terminal: location first, with the source line and carets; all of them at once."""
 
 import sys
-from pathlib import Path
 
 import click
 
 from cli.ci import Annotation, LogStream, append_summary, say
+from cli.problems import full_texts
 from cli.show.figures import many
 from cli.show.markdown import problems_markdown
-from harness.language import Problem, Problems, render
+from harness.language import Problem, Problems
 
 
 def say_problems(problems: Problems, *, ci: bool = False) -> None:
@@ -16,7 +16,7 @@ def say_problems(problems: Problems, *, ci: bool = False) -> None:
     if ci:
         _annotate(problems)
         return
-    click.echo("\n\n".join(_full(problem, problems) for problem in problems.problems), err=True)
+    click.echo("\n\n".join(full_texts(problems)), err=True)
     files = len({problem.path for problem in problems.problems})
     click.echo(f"\n{many(len(problems.problems), 'problem')} in {many(files, 'file')}; nothing was started", err=True)
 
@@ -40,15 +40,3 @@ def _annotation(problem: Problem) -> Annotation:
         column=problem.column,
         end_column=problem.column + problem.length,
     )
-
-
-def _full(problem: Problem, problems: Problems) -> str:
-    return render(problem, problems.sources.get(problem.path) or _source(problem.path))
-
-
-def _source(path: Path) -> str | None:
-    """The file's text, for problems that are found after it was read; None where it cannot be read again."""
-    try:
-        return path.read_text(encoding="utf-8-sig", errors="replace")
-    except OSError:
-        return None
