@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PYTEST := $(BIN)/python -m pytest
 
-.PHONY: help setup run test test-all check format bench lock clean
+.PHONY: help setup run test test-all check format bench fidelity fidelity-random lock clean
 
 help:            ## show this
 	@grep -E '^[a-z-]+: .*##' Makefile | sed -E 's/: .*## /\t/' | expand -t 16
@@ -35,6 +35,14 @@ format: setup    ## put the code into its form
 
 bench: setup     ## print the lab's own figures
 	$(BIN)/python -m bench
+
+fidelity: setup  ## compare profiles with the real clients; writes docs/FIDELITY.md
+	@$(BIN)/faultlab clients build
+	@$(BIN)/faultlab agree scenarios/sarama --between profile,real,sim --write docs/FIDELITY.md --report
+
+fidelity-random: setup ## the same in 50 scenarios drawn by chance
+	@$(BIN)/faultlab clients build
+	@$(BIN)/python -m tools.fidelity_random
 
 # Needs uv (pip install uv). Names no host: an index is the installer's own setting.
 lock:            ## write constraints.txt anew

@@ -21,7 +21,7 @@ from harness.language import Problems
 from harness.records.agreement import Side
 from harness.suite.machine import machine, stamp
 
-REPEAT, MOST = 12, 60
+REPEAT, MOST = 13, 120
 WORDS = {
     Exit.PASSED: "AGREES",
     Exit.FAILED: "DIFFERS",

@@ -1,6 +1,7 @@
 """From the runs of several sides to a record of agreement for each measure of each cell."""
 
 from collections.abc import Iterable, Sequence
+from math import ceil
 
 from harness.agreement.cells import Cell, CellKey, key_of
 from harness.agreement.comparing import MATRIX_CHANCE, compare
@@ -11,6 +12,8 @@ from harness.stats import censored_median, median
 
 RELATIVE, ABSOLUTE_S, ABSOLUTE_COUNT = 0.02, 0.050, 0.5
 """Two that lie within 50 ms + 2 % of each other do the same; counts are the same or not."""
+SPARE = 1.5
+"""Further runs are not quite as those seen: so many times what would do is made."""
 WORST_FIRST: tuple[Agreement, ...] = ("differs", "unsure", "explained", "agrees")
 
 
@@ -107,11 +110,11 @@ def _sided(side: Side, sample: Sample) -> Sided:
 
 
 def needs_of(records: Iterable[AgreementRecord], *, most: int) -> dict[CellKey, int]:
-    """How many runs a side each cell needs that is not decided, `most` at most."""
+    """How many runs a side each cell needs that is not decided, `most` at most; with something to spare."""
     needed: dict[CellKey, int] = {}
     for record in records:
         for compared in record.compared:
             if compared.outcome == "unsure":
-                runs = min(most, compared.needed or most)
+                runs = min(most, ceil(compared.needed * SPARE) if compared.needed is not None else most)
                 needed[key_of(record)] = max(needed.get(key_of(record), 0), runs)
     return needed
