@@ -27,6 +27,7 @@ from harness.gating.comparison import Gated, elsewhere, selected
 from harness.gating.floor import DEFAULT, Floor, parse_floor
 from harness.gating.judging import Judged
 from harness.gating.shifts import LEAST
+from harness.gating.side_by_side import SideBySide
 from harness.gating.sides import read_side
 from harness.quantities import QuantityError
 from harness.records.reader import folders
@@ -184,6 +185,30 @@ def document(gated: Gated, code: Exit) -> dict[str, Any]:
     }
 
 
+def compared_document(found: SideBySide) -> dict[str, Any]:
+    """Two suites beside each other as JSON values."""
+    return {
+        "format": FORMAT,
+        "first": found.first.source,
+        "second": found.second.source,
+        "other_machine": found.other_machine,
+        "differing": [
+            {
+                "first": _name(one.first.name),
+                "second": _name(one.second.name),
+                "shifts": [asdict(shift) for shift in one.shifts],
+                "happenings": [_happening(change) for change in one.changes],
+                "settings": list(one.settings),
+            }
+            for one in found.differing
+        ],
+        "same": [_name(one.first.name) for one in found.both if not one.differs],
+        "only_first": [_name(case.name) for case in found.only_first],
+        "only_second": [_name(case.name) for case in found.only_second],
+        "silent": [_name(one.name) for one, _ in found.silent],
+    }
+
+
 def free_folder() -> Path:
     """results/<time>-gate, with a number where several begin in one minute."""
     first = RESULTS / f"{stamp()}-gate"
@@ -253,10 +278,15 @@ def _name(name: CaseName) -> dict[str, Any]:
 def _judged(one: Judged) -> dict[str, Any]:
     told: dict[str, Any] = {"kind": label(one), "rate": one.rate, "needed": one.needed}
     if isinstance(one.of, Change):
-        return {**told, "happening": str(one.of.happening), "text": change(one.of), "before": one.of.before,
-                "of_before": one.of.of_before, "now": one.of.now, "of_now": one.of.of_now}  # fmt: skip
-    values = asdict(one.of)
-    return {**told, "text": figures(one.of), **values}
+        return told | {"text": change(one.of)} | _happening(one.of)
+    return told | {"text": figures(one.of)} | asdict(one.of)
+
+
+def _happening(one: Change) -> dict[str, Any]:
+    return {
+        "happening": str(one.happening), "before": one.before, "of_before": one.of_before, "now": one.now,
+        "of_now": one.of_now,
+    }  # fmt: skip
 
 
 def _json(value: dict[str, Any]) -> str:

@@ -51,6 +51,12 @@ def change(one: Change) -> str:
     )
 
 
+def sentence(one: Change) -> str:
+    """`probe fails with io.EOF`."""
+    subject, _, rest = one.happening.subject.partition(" ")
+    return SENTENCES[one.happening.kind].format(subject, rest)
+
+
 def figures(shift: Shift) -> str:
     """`17.50 -> 19.62 s  +2.12 [+1.95 +2.31]`; of times that did not end `≥ 60.00`."""
     digits = digits_of(shift)
@@ -61,11 +67,11 @@ def figures(shift: Shift) -> str:
     return f"{before} -> {now}{unit}  {moved} {interval(shift)}".rstrip()
 
 
-def interval(shift: Shift) -> str:
+def interval(shift: Shift, digits: int | None = None) -> str:
     """`[+1.95 +2.31]`, empty where there is none."""
     if shift.interval is None:
         return ""
-    digits = digits_of(shift)
+    digits = digits_of(shift) if digits is None else digits
     low, high = (signed(end, shift.unit, digits) for end in (shift.interval.low, shift.interval.high))
     return f"[{low} {high}]"
 
@@ -98,8 +104,8 @@ def named(name: CaseName, cases: Iterable[CaseRuns], *, client: bool) -> str:
         real = "real " if name.driver == "real" else ""
         told.append(f"{real}{name.client} {name.version}".rstrip())
     if len({other.parameters for other in alike}) > 1:
-        told.append(" ".join(_parameter(*parameter) for parameter in name.parameters))
-    return "  ".join(told)
+        told.append(" ".join(_parameter(*one) for one in name.parameters if one[0] != "client.version"))
+    return "  ".join(part for part in told if part)
 
 
 def _parameter(name: str, text: str) -> str:

@@ -16,11 +16,12 @@ MOST = 6
 def where(before: CaseRuns, now: CaseRuns, leading: Shift | Change) -> tuple[str, ...]:
     """`1 more dial`, `1 more Metadata.Retry.Backoff`, `Net.DialTimeout 1s, now 2s`; nothing where nothing tells."""
     alias = leading.measure.partition(".")[0] if isinstance(leading, Shift) else leading.happening.alias
-    told = [*_settings(before, now), *_more(before, now, alias)]
+    told = [*settings_changed(before, now), *_more(before, now, alias)]
     return tuple(told[:MOST])
 
 
-def _settings(before: CaseRuns, now: CaseRuns) -> Iterator[str]:
+def settings_changed(before: CaseRuns, now: CaseRuns) -> Iterator[str]:
+    """`Net.DialTimeout 1s, now 2s` for each that both have."""
     for name in sorted(before.settings.keys() & now.settings.keys()):
         was, text = before.settings[name], now.settings[name]
         if was != text:

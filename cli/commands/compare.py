@@ -1,0 +1,48 @@
+"""`faultlab compare`: two suites beside each other, without a verdict."""
+
+import json as json_module
+from pathlib import Path
+
+import click
+
+from cli.console import console
+from cli.errors import Stop
+from cli.exits import Exit
+from cli.gating import compared_document
+from cli.show.beside import table
+from harness.gating.side_by_side import side_by_side
+from harness.gating.sides import read_side
+
+
+def compare(*, first: Path, second: Path, only: tuple[str, ...], all_: bool, json: bool) -> Exit:
+    """Show what differs between two suites, and by how much.
+
+    A and B are results folders, or baseline files: of other releases, settings or machines. Nothing is judged: for that
+    there is `faultlab gate`. An interval holds the true difference with 95 %: of a hundred equal ones some five seem to
+    differ.
+    """
+    found = side_by_side(read_side(first), read_side(second), only=only)
+    for side in (found.first, found.second):
+        if not side.cases:
+            raise Stop(f"{side.source} has no runs to compare", "run the suite, or choose another --only")
+    if json:
+        click.echo(json_module.dumps(compared_document(found), indent=2, ensure_ascii=False))
+        return Exit.PASSED
+    screen = console()
+    for line in table(found, everything=all_):
+        screen.print(line)
+    return Exit.PASSED
+
+
+command = click.Command(
+    "compare",
+    callback=compare,
+    help=compare.__doc__,
+    params=[
+        click.Argument(["first"], type=click.Path(path_type=Path), metavar="A"),
+        click.Argument(["second"], type=click.Path(path_type=Path), metavar="B"),
+        click.Option(["--only"], multiple=True, metavar="NAME", help="Only scenarios of this name (a pattern too)."),
+        click.Option(["--all", "all_"], is_flag=True, help="Show every case that differs."),
+        click.Option(["--json"], is_flag=True, help="One JSON document on stdout."),
+    ],
+)

@@ -1,0 +1,105 @@
+"""Any two suites beside each other: other releases, settings or machines. What differs and by how much; no verdict."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from harness.gating.cases import CaseRuns, Side
+from harness.gating.changes import Change, changes
+from harness.gating.comparison import elsewhere, selected
+from harness.gating.shifts import Shift, compare_samples, tested
+from harness.gating.where import settings_changed
+
+FINE_S = 0.001
+"""Less than this is the lab's own."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Beside:
+    """A case on both sides, and what of it differs, the largest difference first."""
+
+    first: CaseRuns
+    second: CaseRuns
+    shifts: tuple[Shift, ...]
+    changes: tuple[Change, ...]
+    settings: tuple[str, ...]
+
+    @property
+    def differs(self) -> bool:
+        return bool(self.shifts or self.changes or self.settings)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SideBySide:
+    """`silent`: on both sides, but on one of them no run was conclusive."""
+
+    first: Side
+    second: Side
+    both: tuple[Beside, ...]
+    silent: tuple[tuple[CaseRuns, CaseRuns], ...]
+    only_first: tuple[CaseRuns, ...]
+    only_second: tuple[CaseRuns, ...]
+
+    @property
+    def other_machine(self) -> bool:
+        return elsewhere(self.first, self.second)
+
+    @property
+    def differing(self) -> tuple[Beside, ...]:
+        """The largest difference of a time first."""
+        return tuple(sorted((one for one in self.both if one.differs), key=_size))
+
+
+def side_by_side(first: Side, second: Side, *, only: Sequence[str] = ()) -> SideBySide:
+    """Pair cases of the same name, then those that differ in nothing but the release where that leaves no choice."""
+    first, second = selected(first, only), selected(second, only)
+    pairs = list(_pairs(first.cases, second.cases))
+    here, there = {id(one) for one, _ in pairs}, {id(other) for _, other in pairs}
+    told = [(one, other) for one, other in pairs if one.counted and other.counted]
+    return SideBySide(
+        first=first,
+        second=second,
+        both=tuple(_beside(one, other) for one, other in told),
+        silent=tuple((one, other) for one, other in pairs if not (one.counted and other.counted)),
+        only_first=tuple(case for case in first.cases if id(case) not in here),
+        only_second=tuple(case for case in second.cases if id(case) not in there),
+    )
+
+
+def _pairs(first: Sequence[CaseRuns], second: Sequence[CaseRuns]) -> Iterator[tuple[CaseRuns, CaseRuns]]:
+    named = {case.name: case for case in second}
+    yield from ((case, named[case.name]) for case in first if case.name in named)
+    same = {case.name for case in first} & named.keys()
+    left = [case for case in first if case.name not in same]
+    others = {case.name.without_version(): case for case in second if case.name not in same}
+    several = Counter(case.name.without_version() for case in second if case.name not in same)
+    several_left = Counter(case.name.without_version() for case in left)
+    for case in left:
+        key = case.name.without_version()
+        if several[key] == several_left[key] == 1:
+            yield case, others[key]
+
+
+def _beside(first: CaseRuns, second: CaseRuns) -> Beside:
+    shifts = [
+        compare_samples(name, first.samples[name], second.samples[name], 0.0, always=True)
+        for name in tested(first, second)
+    ]
+    return Beside(
+        first=first,
+        second=second,
+        shifts=tuple(sorted((one for one in shifts if _differs(one)), key=lambda one: (one.unit, -abs(one.shift)))),
+        changes=tuple(one for one in changes(first, second) if one.chance < 1 or one.chance_fewer < 1),
+        settings=tuple(settings_changed(first, second)),
+    )
+
+
+def _differs(one: Shift) -> bool:
+    """For sure where there are runs enough for an interval; else as far as can be seen."""
+    if one.unit == "s" and abs(one.shift) < FINE_S:
+        return False
+    return one.shift != 0 and (one.interval is None or one.interval.low > 0 or one.interval.high < 0)
+
+
+def _size(one: Beside) -> tuple[float, str]:
+    return -max((abs(shift.shift) for shift in one.shifts if shift.unit == "s"), default=0.0), one.first.name.scenario
