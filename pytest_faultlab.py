@@ -1,0 +1,407 @@
+"""pytest plugin: scenarios are collected as tests, and tests of your own run scenarios with the fixture `lab`.
+
+Imports pytest, the standard library, and `pytest_faultlab_engine` beside it, which does the same: faultlab itself runs
+as a child process. One child runs all selected cases of a session side by side, begun when the first of them is asked
+for; each test ends as soon as its own case is over.
+"""
+
+import json
+import os
+import tempfile
+from collections.abc import Generator, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+from typing import Any, Literal
+
+import pytest
+
+from pytest_faultlab_engine import CaseResult, Engine, LabFailed, Result, ScenarioMistakes, Wait
+
+__all__ = ["CaseResult", "Lab", "LabFailed", "Result", "ScenarioMistakes", "Wait", "lab"]
+
+ENDING = ".scenario.yaml"
+World = Literal["auto", "sim", "local"]
+WORLDS: tuple[World, ...] = ("auto", "sim", "local")
+POLICIES = ("fail", "skip")
+RESULTS = "faultlab_results"
+"""The property of a test that says in which folder its runs are."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """What the command line, else the configuration file says; None: as each scenario or faultlab itself has it."""
+
+    environment: World
+    repeat: int | None
+    seed: int | None
+    out: Path | None
+    inconclusive: str
+
+    @classmethod
+    def of(cls, config: pytest.Config) -> "Options":
+        """Raises pytest.UsageError for values that cannot be."""
+        out = _option(config, "out")
+        where = config.invocation_params.dir if config.getoption("faultlab_out") else config.rootpath
+        return cls(
+            environment=_one_of("env", _option(config, "env") or "auto", WORLDS),
+            repeat=_number(config, "repeat", least=1),
+            seed=_number(config, "seed", least=0),
+            out=where / out if out else None,
+            inconclusive=_one_of("inconclusive", _option(config, "inconclusive") or "fail", POLICIES),
+        )
+
+    def arguments(
+        self, environment: World | None = None, repeat: int | None = None, seed: int | None = None
+    ) -> list[str]:
+        """The engine's options, each replaced by the one that is given here."""
+        repeat, seed = self.repeat if repeat is None else repeat, self.seed if seed is None else seed
+        said = ["--env", environment or self.environment]
+        said += [] if repeat is None else ["--repeat", str(repeat)]
+        return said + ([] if seed is None else ["--seed", str(seed)])
+
+
+class Session:
+    """What all scenarios of a session share: the catalogue of cases, and the engine that runs them."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self.options = Options.of(config)
+        self.folder = config.invocation_params.dir
+        self._config = config
+        self._cases: dict[Path, list[dict[str, Any]]] = {}
+        self._mistakes: dict[Path, list[str]] = {}
+        self._looked: set[Path] = set()
+        self._engine: Engine | None = None
+        self._results: Path | None = None
+        self._waiting: dict[str, dict[str, Any]] = {}
+        self._asked: set[str] = set()
+        self._numbers = count(1)
+
+    def cases_in(self, path: Path) -> list[dict[str, Any]]:
+        """The cases of a scenario file. Raises ScenarioMistakes, LabFailed.
+
+        One child reads all files that pytest is going to find: a start of Python costs more than a hundred of them.
+        """
+        if path not in self._looked:
+            self._look([path, *(p for p in ahead(self._config) if p not in self._looked and p != path)])
+        if path not in self._cases and path not in self._mistakes:
+            self._look([path])  # something was wrong with another one that hid what is in this one
+        if path in self._mistakes:
+            raise ScenarioMistakes("\n\n".join(self._mistakes[path]))
+        return self._cases.get(path, [])
+
+    def told(self, item: "Case") -> dict[str, Any]:
+        """What the engine says of a case, once it is over. Raises ScenarioMistakes, LabFailed."""
+        if item.name not in self._waiting:
+            if item.name not in self._asked or self._engine is None:
+                self._begin(item)
+            self._read_until(item.name)
+        self._asked.discard(item.name)
+        return self._waiting.pop(item.name)
+
+    def new_folder(self) -> Path:
+        """A new folder for results: where the user wants them, else among pytest's temporary ones."""
+        if self.options.out is None:
+            factory = getattr(self._config, "_tmp_path_factory", None)
+            made = factory.mktemp("faultlab") if factory is not None else Path(tempfile.mkdtemp(prefix="faultlab-"))
+            return Path(made)
+        worker = getattr(self._config, "workerinput", {}).get("workerid", "")
+        for number in self._numbers:
+            folder = self.options.out / f"pytest-{f'{worker}-' if worker else ''}{number}"
+            try:
+                folder.mkdir(parents=True)
+            except FileExistsError:
+                continue
+            except OSError as error:
+                raise LabFailed(f"cannot make {folder}: {error.strerror}; name another --faultlab-out") from error
+            return folder
+        raise AssertionError("numbers do not end")
+
+    def end(self) -> None:
+        """End the engine: in peace where it has told everything, else by stopping what is under way."""
+        engine, self._engine = self._engine, None
+        if engine is not None:
+            try:
+                while not self._asked and engine.line() is not None:
+                    pass  # the last line is the whole suite
+            finally:
+                engine.end()
+
+    def _look(self, paths: list[Path]) -> None:
+        self._looked.update(paths)
+        engine = Engine(["list", "--json", "--", *map(self._shown, paths)], cwd=self.folder)
+        told = engine.document()
+        if told is None:
+            raise engine.failure()
+        for scenario in told["scenarios"]:
+            tags = {"tags": scenario["tags"], "scenario": scenario["scenario"]}
+            self._cases[self.folder / scenario["path"]] = [{**case, **tags} for case in scenario["cases"]]
+        for problem in told["problems"]:
+            path = self.folder / problem["path"]
+            beside = [p for p in paths if p.parent == path.parent and p not in self._cases]  # formulas.yaml is shared
+            for one in [path] if path in paths else beside:
+                self._mistakes.setdefault(one, []).append(problem["text"])
+
+    def _shown(self, path: Path) -> str:
+        """As the user would write it where he stands."""
+        return str(path.relative_to(self.folder) if path.is_relative_to(self.folder) else path)
+
+    def _begin(self, item: "Case") -> None:
+        """Start the engine for this case and for all others of the session that were not asked for yet."""
+        self.end()
+        self._waiting.clear()
+        alone = hasattr(self._config, "workerinput") or item.begun
+        items = [item] if alone else [i for i in item.session.items if isinstance(i, Case) and i.wanted]
+        for one in items:
+            one.begun = True
+        self._asked = {one.name for one in items}
+        self._results = self.new_folder()
+        cases = [part for one in items for part in ("--case", one.name)]
+        files = dict.fromkeys(self._shown(one.path) for one in items)
+        words = ["run", "--stream", *self.options.arguments(), *cases, "--out", str(self._results), "--", *files]
+        self._engine = Engine(words, cwd=self.folder)
+
+    def _read_until(self, name: str) -> None:
+        assert self._engine is not None
+        while name not in self._waiting:
+            line = self._engine.line()
+            if line is None:
+                failure = self._engine.failure()
+                self._asked.clear()
+                raise failure
+            if "case" in line:
+                self._waiting[line["case"]["id"]] = {**line["case"], "results": str(self._results)}
+            elif "impossible" in line:
+                self._waiting.update(dict.fromkeys(line["impossible"]["ids"], line["impossible"]))
+
+
+SESSION = pytest.StashKey[Session]()
+
+
+class ScenarioFile(pytest.File):
+    """A scenario file; its tests are its cases."""
+
+    def collect(self) -> Iterator[pytest.Item]:
+        try:
+            cases = self.config.stash[SESSION].cases_in(self.path)
+        except (ScenarioMistakes, LabFailed) as error:
+            raise self.CollectError(str(error)) from error
+        for case in cases:
+            yield Case.from_parent(self, name=case["id"], case=case)
+
+
+class Case(pytest.Item):
+    """A scenario with one set of parameters; its repeats are one test.
+
+    What says nothing about the client (a lab that failed, a fault without effect) is raised while the test is set up,
+    so that pytest and JUnit tell errors from failures.
+    """
+
+    def __init__(self, *, case: Mapping[str, Any], **more: Any) -> None:
+        super().__init__(**more)
+        self.begun = False
+        self._told: dict[str, Any] | None = None
+        self.extra_keyword_matches.update((*case["tags"], case["client"], case["client_version"]))
+
+    @property
+    def wanted(self) -> bool:
+        """Whether pytest is still going to ask for it."""
+        return not self.begun and self.get_closest_marker("skip") is None
+
+    def setup(self) -> None:
+        if self.config.getoption("setuponly", default=False):
+            return
+        session = self.config.stash[SESSION]
+        told = session.told(self)
+        if "verdict" not in told:
+            _nothing_tested(session.options, "it cannot be run here", told["text"])
+            return
+        self._told = told
+        self._note(told)
+        if told["verdict"] == "lab_error":
+            who = "the client's program" if told["blame"] == "subject" else "the lab"
+            raise Unproven(f"{who} failed: {told['summary']}\n\n{told['text']}")
+        if told["verdict"] in ("inconclusive", "skipped"):
+            _nothing_tested(session.options, told["summary"], told["text"])
+
+    def runtest(self) -> None:
+        assert self._told is not None
+        if self._told["verdict"] != "pass":
+            raise Failed(f"{self._told['summary']}\n\n{self._told['text']}")
+
+    def reportinfo(self) -> tuple[Path, int, str]:
+        return self.path, 0, self.name
+
+    def _note(self, told: Mapping[str, Any]) -> None:
+        """Properties of the test, for JUnit and for whoever reads reports."""
+        names = ("verdict", "client", "client_version", "environment", "predicted", "measured", "replay")
+        self.user_properties += [(name, told[name]) for name in names if told[name] is not None]
+        self.user_properties += [
+            (finding["measure"], f"{finding['measured']:.6g} {finding['unit']}")
+            for finding in told["findings"]
+            if finding["measured"] is not None and finding["kind"] != "claim"
+        ]
+        self.user_properties.append((RESULTS, told["results"]))
+
+
+class Failed(Exception):
+    """An expectation was not met: the text is all that is shown."""
+
+
+class Unproven(Exception):
+    """Nothing is known about the client: the text is all that is shown."""
+
+
+class Lab:
+    """The fixture `lab`: runs scenarios for a test, each call in an engine and a results folder of its own."""
+
+    def __init__(self, session: Session, folder: Path) -> None:
+        self._session = session
+        self._folder = folder
+
+    def run(
+        self,
+        scenario: str | os.PathLike[str] | Mapping[str, Any],
+        *,
+        settings: Mapping[str, str | int | float | bool] | None = None,
+        environment: World | None = None,
+        repeat: int | None = None,
+        seed: int | None = None,
+    ) -> Result:
+        """Run a scenario and wait for its end; the verdict is for the test to judge (`check` does it the usual way).
+
+        `scenario` is a file (relative to the test's folder), the name of a bundled scenario, a scenario's YAML text, or
+        the same as a mapping. `settings` replace or add to the client's own, as the scenario would write them (`"1s"`).
+        What is not given is as on pytest's command line. Raises ScenarioMistakes, LabFailed.
+        """
+        out = self._session.new_folder()
+        changes = [f"{name}={json.dumps(v) if isinstance(v, bool) else v}" for name, v in (settings or {}).items()]
+        said = [*self._session.options.arguments(environment, repeat, seed), *(f"--set={one}" for one in changes)]
+        engine = Engine(["run", "--json", *said, "--out", str(out), "--", _word(scenario, out)], cwd=self._folder)
+        told = engine.document()
+        if told is None:
+            raise engine.failure()
+        return Result.of(told, self._folder)
+
+    def check(self, result: Result) -> None:
+        """Fail the test where the verdict is no pass, with what faultlab shows for it. Nothing tested is no pass."""
+        for case in result.cases:
+            if case.verdict in ("inconclusive", "skipped"):
+                _nothing_tested(self._session.options, case.summary, case.text)
+            elif case.verdict != "pass":
+                pytest.fail(f"{case.summary}\n\n{case.text}", pytrace=False)
+
+
+@pytest.fixture
+def lab(request: pytest.FixtureRequest) -> Lab:
+    """Runs fault-injection scenarios: `lab.run("dark.scenario.yaml").measure("probe.time_to_error")`."""
+    return Lab(request.config.stash[SESSION], request.path.parent)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("faultlab", "fault injection (faultlab)")
+    for name, values, words in (
+        ("env", "auto|sim|local", "where scenarios run: simulated, on real sockets in namespaces, or as it can be"),
+        ("repeat", "N", "runs of each case; else as each scenario says"),
+        ("seed", "N", "the source of chance; the same seed gives the same simulated runs"),
+        ("out", "DIR", "keep results in new folders there; else among pytest's temporary ones"),
+        ("inconclusive", "fail|skip", "what a case is that tested nothing (default: fail, as an error)"),
+    ):
+        group.addoption(f"--faultlab-{name}", metavar=values, default=None, help=words)
+        parser.addini(f"faultlab_{name}", f"{values}: {words}", default="")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.stash[SESSION] = Session(config)
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> ScenarioFile | None:
+    return ScenarioFile.from_parent(parent, path=file_path) if file_path.name.endswith(ENDING) else None
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Of what the engine said, its own words are shown, without a traceback of this file."""
+    report = yield
+    value = call.excinfo.value if call.excinfo is not None else None
+    ours = isinstance(item, Case) and isinstance(value, Failed | Unproven | ScenarioMistakes | LabFailed)
+    if ours and report.failed:
+        report.longrepr = str(value)
+    return report
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    session.config.stash[SESSION].end()
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    found = config.stash.get(SESSION, None)
+    if found is not None:
+        found.end()
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """Where the runs of the scenarios are, for `faultlab report`."""
+    reports = [r for some in terminalreporter.stats.values() for r in some if hasattr(r, "user_properties")]
+    folders = dict.fromkeys(value for r in reports for name, value in r.user_properties if name == RESULTS)
+    if folders:
+        terminalreporter.section("faultlab")
+        terminalreporter.write_line(f"report  faultlab report {' '.join(map(str, folders))}")
+
+
+def ahead(config: pytest.Config) -> Iterator[Path]:
+    """The scenario files that pytest is going to find, as far as its command line and options say."""
+    for argument in config.args:
+        path = config.invocation_params.dir / argument.partition("::")[0]
+        yield from _below(path, config)
+
+
+def _below(path: Path, config: pytest.Config) -> Iterable[Path]:
+    if not path.is_dir():
+        return [path] if path.name.endswith(ENDING) and path.is_file() else []
+    found: list[Path] = []
+    for folder, folders, names in os.walk(path):
+        here = Path(folder)
+        ignored = config.hook.pytest_ignore_collect
+        folders[:] = sorted(n for n in folders if not ignored(collection_path=here / n, config=config))
+        files = (here / name for name in sorted(names) if name.endswith(ENDING))
+        found += [file for file in files if not ignored(collection_path=file, config=config)]
+    return found
+
+
+def _nothing_tested(options: Options, why: str, text: str) -> None:
+    if options.inconclusive == "skip":
+        pytest.skip(f"inconclusive: {why}")
+    raise Unproven(f"nothing was tested: {why}\n\n{text}")
+
+
+def _word(scenario: str | os.PathLike[str] | Mapping[str, Any], out: Path) -> str:
+    """What the command line takes: what is no file yet becomes one, beside the results."""
+    if isinstance(scenario, Mapping):
+        scenario = json.dumps(scenario, indent=2, default=os.fspath) + "\n"  # JSON is YAML
+    if isinstance(scenario, str) and "\n" in scenario:
+        path = out / f"given{ENDING}"
+        path.write_text(scenario, encoding="utf-8")
+        return str(path)
+    return os.fspath(scenario)
+
+
+def _option(config: pytest.Config, name: str) -> str:
+    return str(config.getoption(f"faultlab_{name}") or config.getini(f"faultlab_{name}") or "")
+
+
+def _one_of(name: str, value: str, values: Iterable[Any]) -> Any:
+    if value not in values:
+        raise pytest.UsageError(f"faultlab_{name} is {' or '.join(values)}, not {value}")
+    return value
+
+
+def _number(config: pytest.Config, name: str, *, least: int) -> int | None:
+    text = _option(config, name)
+    if not text:
+        return None
+    if not text.isdecimal() or int(text) < least:
+        raise pytest.UsageError(f"faultlab_{name} is a whole number from {least}, not {text}")
+    return int(text)
