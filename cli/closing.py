@@ -8,17 +8,22 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
+from cli.console import annotate, grouped, in_log, summarise
 from cli.errors import Stop, say_error
 from cli.exits import Exit
 from cli.making import make_report
+from cli.show.annotated import annotations
 from cli.show.cases import Case, Finding, cases_of, counts
 from cli.show.failure import failure, group_failure, trouble
-from cli.show.figures import many
+from cli.show.figures import many, seconds
+from cli.show.job_summary import job_summary, worst_first
 from cli.show.rows import folded
-from cli.show.summary import COUNTED, HEADS, claims, pointers, table, verdict
+from cli.show.summary import COUNTED, HEADS, claims, pointers, sentence, table, verdict
 from harness.expectations import Breakdown, where_the_time_went
 from harness.plan import RunPlan
 from harness.records.event import EventRecord
+from harness.records.folder import ResultsUnwritable
+from harness.records.junit import write_junit
 from harness.records.reader import Quarantined, Results, read_events
 from harness.records.run import RunRecord
 from harness.suite.resuming import short_id
@@ -41,18 +46,26 @@ class Closed:
     page: Path | None = None
 
 
-def show(screen: Console, closed: Closed, *, everything: bool, report: bool) -> Exit:
-    """Print it all; the verdict comes last. The exit code: a report that cannot be made is the lab's failure."""
+def show(screen: Console, closed: Closed, *, everything: bool, report: bool, junit: Sequence[Path] = ()) -> Exit:
+    """Print it all; the verdict comes last. The exit code: files that cannot be made are the lab's failure.
+
+    `junit`: where to write the results as JUnit XML.
+    """
     cases = cases_of(closed.results.runs, closed.results.groups)
     for quarantined in closed.results.quarantined:
         screen.print(folded(f"set aside: {quarantined}", lead="", style="yellow"))
     blocks = list(_details(cases, closed))
-    for block in blocks if everything else blocks[:DETAILS]:
+    shown = len(blocks) if everything or in_log(screen) else DETAILS
+    for lines in map(list, blocks[:shown]):
         screen.print()
-        for line in block:
-            screen.print(line)
-    if len(blocks) > DETAILS and not everything:
-        screen.print(f"\nand {many(len(blocks) - DETAILS, 'more failure')} like these (--all)")
+        with grouped(screen, lines[0].plain):
+            for line in lines:
+                screen.print(line)
+    if len(blocks) > shown:
+        screen.print(f"\nand {many(len(blocks) - shown, 'more failure')} like these (--all)")
+    for case in worst_first(cases):
+        for annotation in annotations(case, replay=replay_of(case.gravest, closed)):
+            annotate(screen, annotation)
     if cases:
         screen.print()
         for line in (*table(cases, everything=everything), *claims(cases)):
@@ -65,6 +78,13 @@ def show(screen: Console, closed: Closed, *, everything: bool, report: bool) -> 
         except Stop as stop:
             say_error(stop.format_message())
             code = code if code is Exit.FAILED else Exit.LAB
+    for file in junit:
+        try:
+            write_junit(file, [closed.results])
+        except ResultsUnwritable as unwritable:
+            say_error(f"{unwritable.problem}\n  {unwritable.remedy}")
+            code = code if code is Exit.FAILED else Exit.LAB
+    _summarise(screen, closed, cases, code)
     screen.print()
     screen.print(
         verdict(closed.results.runs, cases, planned=len(closed.plans), elapsed_s=closed.elapsed_s, code=closed.exit)
@@ -72,6 +92,17 @@ def show(screen: Console, closed: Closed, *, everything: bool, report: bool) -> 
     for line in pointers(list(_pointers(cases, closed)), code):
         screen.print(line)
     return code
+
+
+def _summarise(screen: Console, closed: Closed, cases: tuple[Case, ...], code: Exit) -> None:
+    manifest = closed.results.manifest
+    facts = f"{manifest.environment}, seed {manifest.seed}, {seconds(closed.elapsed_s)}, exit {int(code)}"
+    told = sentence(closed.results.runs, cases, planned=len(closed.plans))
+    head = HEADS[closed.exit][0]
+    summarise(
+        screen,
+        job_summary(cases, head=head, sentence=told, facts=facts, replay=lambda run: replay_of(run, closed)),
+    )
 
 
 def document(closed: Closed, code: Exit, cases: Sequence[Mapping[str, object]]) -> dict[str, object]:

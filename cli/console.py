@@ -11,7 +11,7 @@ from typing import IO, TextIO, cast
 
 from rich.console import Console
 
-from cli.ci import Annotation, LogStream, group, say
+from cli.ci import Annotation, LogStream, append_summary, group, say
 from cli.show.figures import WIDTH
 
 
@@ -38,6 +38,11 @@ def console(*, json: bool = False, ci: bool = False) -> Console:
     )
 
 
+def in_log(screen: Console) -> bool:
+    """Whether what is printed goes to a CI system's log."""
+    return isinstance(screen.file, LogStream)
+
+
 @contextmanager
 def grouped(screen: Console, title: str) -> Iterator[None]:
     """In a CI system's log, what is printed inside folds under `title`; elsewhere it is printed as it is."""
@@ -54,3 +59,11 @@ def annotate(screen: Console, annotation: Annotation) -> None:
     stream = screen.file
     if isinstance(stream, LogStream):
         say(stream, annotation)
+
+
+def summarise(screen: Console, markdown: str) -> None:
+    """In a CI system's log: add to the job's summary, if the system has one."""
+    if in_log(screen):
+        unwritten = append_summary(markdown)
+        if unwritten is not None:
+            screen.print(f"warning: {unwritten}")

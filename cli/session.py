@@ -10,14 +10,18 @@ from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 
+import click
 from rich.console import Console
 from rich.text import Text
 
+from cli.ci import Annotation
 from cli.closing import Closed, document, show
-from cli.console import console
+from cli.console import annotate, console, grouped
 from cli.diagnostics import say_problems
 from cli.errors import Stop
 from cli.exits import Exit, exit_of
+from cli.places import RESULTS as RESULTS
+from cli.places import free_folder
 from cli.request import Request
 from cli.show.figures import many, seconds
 from cli.show.live import Display
@@ -44,7 +48,11 @@ from harness.suite.progress import at_most
 from harness.suite.resuming import by_prefix, planned, remaining
 from harness.suite.runner import Observer, Runner
 
-RESULTS = Path("results")
+CI = (
+    click.Option(["--ci"], is_flag=True, help="For CI: groups, annotations, a summary, JUnit XML; nothing moves."),
+    click.Option(["--junit"], type=click.Path(path_type=Path), metavar="FILE", help="Write JUnit XML there too."),
+)
+"""What a CI system asks of a suite."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +64,13 @@ class Manner:
     cells: int | None
     report: bool
     stream: bool = False
+    ci: bool = False
+    junit: Path | None = None
+
+    def junit_files(self, folder: Path) -> tuple[Path, ...]:
+        """Where JUnit XML goes: where it was asked for, and in CI beside the results."""
+        beside = (folder / "junit.xml",) if self.ci else ()
+        return (*beside, self.junit) if self.junit is not None else beside
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +108,7 @@ def go_on(folder: Path, manner: Manner) -> Exit:
         raise
     ids = {plan.run_id for plan in left}
     already = [run for run in results.runs if run.run_id not in ids]
-    screen = console(json=manner.json)
+    screen = console(json=manner.json, ci=manner.ci)
     screen.print(f"going on with {folder}: {len(already)} of {many(len(plans), 'run')} were measured before")
     return _carry_out(prepared, left, plans, already, writer, screen, manner, started)
 
@@ -134,7 +149,7 @@ def _prepare(request: Request, manner: Manner) -> Prepared | Exit:
             environment.close()
             raise
     except Problems as problems:
-        say_problems(problems)
+        say_problems(problems, ci=manner.ci)
         return Exit.USAGE
     except OSError as error:
         raise Stop(f"cannot read {error.filename}: {error.strerror}", "check its permissions") from error
@@ -175,7 +190,7 @@ def _no_such_case(asked: Sequence[str], scenarios: Sequence[Scenario]) -> Stop:
 def _new(
     request: Request, prepared: Prepared, plans: Sequence[RunPlan], out: Path | None, manner: Manner, started: float
 ) -> Exit:
-    folder = out if out is not None else _free_folder()
+    folder = out if out is not None else free_folder(stamp())
     chosen = replace(request, environment=prepared.environment.name)
     manifest = Manifest(
         suite=folder.name,
@@ -193,7 +208,7 @@ def _new(
     except BaseException:
         prepared.environment.close()
         raise
-    return _carry_out(prepared, plans, plans, (), writer, console(json=manner.json), manner, started)
+    return _carry_out(prepared, plans, plans, (), writer, console(json=manner.json, ci=manner.ci), manner, started)
 
 
 def _carry_out(
@@ -210,8 +225,11 @@ def _carry_out(
     lanes = min(environment.lanes, manner.cells or environment.lanes)
     for line in _head(prepared, plans, left, lanes=lanes, seed=writer.manifest.seed):
         screen.print(line)
+    if prepared.instead is not None:
+        why = f"{prepared.instead.reason}; {prepared.instead.remedy}"
+        annotate(screen, Annotation(level="warning", title="sim-instead-of-local", message=why))
     stream = Stream(sys.stdout) if manner.stream else None
-    with writer, Display(screen, left, lanes=lanes, already=already) as display:
+    with writer, grouped(screen, "the runs"), Display(screen, left, lanes=lanes, already=already) as display:
         observer: Observer = display
         if stream is not None:
             observer = stream.following(display, writer, plans, prepared.suite.plans, already)
@@ -228,7 +246,10 @@ def _carry_out(
     closed = Closed(
         results=results, plans={plan.run_id: plan for plan in plans}, elapsed_s=time.monotonic() - started, exit=code
     )
-    code = show(screen, closed, everything=manner.everything, report=manner.report and not interrupted)
+    code = show(
+        screen, closed, everything=manner.everything, report=manner.report and not interrupted,
+        junit=manner.junit_files(writer.folder.path),
+    )  # fmt: skip
     if manner.json:
         told = document(closed, code, case_documents(closed))
         if stream is not None:
@@ -268,13 +289,3 @@ def _head(
         lines.append(folded(f"left out as slow: {names} (--tag slow)", lead="", style="dim"))
     lines.append(Text())
     return lines
-
-
-def _free_folder() -> Path:
-    """results/<time>, with a number where several suites begin in one minute."""
-    first = RESULTS / stamp()
-    folder, number = first, 2
-    while folder.exists():
-        folder = first.with_name(f"{first.name}-{number}")
-        number += 1
-    return folder

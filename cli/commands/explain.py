@@ -10,7 +10,7 @@ from cli.console import console
 from cli.diagnostics import say_problems
 from cli.errors import Stop, say_error
 from cli.exits import Exit
-from cli.session import RESULTS
+from cli.places import RESULTS
 from cli.show.explainable import explainable
 from cli.show.explained import explained, what_there_is
 from cli.show.explanation import explanation

@@ -6,18 +6,22 @@ import click
 
 from cli.errors import Stop
 from cli.exits import Exit
-from cli.session import RESULTS, Manner, again
+from cli.places import RESULTS
+from cli.session import CI, Manner, again
 from harness.records.folder import ResultsUnreadable
 from harness.records.reader import Results, folders, read
 
 
-def replay(*, run: str, in_: Path | None, out: Path | None, json: bool, report: bool) -> Exit:
+def replay(
+    *, run: str, in_: Path | None, out: Path | None, json: bool, report: bool, ci: bool, junit: Path | None
+) -> Exit:
     """Run one run again, with the same seed.
 
     RUN is the beginning of a run id, as `faultlab run` prints it.
     """
     results = _holding(run, in_)
-    return again(results, run, out, Manner(json=json, everything=True, cells=None, report=report))
+    manner = Manner(json=json, everything=True, cells=None, report=report, ci=ci, junit=junit)
+    return again(results, run, out, manner)
 
 
 def _holding(prefix: str, folder: Path | None) -> Results:
@@ -54,6 +58,7 @@ command = click.Command(
             help="Folder of the results; else results/<time>.",
         ),
         click.Option(["--report"], is_flag=True, help="Write the report too."),
+        *CI,
         click.Option(["--json"], is_flag=True, help="One JSON document on stdout, progress on stderr."),
     ],
 )

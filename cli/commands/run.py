@@ -9,7 +9,7 @@ from click.core import ParameterSource
 from cli.errors import Stop
 from cli.exits import Exit
 from cli.request import PARAMETERS, Request
-from cli.session import Manner, begin, go_on
+from cli.session import CI, Manner, begin, go_on
 
 
 def run(
@@ -22,13 +22,15 @@ def run(
     all_: bool,
     cells: int | None,
     report: bool,
+    ci: bool,
+    junit: Path | None,
     **asked: Any,
 ) -> Exit:
     """Run scenarios and hold what is measured against their formulas.
 
     PATHS are scenario files, folders, or names of bundled scenarios; without any, all bundled ones run.
     """
-    manner = Manner(json=json or stream, stream=stream, everything=all_, cells=cells, report=report)
+    manner = Manner(json=json or stream, stream=stream, everything=all_, cells=cells, report=report, ci=ci, junit=junit)
     if resume is None:
         return begin(Request.of(asked, Path.cwd()), out, manner)
     given = [name for name in (*asked, "out") if context.get_parameter_source(name) is ParameterSource.COMMANDLINE]
@@ -57,6 +59,7 @@ command = click.Command(
         ),
         click.Option(["--cells"], type=click.IntRange(min=1), metavar="N", help="At most so many runs side by side."),
         click.Option(["--report"], is_flag=True, help="Write the report too."),
+        *CI,
         click.Option(["--all", "all_"], is_flag=True, help="Show every row of the closing table."),
         click.Option(["--json"], is_flag=True, help="One JSON document on stdout, progress on stderr."),
         click.Option(

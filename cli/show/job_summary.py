@@ -19,8 +19,7 @@ def job_summary(
     cases: Sequence[Case], *, head: str, sentence: str, facts: str, replay: Callable[[RunRecord], str]
 ) -> str:
     """`head` is the verdict in a word or two, `sentence` its figures, `facts` where and how it was measured."""
-    order = [verdict for verdict, _ in GRAVEST_FIRST]
-    trouble = sorted((c for c in cases if c.verdict != "pass"), key=lambda case: order.index(case.verdict))
+    trouble = worst_first(cases)
     passed = [case for case in cases if case.verdict == "pass"]
     parts = [f"### faultlab: {plain(head)}", f"{plain(sentence)}  \n{plain(facts)}"]
     if cases:
@@ -32,6 +31,12 @@ def job_summary(
     if reasons:
         parts.append("\n".join(reasons))
     return "\n\n".join(parts) + "\n"
+
+
+def worst_first(cases: Sequence[Case]) -> list[Case]:
+    """Those that did not pass."""
+    order = [verdict for verdict, _ in GRAVEST_FIRST]
+    return sorted((c for c in cases if c.verdict != "pass"), key=lambda case: order.index(case.verdict))
 
 
 def _row(case: Case, replay: Callable[[RunRecord], str]) -> tuple[str, ...]:
