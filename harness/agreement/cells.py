@@ -8,6 +8,9 @@ from harness.plan import RunPlan
 from harness.records.agreement import AgreementRecord, Side
 from harness.records.run import RunRecord
 
+CONCLUSIVE = ("pass", "fail")
+"""Verdicts of runs in which something was tested."""
+
 CellKey = tuple[str, str, str, tuple[tuple[str, str], ...]]
 """Scenario, client, version, parameters."""
 
@@ -25,14 +28,21 @@ class Cell:
 
     @property
     def any(self) -> RunRecord:
-        return next(iter(self.runs.values()))[0]
+        """One that tells what was expected: a run that the lab ended does not."""
+        runs = [run for runs in self.runs.values() for run in runs]
+        return next((run for run in runs if run.verdict in CONCLUSIVE), runs[0])
 
     @property
     def measures(self) -> tuple[str, ...]:
-        """What the scenario expects anything of, and how each of its operations ends."""
-        wanted = [judged.measure for judged in self.any.expectations if judged.outcome != "skipped"]
+        """What the scenario expects of a run, how long its last operation takes where that is no time, and how each of
+        those operations ends."""
+        run = self.any
+        held = [judged for judged in run.expectations if judged.outcome != "skipped"]
+        wanted = [judged.measure for judged in held]
+        if not any(judged.unit == "s" for judged in held) and run.operations:
+            wanted.append(f"{run.operations[-1].alias}.time_to_end")
         aliases = dict.fromkeys(measure.rpartition(".")[0] for measure in wanted)
-        called = {operation.alias for operation in self.any.operations}
+        called = {operation.alias for operation in run.operations}
         outcomes = [f"{alias}.outcome" for alias in aliases if alias in called]
         return tuple(dict.fromkeys([*wanted, *outcomes]))
 

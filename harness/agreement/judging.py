@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from math import ceil
 
-from harness.agreement.cells import Cell, CellKey, key_of
+from harness.agreement.cells import CONCLUSIVE, Cell, CellKey, key_of
 from harness.agreement.comparing import MATRIX_CHANCE, compare
 from harness.agreement.samples import Sample
 from harness.records.agreement import Agreement, AgreementRecord, Compared, Side, Sided
@@ -30,7 +30,14 @@ def agreement_of(cells: Sequence[Cell], *, looks: int = 1) -> tuple[AgreementRec
 
 def _record(cell: Cell, measure: str, level: float) -> AgreementRecord:
     run = cell.any
-    judged = next((one for one in run.expectations if one.measure == measure and one.kind != "claim"), None)
+    judged = next(
+        (
+            one
+            for one in run.expectations
+            if one.measure == measure and one.outcome != "skipped" and one.kind == "equals"
+        ),
+        None,
+    )
     unit = "outcome" if measure.endswith(".outcome") else _unit(cell, measure)
     samples = {side: _sample(runs, measure) for side, runs in cell.runs.items()}
     (first, reference), *others = samples.items()
@@ -51,13 +58,18 @@ def worst(compared: Iterable[Compared]) -> Agreement:
 
 
 def _prediction(judged: Judged | None) -> dict[str, object]:
-    if judged is None or judged.kind != "equals":
+    """What the scenario predicts, where it is a number and nobody's claim."""
+    if judged is None:
         return {}
     return {"formula": judged.formula, "terms": judged.terms, "predicted": judged.predicted}
 
 
 def _unit(cell: Cell, measure: str) -> str:
-    return next(one.unit for one in cell.any.expectations if one.measure == measure)
+    return "s" if measure.endswith(".time_to_end") else _expected(cell.any, measure).unit
+
+
+def _expected(run: RunRecord, measure: str) -> Judged:
+    return next(judged for judged in run.expectations if judged.measure == measure)
 
 
 def _bound(unit: str, reference: Sample) -> float:
@@ -72,7 +84,7 @@ def _sample(runs: Sequence[RunRecord], measure: str) -> Sample:
     censored = 0
     silent: str | None = None
     for run in runs:
-        if run.verdict not in ("pass", "fail"):
+        if run.verdict not in CONCLUSIVE:
             silent = silent or next(iter(run.reasons), run.error.text if run.error is not None else run.verdict)
             continue
         alias, _, name = measure.rpartition(".")
