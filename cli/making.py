@@ -1,5 +1,6 @@
-"""Making the report of a results folder, with what Spark needs missing or broken turned into one message."""
+"""Making the report of results folders, with what Spark needs missing or broken turned into one message."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from rich.console import Console
@@ -7,16 +8,29 @@ from rich.text import Text
 
 from cli.errors import Stop
 from cli.exits import Exit
-from harness.records.reader import read
-from reports import NothingToReport, ReportError, ReportResult, build
+from reports import NoSuchFolder, NothingToReport, ReportError, ReportResult, build
 
 
-def make_report(screen: Console, *folders: Path, out: Path | None = None) -> ReportResult:
+def make_report(
+    screen: Console,
+    *folders: Path | str,
+    out: Path | None = None,
+    on: str | None = None,
+    archive: str | None = None,
+    settings: Mapping[str, str] | None = None,
+) -> ReportResult:
     """Write the report, saying what is done. Raises Stop where it cannot be made."""
-    for folder in folders:
-        read(folder)  # says which folder is no results folder, before a Java virtual machine starts
     try:
-        return build(folders, out=out, progress=lambda words: screen.print(Text(f"report  {words}", style="dim")))
+        made = build(
+            folders,
+            out=out,
+            progress=lambda words: screen.print(Text(f"report  {words}", style="dim")),
+            on=on,
+            archive=archive,
+            settings=settings,
+        )
+    except NoSuchFolder as error:
+        raise Stop(error.text, error.remedy, code=Exit.USAGE) from error
     except NothingToReport as error:
         raise Stop(error.text, error.remedy, code=Exit.NOTHING) from error
     except ReportError as error:
@@ -25,3 +39,6 @@ def make_report(screen: Console, *folders: Path, out: Path | None = None) -> Rep
         raise Stop(
             f"cannot write the report: {error.filename or ''}: {error.strerror}", "make room", code=Exit.LAB
         ) from error
+    for remark in made.remarks:
+        screen.print(Text(f"note    {remark}"))
+    return made

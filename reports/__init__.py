@@ -3,16 +3,17 @@
 This module stays light on purpose: the command line imports it on machines without Spark, and only `build` needs more.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
-from reports.errors import JavaFailed, JavaMissing, NothingToReport, ReportError, ReportsNotInstalled
+from reports.errors import JavaFailed, JavaMissing, NoSuchFolder, NothingToReport, ReportError, ReportsNotInstalled
 from reports.result import ReportResult
 
 __all__ = [
     "JavaFailed",
     "JavaMissing",
+    "NoSuchFolder",
     "NothingToReport",
     "ReportError",
     "ReportResult",
@@ -20,13 +21,23 @@ __all__ = [
     "build",
 ]
 
-NEEDED = ("pyspark", "pyarrow", "jinja2")
+NEEDED = ("pyspark", "pyarrow", "pandas", "jinja2")
 
 
-def build(folders: Sequence[Path], *, out: Path | None = None, progress: Callable[[str], None]) -> ReportResult:
-    """Write `report.html` and `report/` for one or more result folders.
+def build(
+    folders: Sequence[Path | str],
+    *,
+    out: Path | None = None,
+    progress: Callable[[str], None],
+    on: str | None = None,
+    archive: str | None = None,
+    settings: Mapping[str, str] | None = None,
+) -> ReportResult:
+    """Write `report.html` and `report/` for result folders: names, patterns (`results/2026*`) or URIs (`s3a://...`).
 
-    They go to `out`, by default into the first folder. `progress` is called with a short line at each stage.
+    They go to `out`, by default into the first folder. `on` is the master of a Spark cluster, `archive` a new folder or
+    URI that takes the records as Parquet files, `settings` are more settings for Spark. `progress` is called with a
+    short line at each stage.
 
     Raises NothingToReport (no folder, or no run in them), JavaMissing, JavaFailed, ReportsNotInstalled: all of them
     ReportError, whose text says what to do.
@@ -34,6 +45,8 @@ def build(folders: Sequence[Path], *, out: Path | None = None, progress: Callabl
     missing = [name for name in NEEDED if find_spec(name) is None]
     if missing:
         raise ReportsNotInstalled(missing)
-    from reports.report import write_report
+    from reports.report import Asked, write_report
 
-    return write_report(folders, out=out, progress=progress)
+    names = [str(folder) for folder in folders]
+    asked = Asked(folders=names, out=out, on=on, archive=archive, settings=settings or {})
+    return write_report(asked, progress=progress)

@@ -16,6 +16,10 @@ class NothingToReport(ReportError):
     """There is no folder, no record, or no readable run."""
 
 
+class NoSuchFolder(NothingToReport):
+    """A folder was named that is not there."""
+
+
 class ReportsNotInstalled(ReportError):
     """The Python packages of the `report` extra are not there."""
 

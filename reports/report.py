@@ -1,9 +1,9 @@
 """A report from beginning to end: records in, tables and a page out."""
 
-import contextlib
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -11,13 +11,16 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pyspark.sql.functions as F  # noqa: N812
-from pydantic import ValidationError
 from pyspark.sql import SparkSession
 
-from harness.records.folder import EVENTS, MANIFEST, RUNS
-from harness.records.manifest import Manifest
+from harness.records.folder import RUNS
+from reports.archive import write_archive
 from reports.charts.timeline import Timeline, timeline_of
+from reports.comma import write_csv
 from reports.errors import NothingToReport
+from reports.ingest.filesystems import HadoopFiles, LocalFiles, is_uri
+from reports.ingest.folders import Folder, find
+from reports.ingest.keeping import Size
 from reports.ingest.records import Records, read_folders
 from reports.jvm.archive import archive_for
 from reports.jvm.runtime import find_java
@@ -26,64 +29,83 @@ from reports.pages.choice import Choice, choose
 from reports.pages.markdown import write_markdown
 from reports.pages.page import write_page
 from reports.pages.view import page_of
+from reports.remarks import remarks_on
 from reports.result import ReportResult
-from reports.session import spark_session
+from reports.session import size_for, spark_session
 from reports.tables import every_table
 
 Progress = Callable[[str], None]
 Rows = list[dict[str, Any]]
-SIDE_BY_SIDE = 3
+SIDE_BY_SIDE = 4
 
 
-def write_report(folders: Sequence[Path], *, out: Path | None, progress: Progress) -> ReportResult:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What a report is to be made of, and how. `on`: the master of a cluster; `archive`: where to keep the records as
+    Parquet files; `settings`: more settings for Spark."""
+
+    folders: Sequence[str]
+    out: Path | None = None
+    on: str | None = None
+    archive: str | None = None
+    settings: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def target(self) -> Path:
+        """Where the report goes. Raises NothingToReport where it would have to go behind a URI."""
+        if self.out is None and self.folders and is_uri(self.folders[0]):
+            raise NothingToReport(
+                f"a report of {self.folders[0]} needs a folder on this machine", "name one with --out DIR"
+            )
+        return self.out or Path(self.folders[0])
+
+
+def write_report(asked: Asked, *, progress: Progress) -> ReportResult:
     """See `reports.build`."""
     began_s = perf_counter()
-    look_before(folders)
-    target = out or folders[0]
+    if not asked.folders:
+        raise NothingToReport("no results folder was named", "name a folder that `faultlab run` wrote")
+    found = {text: find([text], LocalFiles()) for text in asked.folders if not is_uri(text)}
+    target = asked.target if asked.out or is_uri(asked.folders[0]) else Path(found[asked.folders[0]][0].name)
+    size = size_for([folder for own in found.values() for folder in own], asked.folders, on=asked.on)
     java = find_java()
     archive = archive_for(java)
     without = "" if archive.exists else ", without a class archive (`python -m reports.jvm` makes one: faster reports)"
-    progress(f"starting Spark on {java}{without}")
+    progress(f"starting Spark on {java}{f' for {asked.on}' if asked.on else ''}{without}")
     work = target / "report" / ".work"
     try:
-        with spark_session(archive, work, size_bytes=size_of(folders)) as spark:
-            return make_report(spark, folders, out=target, progress=progress, began_s=began_s)
+        with spark_session(archive, work, size=size, on=asked.on, settings=asked.settings) as spark:
+            found.update({text: find([text], HadoopFiles(spark)) for text in asked.folders if is_uri(text)})
+            folders = {folder.name: folder for text in asked.folders for folder in found[text]}
+            return report_of(
+                spark, [*folders.values()], size, out=target, archive=asked.archive, progress=progress, began_s=began_s
+            )
     finally:
         shutil.rmtree(work, ignore_errors=True)
 
 
-def look_before(folders: Sequence[Path]) -> None:
-    """Say what is missing before seconds are spent on starting Java. Raises NothingToReport."""
-    remedy = "name a folder that `faultlab run` wrote: it has a runs.jsonl"
-    if not folders:
-        raise NothingToReport("no results folder was named", remedy)
-    for folder in folders:
-        if not folder.is_dir():
-            raise NothingToReport(f"{folder} is no folder", remedy)
-        for name in (RUNS, EVENTS):
-            try:
-                (folder / name).open("rb").close()
-            except FileNotFoundError:
-                if name == RUNS:
-                    raise NothingToReport(f"{folder} has no {RUNS}", remedy) from None
-            except OSError as error:
-                raise NothingToReport(
-                    f"cannot read {folder / name}: {error.strerror}", "check the file's permissions"
-                ) from error
+def make_report(spark: SparkSession, folders: Sequence[Path], *, out: Path, progress: Progress) -> ReportResult:
+    """As `write_report`, of few records in folders of this machine, in a Spark that is there."""
+    return report_of(
+        spark, find([str(folder) for folder in folders], LocalFiles()), Size.SMALL, out=out, progress=progress
+    )
 
 
-def size_of(folders: Sequence[Path]) -> int:
-    files = [folder / name for folder in folders for name in (RUNS, EVENTS)]
-    return sum(file.stat().st_size for file in files if file.is_file())
-
-
-def make_report(
-    spark: SparkSession, folders: Sequence[Path], *, out: Path, progress: Progress, began_s: float | None = None
+def report_of(
+    spark: SparkSession,
+    folders: Sequence[Folder],
+    size: Size,
+    *,
+    out: Path,
+    progress: Progress,
+    archive: str | None = None,
+    began_s: float | None = None,
 ) -> ReportResult:
     """Read the folders, write tables and page to `out`. Raises NothingToReport where no run can be read."""
     began_s = perf_counter() if began_s is None else began_s
-    progress("reading the records")
-    records = read_folders(spark, folders)
+    many = f" of {len(folders)} folders" if len(folders) > 1 else ""
+    progress(f"reading the records{many}")
+    records = read_folders(spark, folders, size)
     progress(f"tables: {', '.join(table.name for table in every_table())}")
     tables = collected(records)
     rows = {name: rows_of(table) for name, table in tables.items()}
@@ -91,16 +113,22 @@ def make_report(
         raise nothing_readable(folders, rows["quarantined"])
     progress("time lines")
     timelines = timelines_of(records, rows["runs"])
+    if archive is not None:
+        progress(f"archive: {archive}")
+        write_archive(records, archive)
     progress("writing")
-    page = page_of(rows, manifests_of(folders), rows["quarantined"], timelines)
+    manifests = [manifest for folder in folders for manifest in folder.manifests]
+    page = page_of(rows, manifests, rows["quarantined"], timelines)
     folder = out / "report"
     folder.mkdir(parents=True, exist_ok=True)
     return ReportResult(
         page=write_page(page, out / "report.html"),
         markdown=write_markdown(page, folder / "timeouts.md"),
         tables={name: write_parquet(table, folder / f"{name}.parquet") for name, table in tables.items()},
+        csv={name: write_csv(table, folder / f"{name}.csv") for name, table in tables.items()},
         quarantined=len(rows["quarantined"]),
         runs=tables["runs"].num_rows,
+        remarks=remarks_on(folders, rows["folders"]),
         seconds=perf_counter() - began_s,
     )
 
@@ -109,10 +137,10 @@ def collected(records: Records) -> dict[str, pa.Table]:
     """The tables, each in its order. Side by side, because planning a small query is most of its work."""
     pool = ThreadPoolExecutor(max_workers=SIDE_BY_SIDE)
     try:
-        tables = {table: pool.submit(table.make(records).toArrow) for table in every_table()}
+        made = {table: pool.submit(lambda table: table.make(records).toArrow(), table) for table in every_table()}
         return {
-            table.name: made.result().sort_by([(name, "ascending") for name in table.order])
-            for table, made in tables.items()
+            table.name: one.result().sort_by([(name, "ascending") for name in table.order])
+            for table, one in made.items()
         }
     finally:
         pool.shutdown(wait=False, cancel_futures=True)  # an interruption must not wait for what is under way
@@ -123,8 +151,8 @@ def rows_of(table: pa.Table) -> Rows:
     return rows
 
 
-def nothing_readable(folders: Sequence[Path], quarantined: Rows) -> NothingToReport:
-    where = ", ".join(str(folder / RUNS) for folder in folders)
+def nothing_readable(folders: Sequence[Folder], quarantined: Rows) -> NothingToReport:
+    where = ", ".join(f"{folder.name}/{RUNS}" for folder in folders[:3]) + (", ..." if len(folders) > 3 else "")
     if not quarantined:
         return NothingToReport(
             f"{where}: no run has ended yet", "run the suite, or go on with it: faultlab run --resume"
@@ -146,16 +174,7 @@ def timelines_of(records: Records, runs: Rows) -> list[tuple[Choice, Timeline]]:
 
 
 def own_events(events: Rows, run: Mapping[str, Any]) -> Rows:
-    return [event for event in events if (event["suite"], event["run_id"]) == (run["suite"], run["run_id"])]
-
-
-def manifests_of(folders: Sequence[Path]) -> list[Manifest]:
-    """Manifests are for the reader's information: a report does without one that is missing or cannot be read."""
-    found = []
-    for folder in folders:
-        with contextlib.suppress(OSError, ValidationError):
-            found.append(Manifest.model_validate_json((folder / MANIFEST).read_bytes()))
-    return found
+    return [event for event in events if event["run_id"] == run["run_id"]]
 
 
 def write_parquet(table: pa.Table, file: Path) -> Path:

@@ -1,4 +1,4 @@
-"""One small, quiet, private Spark: started for a report on this machine alone, and gone with it.
+"""One quiet, private Spark: started for a report, on this machine or for a cluster, and gone with it.
 
 Spark is told everything that it would otherwise look up (host names, user configuration, environment variables), so
 that a report does not depend on how the machine is set up for other Spark programs.
@@ -9,10 +9,11 @@ import logging
 import os
 import re
 import signal
+import socket
 import sys
 import tempfile
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO
 
@@ -21,6 +22,9 @@ from pyspark import SparkConf, SparkContext
 from pyspark.sql import SparkSession
 
 from reports.errors import JavaFailed
+from reports.ingest.filesystems import is_uri
+from reports.ingest.folders import Folder
+from reports.ingest.keeping import Size
 from reports.jvm.archive import FLAGS, LARGE, SMALL, Archive, spark_home
 from reports.jvm.process import JavaProcess, NotStarted, start_java
 from reports.jvm.shim import home_for_spark
@@ -30,8 +34,6 @@ LOOPBACK = "127.0.0.1"
 SETTINGS = {
     "spark.app.name": "faultlab report",
     "spark.master": "local[2]",
-    "spark.driver.host": LOOPBACK,
-    "spark.driver.bindAddress": LOOPBACK,
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.log.level": "ERROR",
@@ -43,40 +45,66 @@ SETTINGS = {
     "spark.sql.objectHashAggregate.sortBased.fallbackThreshold": "10000",
 }
 TROUBLE = re.compile(r"error|exception|cannot|could not|too (small|large)|invalid|unrecogni[sz]ed", re.IGNORECASE)
-LARGE_BYTES = 64 * 2**20
+LARGE_BYTES = 48 * 2**20
 """Records above this size are worth a Spark that takes longer to start and then works faster."""
 SMALL_SETTINGS = {
     # Some thousand lines: compiling code for each query takes longer than interpreting it.
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
 }
-LARGE_SETTINGS = {"spark.driver.memory": "4g", "spark.sql.shuffle.partitions": "4"}
+LARGE_SETTINGS = {"spark.sql.shuffle.partitions": "4"}
+CLUSTER_SETTINGS = {"spark.sql.adaptive.enabled": "true", "spark.sql.shuffle.partitions": "64"}
+MOST_MEMORY_BYTES = 4 * 2**30
+MASTER = re.compile(r"spark://([^:,/]+):(\d+)$")
+REACH_TIMEOUT_S = 5.0
+
+
+def size_for(folders: Sequence[Folder], names: Sequence[str], *, on: str | None) -> Size:
+    """Nobody knows how much there is behind a URI before Java runs: it is taken for much."""
+    much = sum(folder.size_bytes for folder in folders) > LARGE_BYTES
+    return Size.LARGE if much or on or any(is_uri(name) for name in names) else Size.SMALL
 
 
 @contextlib.contextmanager
 def spark_session(
-    archive: Archive, work: Path, *, size_bytes: int = 0, make_archive: Path | None = None
+    archive: Archive,
+    work: Path,
+    *,
+    size: Size = Size.SMALL,
+    on: str | None = None,
+    settings: Mapping[str, str] | None = None,
+    make_archive: Path | None = None,
 ) -> Iterator[SparkSession]:
     """A session for the length of a `with` block, fit for records of a size; `work` takes its temporary files.
 
-    A session that the process already has is lent, not stopped. `make_archive` makes Java write its class archive to
+    `on` is the master of a cluster, `spark://host:port`; `settings` are added to ours, or stand in their place. A
+    session that the process already has is lent, not stopped. `make_archive` makes Java write its class archive to
     that file when it ends. Raises JavaFailed with Java's own words where Spark does not start, or fails at its work.
     """
     active = SparkSession.getActiveSession()
     if active is not None:
         yield active
         return
+    address = LOOPBACK if on is None else address_towards(on)
     work.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryFile("w+b") as log, without_py4j_log():
-        large = size_bytes > LARGE_BYTES
-        options = java_options(archive, make_archive, large=large)
-        settings = {**SETTINGS, **(LARGE_SETTINGS if large else SMALL_SETTINGS), **places(work), **options}
-        java, context = start(archive, settings, work, log)
+        fit = {Size.SMALL: SMALL_SETTINGS, Size.LARGE: {**LARGE_SETTINGS, "spark.driver.memory": driver_memory()}}[size]
+        every = {
+            **SETTINGS,
+            **fit,
+            **({} if on is None else {**CLUSTER_SETTINGS, "spark.master": on}),
+            "spark.driver.host": address,
+            "spark.driver.bindAddress": address,
+            **places(work),
+            **java_options(archive, make_archive, size),
+            **(settings or {}),
+        }
+        java, context = start(archive, every, work, log, address)
         try:
             yield SparkSession(context)
         except (Py4JError, ConnectionError) as error:
             raise JavaFailed(
-                f"Spark failed on {archive.java}: {last_words(log) or 'it ended without a word'}",
+                f"Spark failed on {archive.java}: {last_words(log) or first_line(error)}",
                 "if it ran out of memory or disk, make room and try again; else try another Java (JAVA_HOME)",
             ) from error
         except KeyboardInterrupt:
@@ -86,13 +114,34 @@ def spark_session(
             stop(java, context)
 
 
+def address_towards(master: str) -> str:
+    """This machine's address as the cluster sees it. Raises JavaFailed where there is no master."""
+    found = MASTER.match(master)
+    if found is None:
+        raise JavaFailed(f"{master} is no master of a Spark cluster", "name one as spark://host:port")
+    try:
+        with socket.create_connection((found[1], int(found[2])), timeout=REACH_TIMEOUT_S) as connection:
+            return str(connection.getsockname()[0])
+    except OSError as error:
+        raise JavaFailed(
+            f"no Spark master answers at {master}: {error.strerror or error}",
+            "start it, name another with --on, or leave --on out: a report needs no cluster",
+        ) from error
+
+
+def driver_memory() -> str:
+    """Half of this machine's memory, up to 4 GiB: records are kept in it between the tables."""
+    there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return f"{min(MOST_MEMORY_BYTES, max(there // 2, 2**30)) // 2**20}m"
+
+
 def start(
-    archive: Archive, settings: Mapping[str, str], work: Path, log: IO[bytes]
+    archive: Archive, settings: Mapping[str, str], work: Path, log: IO[bytes], address: str
 ) -> tuple[JavaProcess, SparkContext]:
     on_interrupt = signal.getsignal(signal.SIGINT)
     java = None
     try:
-        with surroundings(archive, work):
+        with surroundings(archive, work, address):
             java = start_java(spark_home(), settings, os.environ, log)
             return java, connected(java, settings)
     except (NotStarted, Py4JError, ConnectionError) as error:
@@ -141,8 +190,8 @@ def places(work: Path) -> Mapping[str, str]:
     return {"spark.local.dir": str(work), "spark.sql.warehouse.dir": str(work / "warehouse")}
 
 
-def java_options(archive: Archive, make_archive: Path | None, *, large: bool) -> Mapping[str, str]:
-    flags = [*(LARGE if large else SMALL), *FLAGS]
+def java_options(archive: Archive, make_archive: Path | None, size: Size) -> Mapping[str, str]:
+    flags = [*(LARGE if size is Size.LARGE else SMALL), *FLAGS]
     if make_archive is not None:
         flags.append(archive.make_flag(make_archive))
     elif archive.exists:
@@ -156,14 +205,14 @@ def quoted(flag: str) -> str:
 
 
 @contextlib.contextmanager
-def surroundings(archive: Archive, work: Path) -> Iterator[None]:
+def surroundings(archive: Archive, work: Path, address: str) -> Iterator[None]:
     """The environment that Spark's start scripts see: ours instead of the user's, and put back afterwards."""
     before = dict(os.environ)
     temporary_before = tempfile.tempdir
     for name in before:
         if name.startswith(("SPARK_", "PYSPARK_", "HADOOP_", "YARN_")):
             del os.environ[name]
-    os.environ.update(variables(archive))
+    os.environ.update(variables(archive, address))
     tempfile.tempdir = str(work)
     try:
         yield
@@ -173,14 +222,14 @@ def surroundings(archive: Archive, work: Path) -> Iterator[None]:
         tempfile.tempdir = temporary_before
 
 
-def variables(archive: Archive) -> Mapping[str, str]:
+def variables(archive: Archive, address: str) -> Mapping[str, str]:
     home = spark_home()
     return {
         "JAVA_HOME": str(home_for_spark(archive.java, archive.folder)),
         "SPARK_HOME": str(home),
         # A folder that does not exist: no user's configuration, and class archives refuse folders with files in them.
         "SPARK_CONF_DIR": str(home / "no-configuration"),
-        "SPARK_LOCAL_IP": LOOPBACK,
+        "SPARK_LOCAL_IP": address,
         "PYSPARK_PYTHON": sys.executable,
         "PYSPARK_DRIVER_PYTHON": sys.executable,
     }
@@ -208,3 +257,8 @@ def last_words(log: IO[bytes]) -> str:
     log.seek(0)
     lines = [line.strip() for line in log.read().decode("utf-8", "replace").splitlines()]
     return " / ".join([line for line in lines if TROUBLE.search(line) and "log level" not in line][-3:])[:500]
+
+
+def first_line(error: Exception) -> str:
+    """Of an error that Java survived: what it was."""
+    return next(iter(str(error).splitlines()), "") or "it ended without a word"

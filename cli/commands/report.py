@@ -11,19 +11,30 @@ from cli.making import make_report
 from cli.show.figures import many
 
 
-def report(*, folders: tuple[Path, ...], out: Path | None, json: bool) -> Exit:
-    """Write the report of one or more results folders: a page, the timeout table, and Parquet files.
+def report(
+    *,
+    folders: tuple[str, ...],
+    out: Path | None,
+    on: str | None,
+    archive: str | None,
+    spark: tuple[str, ...],
+    json: bool,
+) -> Exit:
+    """Write the report of results folders: a page, the timeout table, and every table as Parquet and CSV.
 
-    Needs the `report` extra and a Java runtime.
+    A folder is named by its path, by a pattern ('results/2026*'), or by a URI that Spark can read (s3a://, hdfs://,
+    file://). A run that is in several of them counts once. Needs the `report` extra and a Java runtime.
     """
     screen = console(json=json)
-    made = make_report(screen, *folders, out=out)
+    made = make_report(screen, *folders, out=out, on=on, archive=archive, settings=settings_of(spark))
     if json:
         told = {
             "format": 1,
             "page": str(made.page),
             "markdown": str(made.markdown),
             "tables": {name: str(path) for name, path in made.tables.items()},
+            "csv": {name: str(path) for name, path in made.csv.items()},
+            "remarks": list(made.remarks),
             "runs": made.runs,
             "quarantined": made.quarantined,
         }
@@ -33,13 +44,35 @@ def report(*, folders: tuple[Path, ...], out: Path | None, json: bool) -> Exit:
     return Exit.PASSED
 
 
+def settings_of(given: tuple[str, ...]) -> dict[str, str]:
+    """Raises UsageError where one is not NAME=VALUE."""
+    for setting in given:
+        if not setting.startswith("spark.") or "=" not in setting:
+            raise click.UsageError(f"--spark takes spark.NAME=VALUE, not {setting}")
+    return {name: value for name, _, value in (setting.partition("=") for setting in given)}
+
+
+def master(_context: click.Context, _parameter: click.Parameter, value: str | None) -> str | None:
+    """Raises BadParameter for what is no master of a cluster."""
+    if value is not None and not value.startswith("spark://"):
+        raise click.BadParameter(f"{value!r} is no master of a Spark cluster: name one as spark://host:port")
+    return value
+
+
 command = click.Command(
     "report",
     callback=report,
     help=report.__doc__,
     params=[
-        click.Argument(["folders"], nargs=-1, required=True, type=click.Path(path_type=Path), metavar="DIR..."),
+        click.Argument(["folders"], nargs=-1, required=True, metavar="DIR..."),
         click.Option(["--out"], type=click.Path(path_type=Path), metavar="DIR", help="Where to; else the first DIR."),
+        click.Option(["--on"], callback=master, metavar="spark://HOST:PORT", help="Work on this Spark cluster."),
+        click.Option(
+            ["--archive"], metavar="DIR", help="Also keep the records as Parquet files, in a new folder or URI."
+        ),
+        click.Option(
+            ["--spark"], multiple=True, metavar="spark.NAME=VALUE", help="A setting for Spark, as jars for s3a."
+        ),
         click.Option(["--json"], is_flag=True, help="Name what was written as a JSON document on stdout."),
     ],
 )

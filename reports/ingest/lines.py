@@ -1,72 +1,81 @@
-"""Lines of JSON become rows of a record model; what does not fit goes into quarantine with its file and a reason."""
+"""Files of records become rows: each row is what was read as a record, or has a `reason` why it is none.
 
-import re
+Lines of JSON and rows of Parquet files end up alike: SUITE, FILE, the row's place in its file, `row`, `reason`, and
+`excerpt`: the line, where there is a reason.
+"""
+
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import reduce
-from pathlib import Path
 
+import pyarrow as pa
 import pyspark.sql.functions as F  # noqa: N812
 from pydantic import BaseModel
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql.types import StringType, StructField, StructType
 
 from harness.records.run import FORMAT
-from reports.ingest.schemas import complaint, schema_of, with_defaults
+from reports.ingest.filesystems import without_glob
+from reports.ingest.folders import Part
+from reports.ingest.schemas import complaint, schema_of
 
 UNPARSED = "_unparsed"
 SUITE = "suite"
 """Which of the report's folders a row comes from: an index."""
+FILE = "file"
+"""Which of the report's files, as Spark writes its URI."""
+BLOCK, PLACE = "_block", "_place"
+"""Where a row stands: the part of the file that Spark read in one go, and a number that grows within it."""
 EXCERPT = 120
+SPACE = " \t\r"
+
+Found = tuple[int, Part]
+"""A file, with the index of its folder."""
 
 
-@dataclass(frozen=True, slots=True)
-class Sorted:
-    """Rows that are records, and lines that are not (suite, file, reason, excerpt)."""
+def read_records(spark: SparkSession, parts: Sequence[Found], model: type[BaseModel]) -> DataFrame:
+    """Every record of the files, and what should be one."""
+    lines = [found for found in parts if not found[1].is_parquet]
+    columns = [found for found in parts if found[1].is_parquet]
+    read = []
+    if lines:
+        read.append(text_of(spark, lines).transform(parsed_as, model))
+    if columns:
+        read.append(columns_of(spark, columns, model))
+    return reduce(DataFrame.unionByName, read).transform(judged_by, model).transform(of_suites, spark, parts)
 
-    records: DataFrame
-    quarantined: DataFrame
 
-
-def read_records(spark: SparkSession, folders: Sequence[Path], file: str, model: type[BaseModel]) -> DataFrame:
-    """Every line of `file` in the folders: `row` is what was read as `model`, `reason` why it is none, else null."""
-    return lines_of(spark, folders, file).transform(parsed_as, model).transform(judged_by, model)
-
-
-def sort(judged: DataFrame, file: str, model: type[BaseModel]) -> Sorted:
-    """Part what `read_records` gave into records, defaults filled in, and quarantined lines."""
-    return Sorted(
-        records=judged.where(F.col("reason").isNull()).select(SUITE, *with_defaults(model, F.col("row"))),
-        quarantined=judged.where(F.col("reason").isNotNull()).select(
-            SUITE,
-            F.lit(file).alias("file"),
-            F.lit(None).cast("long").alias("line"),
-            "reason",
-            F.substring("line", 1, EXCERPT).alias("excerpt"),
-        ),
+def text_of(spark: SparkSession, parts: Sequence[Found]) -> DataFrame:
+    """Every line, blank ones too, so that lines can be counted."""
+    if not parts:
+        return spark.createDataFrame([], f"{FILE} string, {BLOCK} long, {PLACE} long, line string")
+    return (
+        spark.read.option("lineSep", "\n")
+        .text([without_glob(part.uri) for _, part in parts])
+        .select(*place(), F.btrim("value", F.lit(SPACE)).alias("line"))
     )
 
 
-def lines_of(spark: SparkSession, folders: Sequence[Path], file: str) -> DataFrame:
-    """The lines that are not blank, with the index of their folder."""
-    found = [
-        spark.read.text(without_glob(folder / file)).select(F.lit(index).alias(SUITE), F.trim("value").alias("line"))
-        for index, folder in enumerate(folders)
-        if (folder / file).is_file()
+def place() -> list[Column]:
+    return [
+        F.col("_metadata.file_path").alias(FILE),
+        F.col("_metadata.file_block_start").alias(BLOCK),
+        F.monotonically_increasing_id().alias(PLACE),
     ]
-    empty = spark.range(0).select(F.lit(0).alias(SUITE), F.lit("").alias("line"))
-    return reduce(DataFrame.unionByName, found, empty) if len(found) != 1 else found[0]
-
-
-def without_glob(path: Path) -> str:
-    """Spark takes a path for a pattern: a folder may be called `results[2]` all the same."""
-    return re.sub(r"([{}\[\]*?\\])", r"\\\1", str(path.resolve()))
 
 
 def parsed_as(lines: DataFrame, model: type[BaseModel]) -> DataFrame:
     schema = StructType([*schema_of(model).fields, StructField(UNPARSED, StringType())])
     options = {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": UNPARSED}
     return lines.where(F.col("line") != "").withColumn("row", F.from_json("line", schema, options))
+
+
+def columns_of(spark: SparkSession, parts: Sequence[Found], model: type[BaseModel]) -> DataFrame:
+    """Rows of Parquet files: columns by name; one that is missing is null, as a missing field is."""
+    schema = schema_of(model)
+    read = spark.read.schema(schema).parquet(*[without_glob(part.uri) for _, part in parts])
+    fields = [F.col(f"`{name}`") for name in schema.fieldNames()]
+    whole = F.struct(*fields, F.lit(None).cast("string").alias(UNPARSED))
+    return read.select(*place(), F.lit(None).cast("string").alias("line"), whole.alias("row"))
 
 
 def judged_by(parsed: DataFrame, model: type[BaseModel]) -> DataFrame:
@@ -79,4 +88,22 @@ def judged_by(parsed: DataFrame, model: type[BaseModel]) -> DataFrame:
         complaint(model, "row"),
         f"if(row.{UNPARSED} is not null, 'a field has the wrong type', null)",
     ]
-    return parsed.withColumn("reason", F.expr(f"coalesce({', '.join(reasons)})"))
+    judged = parsed.withColumn("reason", F.expr(f"coalesce({', '.join(reasons)})"))
+    excerpt = F.when(F.col("reason").isNotNull(), F.substring("line", 1, EXCERPT))
+    return judged.withColumn("excerpt", excerpt).drop("line")
+
+
+def of_suites(rows: DataFrame, spark: SparkSession, parts: Sequence[Found]) -> DataFrame:
+    """Adds SUITE, by the row's file."""
+    suites = {suite for suite, _ in parts}
+    if len(suites) <= 1:
+        return rows.withColumn(SUITE, F.lit(next(iter(suites), 0)))
+    names = pa.table({FILE: [spark_uri(spark, part) for _, part in parts], SUITE: [suite for suite, _ in parts]})
+    known = spark.createDataFrame(names, f"{FILE} string, {SUITE} int")
+    return rows.join(F.broadcast(known), on=FILE, how="inner")
+
+
+def spark_uri(spark: SparkSession, part: Part) -> str:
+    """As Spark's own column of file names writes it: whatever is special in a URI encoded."""
+    assert spark._jvm is not None
+    return str(spark._jvm.org.apache.hadoop.fs.Path(part.uri).toUri().toString())

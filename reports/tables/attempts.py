@@ -1,55 +1,29 @@
 """What each run tried: attempts to deliver, dials and metadata refreshes, how they ended, and how long they took."""
 
-from functools import reduce
-
 import pyspark.sql.functions as F  # noqa: N812
 from pyspark.sql import DataFrame
 
 from reports.ingest.records import Records
+from reports.ingest.spans import RUN
 from reports.tables.base import Table
 from reports.tables.cases import CASE, with_case
-from reports.tables.spans import RUN, spans
 
-TRIED = {
-    "attempt": ("operation", "try_number"),
-    "dial": ("connection", "broker", "address"),
-    "refresh": ("try_number",),
-}
-"""What was tried, and what the end of a try repeats of its beginning."""
+TRIED = ("attempt", "dial", "refresh")
 KEY = (*CASE, *RUN, "repeat", "verdict", "operation", "tried", "outcome")
 
 
 def attempts(records: Records) -> DataFrame:
-    tried = reduce(DataFrame.unionByName, [*(every(records.events, what) for what in TRIED), seen(records.events)])
+    tried = records.spans().where(F.col("what").isin(*TRIED)).transform(with_outcome)
     return records.runs.transform(with_case).transform(of_runs, tried).transform(summed_up)
 
 
-def every(events: DataFrame, what: str) -> DataFrame:
-    """One row per try. `own` is the operation that it was made for, where the client says so."""
-    found = spans(events, what, TRIED[what])
-    own = F.col("operation") if "operation" in TRIED[what] else F.lit(None).cast("string")
-    return found.select(
-        *RUN,
-        F.lit(what).alias("tried"),
-        own.alias("own"),
-        "began_ns",
-        "ended_ns",
-        F.when(F.col("ended_ns").isNull(), "unended").otherwise(F.coalesce("outcome", F.lit("ended"))).alias("outcome"),
-        "error",
-    )
-
-
-def seen(events: DataFrame) -> DataFrame:
-    """Dials of programs that tell nothing, as the wire showed them: when they began, and no more."""
-    nothing = F.lit(None)
-    return events.where(F.col("kind") == "dial_seen").select(
-        *RUN,
-        F.lit("dial").alias("tried"),
-        nothing.cast("string").alias("own"),
-        F.col("at_ns").alias("began_ns"),
-        nothing.cast("long").alias("ended_ns"),
-        F.lit("seen on the wire").alias("outcome"),
-        nothing.cast("string").alias("error"),
+def with_outcome(spans: DataFrame) -> DataFrame:
+    """The wire shows dials of programs that tell nothing: when they began, and no more."""
+    ended = F.coalesce("outcome", F.lit("ended"))
+    outcome = F.when(F.col("seen"), "seen on the wire").when(F.col("ended_ns").isNull(), "unended").otherwise(ended)
+    own = F.col("operation").alias("own")
+    return spans.select(
+        *RUN, F.col("what").alias("tried"), own, "began_ns", "ended_ns", outcome.alias("outcome"), "error"
     )
 
 
@@ -59,9 +33,9 @@ def of_runs(runs: DataFrame, tried: DataFrame) -> DataFrame:
         "operations",
         lambda one: (one["started_ns"] <= F.col("began_ns")) & (F.col("began_ns") < one["ended_ns"]),
     )
+    told = runs.select(*CASE, *RUN, "repeat", "verdict", "operations")
     return (
-        runs.select(*CASE, *RUN, "repeat", "verdict", "operations")
-        .join(tried, on=list(RUN), how="inner")
+        tried.join(F.broadcast(told), on=list(RUN), how="inner")
         .withColumn("operation", F.coalesce("own", F.get(during, F.lit(0))["alias"]))
         .withColumn("took_ns", F.col("ended_ns") - F.col("began_ns"))
     )

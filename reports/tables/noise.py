@@ -5,9 +5,9 @@ from pyspark.sql import DataFrame
 
 from reports.ingest.lines import SUITE
 from reports.ingest.records import Records
+from reports.ingest.spans import RUN
 from reports.tables.base import Table
 from reports.tables.cases import CASE, with_case
-from reports.tables.spans import RUN
 
 
 def noise(records: Records) -> DataFrame:

@@ -4,16 +4,13 @@ import pyspark.sql.functions as F  # noqa: N812
 from pyspark.sql import DataFrame
 
 from reports.ingest.records import Records
+from reports.ingest.spans import RUN
 from reports.tables.base import Table
 from reports.tables.cases import CASE, conclusive, with_case
-from reports.tables.spans import RUN, spans
-
-SAME_WAIT = ("waiting_on", "purpose", "connection", "operation", "try_number", "broker", "address")
-"""What the end of a wait repeats of its beginning."""
 
 
 def waits(records: Records) -> DataFrame:
-    every_wait = records.events.transform(wait_spans)
+    every_wait = records.spans().where(F.col("what") == "wait")
     return (
         records.runs.transform(with_case)
         .transform(one_row_per_operation)
@@ -21,11 +18,6 @@ def waits(records: Records) -> DataFrame:
         .transform(summed_by_run)
         .transform(median_of_runs)
     )
-
-
-def wait_spans(events: DataFrame) -> DataFrame:
-    """One row per wait. One without an end has null."""
-    return spans(events, "wait", SAME_WAIT)
 
 
 def one_row_per_operation(runs: DataFrame) -> DataFrame:
@@ -55,7 +47,11 @@ def with_waits_inside(operations: DataFrame, every_wait: DataFrame) -> DataFrame
     began = (F.col("began_ns") >= F.col("from_ns")) & (F.col("began_ns") < F.col("to_ns"))
     ended = (F.col("ended_ns") > F.col("from_ns")) & (F.col("ended_ns") <= F.col("to_ns"))
     cut_ns = F.least("ended_ns", "to_ns") - F.greatest("began_ns", "from_ns")
-    return operations.join(narrow, on=list(RUN), how="inner").where(began | ended).withColumn("cut_ns", cut_ns)
+    return (
+        narrow.join(F.broadcast(operations), on=list(RUN), how="inner")
+        .where(began | ended)
+        .withColumn("cut_ns", cut_ns)
+    )
 
 
 def summed_by_run(rows: DataFrame) -> DataFrame:

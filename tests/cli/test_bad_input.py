@@ -78,7 +78,9 @@ def test_all_mistakes_of_all_files_at_once_for_people_ci_and_programs(tmp_path: 
         (("run", "--bogus"), "No such option"),
         (("runn",), "No such command 'runn'"),
         (("report",), "Missing argument 'DIR...'"),
-        (("report", "nowhere"), "nowhere is no results folder: it has no manifest.json"),
+        (("report", "nowhere"), "nowhere is no folder\n  name a folder that `faultlab run`"),
+        (("report", "r", "--on", "yarn"), "'yarn' is no master of a Spark cluster: name one as spark://host:port"),
+        (("report", "r", "--spark", "jars=x"), "--spark takes spark.NAME=VALUE, not jars=x"),
         (("replay", "7f3a"), "there are no results in results/"),
         (("replay", "7f3a", "--in", "nowhere"), "nowhere is no results folder"),
         (("run", "--resume", "."), ". is no results folder: it has no manifest.json"),
@@ -118,11 +120,11 @@ def test_corrupt_and_cut_records_are_named_and_the_rest_is_used(tmp_path: Path) 
     assert "PASSED  4 ok of 4 runs" in done.out
     manifest = tmp_path / "r" / "manifest.json"
     manifest.write_text(manifest.read_text().replace('"format": 1', '"format": 2'))
-    for arguments in (("run", "--resume", "r"), ("report", "r"), ("replay", "0", "--in", "r")):
+    for arguments in (("run", "--resume", "r"), ("replay", "0", "--in", "r")):
         newer = faultlab(*arguments, cwd=tmp_path)
         assert newer.code == 4
         assert "r/manifest.json was written by a newer faultlab: run format 2, this one reads up to 1" in newer.err
     manifest.write_text("{}")
-    broken = faultlab("report", "r", cwd=tmp_path)
+    broken = faultlab("run", "--resume", "r", cwd=tmp_path)
     assert broken.code == 4
     assert "r/manifest.json is corrupt" in broken.err

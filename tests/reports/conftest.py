@@ -9,6 +9,10 @@ from pyspark.sql import SparkSession
 
 from harness.records.event import EventRecord
 from harness.records.run import Judged, LabErrorRecord, Measure, RunRecord
+from reports.ingest.filesystems import LocalFiles
+from reports.ingest.folders import find
+from reports.ingest.keeping import Size
+from reports.ingest.records import Records, read_folders
 from reports.jvm.archive import archive_for
 from reports.jvm.rehearsal import Blackhole, Trace, write_lines, write_suite
 from reports.jvm.runtime import find_java
@@ -152,6 +156,16 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     """One Spark for all tests of a process."""
     with spark_session(archive_for(find_java()), tmp_path_factory.mktemp("spark")) as session:
         yield session
+
+
+@pytest.fixture(scope="session")
+def read(spark: SparkSession) -> Callable[..., Records]:
+    """Reads result folders, few records or many."""
+
+    def of(*folders: Path | str, size: Size = Size.SMALL) -> Records:
+        return read_folders(spark, find([str(folder) for folder in folders], LocalFiles()), size)
+
+    return of
 
 
 @pytest.fixture(scope="session")

@@ -1,6 +1,7 @@
 """Protects the records' way into tables: nothing unreadable passes, nothing is dropped in silence, last tries count."""
 
 import json
+import random
 from collections.abc import Callable
 from pathlib import Path
 
@@ -8,7 +9,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 from harness.records.run import RunRecord
-from reports.ingest.records import read_folders
+from reports.ingest.keeping import Size
+from reports.ingest.records import Records
 from reports.jvm.rehearsal import Blackhole, write_lines, write_suite
 
 pytestmark = pytest.mark.spark
@@ -43,6 +45,7 @@ BROKEN = {
     "an unknown outcome inside": (inside("expectations", "outcome", "maybe"), "`expectations`: `outcome` is maybe"),
     "a null entry": (setting("faults", [None]), "`faults`: an entry is null"),
 }
+BLOCKS = {"spark.sql.files.maxPartitionBytes": "4096", "spark.sql.files.openCostInBytes": "0"}
 LINES = {
     "cut last line": ('{"run_id": "0000', "cut short"),
     "garbage": ("\x00\x7f not json", "no JSON object"),
@@ -52,7 +55,7 @@ LINES = {
 }
 
 
-def test_what_does_not_fit_is_quarantined_with_file_and_reason(spark: SparkSession, tmp_path: Path) -> None:
+def test_what_does_not_fit_is_quarantined_with_file_and_reason(read: Callable[..., Records], tmp_path: Path) -> None:
     good, _ = Blackhole().run(1)
     lines, expected = [good.model_dump_json()], []
     for change, reason in BROKEN.values():
@@ -64,52 +67,93 @@ def test_what_does_not_fit_is_quarantined_with_file_and_reason(spark: SparkSessi
     expected += [reason for _, reason in LINES.values()]
     (tmp_path / "runs.jsonl").write_text("\n".join([*lines[:3], "", "  ", *lines[3:]]), encoding="utf-8")
     (tmp_path / "events.jsonl").write_text('{"run_id": "x", "attempt": 1, "at_ns": "soon"}\n', encoding="utf-8")
-    records = read_folders(spark, [tmp_path])
-    found = [(row.file, row.reason) for row in records.quarantined.collect()]
+    records = read(tmp_path)
+    rows = sorted(records.quarantined.collect(), key=lambda row: (row.file, row.line))
+    event, *found = rows
     assert [run.run_id for run in records.runs.collect()] == [good.run_id]
-    assert found.pop() == ("events.jsonl", "`at_ns` is missing or has the wrong type")
-    assert len(found) == len(expected)
-    for (file, reason), wanted in zip(found, expected, strict=True):
-        assert file == "runs.jsonl"
-        assert reason.startswith(wanted)
+    assert (event.file, event.line) == (f"{tmp_path}/events.jsonl", 1)
+    assert event.reason == "`at_ns` is missing or has the wrong type"
+    assert {row.file for row in found} == {f"{tmp_path}/runs.jsonl"}
+    assert [row.line for row in found] == [2, 3, *range(6, len(expected) + 4)], "blank lines are counted"
+    for row, wanted in zip(found, expected, strict=True):
+        assert row.reason.startswith(wanted)
 
 
-def test_of_several_tries_the_last_counts_and_so_do_its_events(spark: SparkSession, tmp_path: Path) -> None:
+def test_lines_are_numbered_in_files_that_are_read_in_blocks(
+    spark: SparkSession, read: Callable[..., Records], tmp_path: Path
+) -> None:
+    """Files of different lengths, cut into blocks of 4 KiB that Spark packs as it likes."""
+    chance, expected = random.Random(3), set()
+    for name in ("long", "short", "middle"):
+        (tmp_path / name).mkdir()
+        runs = write_suite(tmp_path / name, [Blackhole(seed=len(name))], repeats=2 + 3 * len(name))
+        lines = [run.model_dump_json() for run in runs]
+        for _ in range(4):
+            lines.insert(chance.randint(0, len(lines)), f"garbage {chance.random()}")
+        file = tmp_path / name / "runs.jsonl"
+        file.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+        expected |= {(str(file), n, line) for n, line in enumerate(lines, start=1) if line.startswith("garbage")}
+    before = {key: spark.conf.get(key) for key in BLOCKS}
+    for key, value in BLOCKS.items():
+        spark.conf.set(key, value)
+    try:
+        for size in Size:
+            records = read(tmp_path / "long", tmp_path / "short", tmp_path / "middle", size=size)
+            found = {(row.file, row.line, row.excerpt) for row in records.quarantined.collect()}
+            assert found == expected
+    finally:
+        for key, old in before.items():
+            spark.conf.set(key, old)
+
+
+def test_of_several_tries_the_last_counts_and_so_do_its_events(read: Callable[..., Records], tmp_path: Path) -> None:
     run, events = Blackhole().run(1)
     tries = [run.model_copy(update={"attempt": number, "repeat": number}) for number in (1, 3, 2)]
     write_lines(tmp_path / "runs.jsonl", tries)
     told = [event.model_copy(update={"attempt": number}) for number in (1, 3, 4) for event in events]
     write_lines(tmp_path / "events.jsonl", told)
-    records = read_folders(spark, [tmp_path])
+    records = read(tmp_path)
     assert [(row.attempt, row.repeat) for row in records.runs.collect()] == [(3, 3)]
     assert {row.attempt for row in records.events.select("attempt").collect()} == {3}
     assert records.events.count() == len(events)
 
 
-def test_a_line_of_an_older_faultlab_gets_the_defaults(spark: SparkSession, tmp_path: Path) -> None:
+def test_a_line_of_an_older_faultlab_gets_the_defaults(read: Callable[..., Records], tmp_path: Path) -> None:
     record = json.loads(Blackhole().run(1)[0].model_dump_json())
     for name in ("noisy", "tags", "about", "error", "ready_s"):
         del record[name]
     (tmp_path / "runs.jsonl").write_text(json.dumps(record) + "\n", encoding="utf-8")
-    [row] = read_folders(spark, [tmp_path]).runs.collect()
+    [row] = read(tmp_path).runs.collect()
     back = RunRecord.model_validate(
         {name: value for name, value in row.asDict(recursive=True).items() if name != "suite"}
     )
     assert (back.noisy, back.tags, back.about, back.error, back.ready_s) == (False, (), "", None, None)
 
 
-def test_folders_are_taken_by_name_and_kept_apart(spark: SparkSession, tmp_path: Path) -> None:
-    for name in ("a [1] {x,y} *?", "b %20 ü"):
-        (tmp_path / name).mkdir()
-        write_suite(tmp_path / name, [Blackhole()], repeats=2)
-    (tmp_path / "b %20 ü" / "events.jsonl").unlink()
-    records = read_folders(spark, [tmp_path / "a [1] {x,y} *?", tmp_path / "b %20 ü"])
-    assert sorted((row.suite, row.repeat) for row in records.runs.collect()) == [(0, 1), (0, 2), (1, 1), (1, 2)]
-    assert {row.suite for row in records.events.select("suite").collect()} == {0}
-    assert records.quarantined.count() == 0
+def test_a_run_in_two_folders_counts_once(read: Callable[..., Records], tmp_path: Path) -> None:
+    """As in the folder that was named last, with the events of that one; a higher attempt elsewhere beats it."""
+    first, last = tmp_path / "a [1] {x,y} *?", tmp_path / "b %20 ü"
+    for folder in (first, last):
+        folder.mkdir()
+        write_suite(folder, [Blackhole()], repeats=3)
+    again, events = Blackhole().run(2)
+    with (first / "runs.jsonl").open("a") as file:
+        file.write(again.model_copy(update={"attempt": 2}).model_dump_json() + "\n")
+    with (first / "events.jsonl").open("a") as file:
+        file.writelines(event.model_copy(update={"attempt": 2}).model_dump_json() + "\n" for event in events)
+    for size in Size:
+        records = read(first, last, size=size)
+        assert sorted((row.repeat, row.suite, row.attempt) for row in records.runs.collect()) == [
+            (1, 1, 1), (2, 0, 2), (3, 1, 1),
+        ]  # fmt: skip
+        assert records.events.where(f"run_id = '{again.run_id}'").count() == len(events)
+        told = records.events.select("suite", "run_id", "attempt").distinct().collect()
+        assert sorted((row.suite, row.attempt) for row in told) == [(0, 2), (1, 1), (1, 1)]
+        assert sorted((row.suite, row.attempt) for row in records.tries.collect()) == [(0, 1), (0, 2), (1, 1), (1, 1)]
+        assert records.quarantined.count() == 0
 
 
-def test_field_names_that_sql_knows_keep_their_values(spark: SparkSession, tmp_path: Path) -> None:
+def test_field_names_that_sql_knows_keep_their_values(read: Callable[..., Records], tmp_path: Path) -> None:
     write_suite(tmp_path, [Blackhole()], repeats=1)
-    events = read_folders(spark, [tmp_path]).events
+    events = read(tmp_path).events
     assert [row["bytes"] for row in events.where("kind = 'request_sent'").collect()] == [131]

@@ -14,13 +14,13 @@ from pyspark.sql import SparkSession
 import reports.tables
 from harness.records.run import RunRecord
 from harness.stats import censored_median, median
-from reports.ingest.records import Records, read_folders
+from reports.ingest.records import Records
 from reports.jvm.rehearsal import SECONDS, Blackhole, Trace, write_lines
 from reports.tables import every_table
 from reports.tables.claims import claims
 from reports.tables.medians import middle, middle_is_bound, observed
 from reports.tables.timeouts import timeouts
-from reports.tables.waits import wait_spans, waits
+from reports.tables.waits import waits
 
 pytestmark = pytest.mark.spark
 FILES = [path for path in Path(reports.tables.__file__).parent.glob("*.py") if path.name != "__init__.py"]
@@ -34,17 +34,18 @@ def runs(
 
 
 @pytest.fixture(scope="module")
-def records(spark: SparkSession, hard_folder: Path) -> Records:
-    return read_folders(spark, [hard_folder])
+def records(read: Callable[..., Records], hard_folder: Path) -> Records:
+    return read(hard_folder)
 
 
 def test_tables_are_found_and_their_names_are_their_files() -> None:
-    assert {table.name for table in every_table()} == {path.stem for path in FILES} - {
-        "base",
-        "cases",
-        "medians",
-        "spans",
-    }
+    parts = {"base", "cases", "medians"}
+    assert {table.name for table in every_table()} == {path.stem for path in FILES} - parts
+
+
+def test_every_table_is_documented_and_nothing_else() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "REPORTS.md").read_text()
+    assert set(re.findall(r"^\| `(\w+)` \|", text, re.MULTILINE)) == {table.name for table in every_table()}
 
 
 def test_timeouts_agree_with_the_records(records: Records, runs: list[RunRecord]) -> None:
@@ -125,7 +126,9 @@ def test_waits_sum_up_to_the_time_that_each_setting_took(records: Records, runs:
     assert sum(row.total_s for row in own) == pytest.approx(median([v for v in measured if v > 18]), abs=0.01)
 
 
-def test_waits_are_paired_in_order_and_cut_to_their_operation(spark: SparkSession, tmp_path: Path) -> None:
+def test_waits_are_paired_in_order_and_cut_to_their_operation(
+    spark: SparkSession, read: Callable[..., Records], tmp_path: Path
+) -> None:
     trace = Trace("a" * 12, random.Random(1))
     where = {"waiting_on": "Net.ReadTimeout", "purpose": "answer", "connection": 1}
     for at_s, kind in ((1, "started"), (2, "started"), (3, "ended"), (9, "ended"), (9.5, "started")):
@@ -136,8 +139,8 @@ def test_waits_are_paired_in_order_and_cut_to_their_operation(spark: SparkSessio
     run = run.model_copy(update={"run_id": "a" * 12, "operations": (operation,)})
     write_lines(tmp_path / "runs.jsonl", [run])
     write_lines(tmp_path / "events.jsonl", trace.events)
-    records = read_folders(spark, [tmp_path])
-    spans = wait_spans(records.events).orderBy("began_ns").select("began_ns", "ended_ns", "outcome")
+    records = read(tmp_path)
+    spans = records.spans().orderBy("began_ns").select("began_ns", "ended_ns", "outcome")
     expected = spark.createDataFrame(
         [
             (1_000_000_000, 3_000_000_000, "elapsed"),

@@ -1,0 +1,52 @@
+"""Records kept as Parquet files: what counts in a report, in one folder for many suites, quick to read again."""
+
+from pathlib import Path
+
+from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]
+from pyspark.errors import AnalysisException
+from pyspark.sql import DataFrame
+
+from harness.records.folder import AGREEMENT, EVENTS, GROUPS, RUNS
+from reports.errors import ReportError
+from reports.ingest.filesystems import is_uri
+from reports.ingest.folders import MANIFESTS
+from reports.ingest.lines import SUITE
+from reports.ingest.records import MODELS, Records
+
+
+class ArchiveInTheWay(ReportError):
+    """There is something at the archive's place already, or nothing can be written there."""
+
+
+def write_archive(records: Records, place: str) -> None:
+    """Write runs (all their tries), the events of the last ones, groups, agreement and manifests to a new folder.
+
+    `faultlab report` reads it as any results folder. Raises ArchiveInTheWay.
+    """
+    uri = (place if is_uri(place) else f"file:{Path(place).resolve()}").rstrip("/")
+    told = {RUNS: records.tries, EVENTS: records.events, GROUPS: records.groups, AGREEMENT: records.agreement}
+    try:
+        for kind, rows in told.items():
+            own(rows, kind).write.mode("error").parquet(f"{uri}/{kind.replace('.jsonl', '.parquet')}")
+        write_manifests(records, f"{uri}/{MANIFESTS}")
+    except (AnalysisException, Py4JJavaError) as error:
+        said = str(error).splitlines()[0]
+        raise ArchiveInTheWay(f"cannot write an archive to {place}: {said}", "name a new folder") from error
+
+
+def own(rows: DataFrame, kind: str) -> DataFrame:
+    """The model's columns alone: folders have other numbers in another report."""
+    assert SUITE not in MODELS[kind].model_fields
+    return rows.select([f"`{name}`" for name in MODELS[kind].model_fields])
+
+
+def write_manifests(records: Records, uri: str) -> None:
+    lines = "".join(f"{manifest.model_dump_json()}\n" for folder in records.folders for manifest in folder.manifests)
+    jvm, context = records.spark._jvm, records.spark._jsc
+    assert jvm is not None
+    path = jvm.org.apache.hadoop.fs.Path(uri)
+    stream = path.getFileSystem(context.hadoopConfiguration()).create(path, False)
+    try:
+        stream.write(bytearray(lines.encode()))
+    finally:
+        stream.close()

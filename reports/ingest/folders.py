@@ -1,0 +1,140 @@
+"""Result folders as they are found: which files of records each of them has, and in which form."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from pydantic import ValidationError
+
+from harness.records.folder import AGREEMENT, EVENTS, GROUPS, MANIFEST, RUNS
+from harness.records.manifest import Manifest
+from harness.records.run import FORMAT
+from reports.errors import NoSuchFolder, NothingToReport
+from reports.ingest.filesystems import Entry, FileSystem, is_uri
+
+KINDS = (RUNS, EVENTS, GROUPS, AGREEMENT)
+"""What is told of, by the name of its file of lines; an archive has the same as `runs.parquet` and so on."""
+MANIFESTS = "manifests.jsonl"
+"""The manifests of an archive's suites."""
+PARQUET_MAGIC = b"PAR1"
+REMEDY = "name a folder that `faultlab run` or `faultlab report --archive` wrote: it has a runs.jsonl or runs.parquet"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """One file of records. `shown` is its name as its reader knows it."""
+
+    uri: str
+    shown: str
+    size_bytes: int
+    is_parquet: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Folder:
+    """One result folder: the files of each kind, and the manifests of its suites. `is_written`: a suite is at work."""
+
+    name: str
+    parts: Mapping[str, tuple[Part, ...]]
+    manifests: tuple[Manifest, ...] = ()
+    is_written: bool = False
+    unread: tuple[tuple[Part, str], ...] = ()
+    """Files that are known to be unreadable, with the reason."""
+    remarks: tuple[str, ...] = ()
+    """What is to be said of its manifest."""
+
+    @property
+    def size_bytes(self) -> int:
+        return sum(part.size_bytes for parts in self.parts.values() for part in parts)
+
+
+def find(texts: Sequence[str], files: FileSystem) -> list[Folder]:
+    """The folders that `texts` name, or match as patterns, each once. Raises NothingToReport."""
+    found: dict[str, Folder] = {}
+    for text in texts:
+        names = files.folders(text)
+        if not names:
+            raise NoSuchFolder(f"{text} is no folder", REMEDY)
+        folders = [look_at(name, files) for name in names]
+        if not any(folders):
+            raise NothingToReport(f"{text} has no {RUNS}", hint(names[0], files))
+        found.update({folder.name: folder for folder in folders if folder is not None})
+    return list(found.values())
+
+
+def hint(name: str, files: FileSystem) -> str:
+    """The folder may hold result folders instead of being one."""
+    inside = [entry.name for entry in files.entries(name) if entry.is_folder]
+    if any(look_at(f"{name.rstrip('/')}/{one}", files) for one in inside[:20]):
+        return f"it holds result folders: name them with '{name.rstrip('/')}/*'"
+    return REMEDY
+
+
+def look_at(name: str, files: FileSystem) -> Folder | None:
+    """The folder's files of records; None where it has no runs at all."""
+    entries = {entry.name: entry for entry in files.entries(name)}
+    parts = {kind: [(part, broken(part, files)) for part in parts_of(name, kind, entries, files)] for kind in KINDS}
+    if not parts[RUNS]:
+        return None
+    manifests, remarks = manifests_of(name, entries, files)
+    lines = entries.get(RUNS)
+    return Folder(
+        name=name,
+        parts={kind: tuple(part for part, why in own if not why) for kind, own in parts.items()},
+        manifests=tuple(manifests),
+        is_written=lines is not None and files.is_written(lines.uri),
+        unread=tuple((part, why) for own in parts.values() for part, why in own if why),
+        remarks=tuple(remarks),
+    )
+
+
+def parts_of(name: str, kind: str, entries: Mapping[str, Entry], files: FileSystem) -> Iterator[Part]:
+    """Lines, and Parquet as one file or as a folder of part files."""
+    lines, parquet = entries.get(kind), entries.get(kind.replace(".jsonl", ".parquet"))
+    if lines is not None:
+        if lines.is_folder:
+            raise NothingToReport(f"cannot read {name}/{kind}: Is a directory", REMEDY)
+        yield part_of(lines, f"{name}/{kind}", is_parquet=False)
+    if parquet is None:
+        return
+    if not parquet.is_folder:
+        yield part_of(parquet, f"{name}/{parquet.name}", is_parquet=True)
+        return
+    for entry in files.entries(parquet.uri if is_uri(name) else f"{name}/{parquet.name}"):
+        if entry.name.endswith(".parquet") and not entry.name.startswith((".", "_")):
+            yield part_of(entry, f"{name}/{parquet.name}/{entry.name}", is_parquet=True)
+
+
+def part_of(entry: Entry, shown: str, *, is_parquet: bool) -> Part:
+    return Part(uri=entry.uri, shown=shown, size_bytes=entry.size_bytes, is_parquet=is_parquet)
+
+
+def broken(part: Part, files: FileSystem) -> str:
+    """Why a Parquet file cannot be one: what was cut off lacks its end. Empty where nothing is wrong with it so far."""
+    if not part.is_parquet:
+        return ""
+    if part.size_bytes < 3 * len(PARQUET_MAGIC):
+        return "no Parquet file: it is too short"
+    if files.read(part.uri, last_bytes=len(PARQUET_MAGIC)) != PARQUET_MAGIC:
+        return "no whole Parquet file: its end is missing, as when writing or copying it was interrupted"
+    return ""
+
+
+def manifests_of(name: str, entries: Mapping[str, Entry], files: FileSystem) -> tuple[list[Manifest], list[str]]:
+    """Manifests are for the reader's information: a report does without one that is missing or cannot be read."""
+    found, remarks = [], []
+    for file in (MANIFEST, MANIFESTS):
+        if file not in entries or entries[file].is_folder:
+            continue
+        try:
+            text = files.read(entries[file].uri)
+            for line in [text] if file == MANIFEST else text.splitlines():
+                manifest = Manifest.model_validate_json(line)
+                if manifest.format > FORMAT:
+                    remarks.append(f"{name}/{file} was written by a newer faultlab: run format {manifest.format}")
+                else:
+                    found.append(manifest)
+        except NothingToReport as error:
+            remarks.append(error.text)
+        except ValidationError:
+            remarks.append(f"{name}/{file} is corrupt: what the suite was asked for is not known")
+    return found, remarks

@@ -1,0 +1,48 @@
+"""What could not be read: lines with their file and number, and files that are no use at all."""
+
+from collections.abc import Mapping, Sequence
+
+import pyarrow as pa
+import pyspark.sql.functions as F  # noqa: N812
+from pyspark.sql import DataFrame, SparkSession, Window
+
+from reports.ingest.folders import Part
+from reports.ingest.lines import BLOCK, FILE, PLACE, SUITE, Found, spark_uri, text_of
+
+COLUMNS = f"{SUITE} int, {FILE} string, line long, reason string, excerpt string"
+
+
+def bad_rows(judged: DataFrame) -> DataFrame:
+    return judged.where(F.col("reason").isNotNull()).select(SUITE, FILE, BLOCK, PLACE, "reason", "excerpt")
+
+
+def numbered(bad: DataFrame, spark: SparkSession, parts: Sequence[Found]) -> DataFrame:
+    """With the number of each line in its file, from 1, and the file's name as its reader knows it.
+
+    Spark reads a large file in blocks and does not say where a line stands: so lines are counted by block, in the same
+    order as they were read. Only where there is something to number: it is one more look at the files.
+    """
+    before = Window.partitionBy(FILE).orderBy(BLOCK).rowsBetween(Window.unboundedPreceding, -1)
+    blocks = (
+        text_of(spark, [found for found in parts if not found[1].is_parquet])
+        .groupBy(FILE, BLOCK)
+        .agg(F.min(PLACE).alias("first"), F.count("*").alias("lines"))
+        .withColumn("before", F.coalesce(F.sum("lines").over(before), F.lit(0)))
+    )
+    line = F.col("before") + F.col(PLACE) - F.col("first") + 1
+    return (
+        bad.join(F.broadcast(blocks), on=[FILE, BLOCK], how="left")
+        .join(F.broadcast(names_of(spark, parts)), on=FILE, how="inner")
+        .select(SUITE, F.col("shown").alias(FILE), line.alias("line"), "reason", "excerpt")
+    )
+
+
+def names_of(spark: SparkSession, parts: Sequence[Found]) -> DataFrame:
+    named: Mapping[str, str] = {spark_uri(spark, part): part.shown for _, part in parts}
+    return spark.createDataFrame(pa.table({FILE: list(named), "shown": list(named.values())}))
+
+
+def whole_files(spark: SparkSession, unread: Sequence[tuple[int, Part, str]]) -> DataFrame:
+    """Files of which nothing is used."""
+    rows = [(suite, part.shown, None, reason, None) for suite, part, reason in unread]
+    return spark.createDataFrame(rows, COLUMNS)
