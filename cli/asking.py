@@ -6,6 +6,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from cli.errors import Stop
+from cli.giving import given
 from client.errors import SettingError
 from client.profiles import check_release, profiles
 from harness.explaining import Asked, Explanation, Library, Measurement, Simulate, libraries, measurements
@@ -59,19 +60,6 @@ def checked_word(word: str, client: Client, library: Library) -> str:
     if word in FAULTS:
         raise Stop(f"no formula says yet what {word} costs {client.name}", hint)
     raise Stop(f"there is no fault {shown(word)}", hint)
-
-
-def given(words: Sequence[str]) -> dict[str, str]:
-    """`Net.ReadTimeout=3s` each. Raises Stop."""
-    found: dict[str, str] = {}
-    for word in words:
-        name, equals, text = (part.strip() for part in word.partition("="))
-        if not equals or not name or not text:
-            raise Stop(f"--set {word} sets nothing", "write --set Net.ReadTimeout=3s")
-        if name in found:
-            raise Stop(f"--set {name} is given twice", "keep one of them")
-        found[name] = text
-    return found
 
 
 def seconds(option: str, text: str) -> float:

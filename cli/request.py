@@ -1,12 +1,14 @@
 """What decides which runs a suite has: the words and options that its manifest keeps, to be read again by `--resume`
 and `replay`."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
 import click
 
+from cli.giving import given
 from harness.records.manifest import Manifest
 from harness.suite.choosing import CHOICES, Choice
 from harness.suite.planning import CLIENTS, Client, Selection
@@ -35,6 +37,13 @@ PARAMETERS: tuple[click.Parameter, ...] = (
     click.Option(["--only"], multiple=True, metavar="NAME", help="Only scenarios of this name (a pattern: sarama-*)."),
     click.Option(["--tag", "tags"], multiple=True, help="Only scenarios with this tag, or with one of several."),
     click.Option(["--case", "cases"], multiple=True, metavar="ID", help="Only this case, as `list --json` names it."),
+    click.Option(
+        ["--set", "settings"],
+        multiple=True,
+        callback=lambda _, __, words: given(words),
+        metavar="NAME=VALUE",
+        help="A setting of the client, in place of the scenario's own or beside it.",
+    ),
 )
 
 
@@ -48,6 +57,7 @@ class Request:
     repeat: int | None
     client: Client | None
     selection: Selection
+    settings: Mapping[str, str]
     folder: Path
 
     @classmethod
@@ -62,6 +72,7 @@ class Request:
             selection=Selection(
                 only=tuple(parameters["only"]), tags=tuple(parameters["tags"]), cases=tuple(parameters["cases"])
             ),
+            settings=parameters["settings"],
             folder=folder,
         )
 
@@ -85,4 +96,6 @@ class Request:
             said += ["--tag", tag]
         for case in self.selection.cases:
             said += ["--case", case]
+        for name, text in self.settings.items():
+            said += ["--set", f"{name}={text}"]
         return (*said, "--", *self.paths)

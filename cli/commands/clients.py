@@ -12,10 +12,11 @@ from pathlib import Path
 import click
 from rich.console import Console
 
-from cli.asking import given, seconds
+from cli.asking import seconds
 from cli.console import console
 from cli.errors import Stop
 from cli.exits import Exit
+from cli.giving import given
 from cli.places import free_folder
 from cli.show.figures import many
 from cli.show.rows import folded

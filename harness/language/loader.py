@@ -1,10 +1,13 @@
 """From a file to a scenario, or to all that is wrong with it."""
 
+from collections.abc import Mapping as AbstractMapping
 from pathlib import Path
+from types import MappingProxyType
 
 from harness.language.files import text_of
 from harness.language.matrix import cells
 from harness.language.notes import Notes
+from harness.language.overriding import overridden
 from harness.language.problems import Problem, Problems
 from harness.language.resolve import Library, resolve
 from harness.language.scenario import Scenario
@@ -13,13 +16,18 @@ from harness.language.tree import Mapping, Scalar, Tree, Unreadable, parse
 from harness.language.validation import validated
 from harness.plan import RunPlan
 
-
-def load(path: Path) -> Scenario:
-    """Read and check a scenario. Raises Problems with everything that is wrong, sorted by place."""
-    return loads(text_of(path), path)
+NO_SETTINGS: AbstractMapping[str, str] = MappingProxyType({})
 
 
-def loads(source: str, path: Path) -> Scenario:
+def load(path: Path, settings: AbstractMapping[str, str] = NO_SETTINGS) -> Scenario:
+    """Read and check a scenario. Raises Problems with everything that is wrong, sorted by place.
+
+    `settings` replace or add to those of the file, each as the file would write it.
+    """
+    return loads(text_of(path), path, settings)
+
+
+def loads(source: str, path: Path, settings: AbstractMapping[str, str] = NO_SETTINGS) -> Scenario:
     """The same for a text; `path` names it, and formulas.yaml is looked for beside it. Raises Problems."""
     try:
         tree, misspelt = parse(source, path)
@@ -31,7 +39,7 @@ def loads(source: str, path: Path) -> Scenario:
     if not isinstance(tree, Mapping):
         validated(ScenarioFile, tree, notes)
     elif not _other_format(tree, notes):
-        for cell in cells(tree, notes):
+        for cell in cells(overridden(tree, settings, notes), notes):
             plan = resolve(cell, path, notes, library)
             if plan is not None:
                 plans.append(plan)

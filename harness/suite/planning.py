@@ -2,13 +2,14 @@
 
 import fnmatch
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
 from harness.environments.world import Environment, Refused
 from harness.language import Problem, Problems, Scenario, load, plans
+from harness.language.loader import NO_SETTINGS
 from harness.plan import Inject, RunPlan
 from harness.realclients import RealClientMissing, real_client
 from harness.suite.collection import Found
@@ -69,21 +70,26 @@ class Planned:
     left_out: tuple[str, ...]
 
 
-def load_all(found: Iterable[Found]) -> tuple[Loaded, ...]:
-    """Load every file. Raises Problems with everything that is wrong in any of them."""
-    loaded, problems = load_each(found)
+def load_all(found: Iterable[Found], settings: Mapping[str, str] = NO_SETTINGS) -> tuple[Loaded, ...]:
+    """Load every file. Raises Problems with everything that is wrong in any of them.
+
+    `settings` replace or add to those of every scenario.
+    """
+    loaded, problems = load_each(found, settings)
     if problems is not None:
         raise problems
     return loaded
 
 
-def load_each(found: Iterable[Found]) -> tuple[tuple[Loaded, ...], Problems | None]:
+def load_each(
+    found: Iterable[Found], settings: Mapping[str, str] = NO_SETTINGS
+) -> tuple[tuple[Loaded, ...], Problems | None]:
     """What is right, and all that is wrong with the others. Of two files with one name, both are loaded."""
     loaded: list[Loaded] = []
     wrong = Gathered()
     for one in found:
         try:
-            loaded.append(Loaded(load(one.path), one.named))
+            loaded.append(Loaded(load(one.path, settings), one.named))
         except Problems as problems:
             wrong.add(problems)
     wrong.extend(_same_names([one.scenario for one in loaded]))
