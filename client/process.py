@@ -4,9 +4,11 @@ import asyncio
 import json
 import logging
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
-from client.serve import LOG, USAGE, serve
+from pydantic_core import to_json
+
+from client.serve import LOG, USAGE, Event, serve
 
 _LINE_LIMIT_BYTES = 16 << 20
 """A command is as long as the message that it carries."""
@@ -69,8 +71,8 @@ class _Events(asyncio.BaseProtocol):
         if not self.lost.done():
             self.lost.set_result(None)
 
-    def write(self, lines: bytes) -> None:
-        """Raises BrokenPipeError where nobody reads."""
+    def write(self, events: Sequence[Event]) -> None:
+        """Each as a line of JSON. Raises BrokenPipeError where nobody reads."""
         if self.lost.done() or self.transport is None or self.transport.is_closing():
             raise BrokenPipeError("the reader of our events is gone")
-        self.transport.write(lines)
+        self.transport.write(b"".join([to_json(event) + b"\n" for event in events]))

@@ -10,8 +10,9 @@ import logging
 import traceback
 from collections.abc import AsyncIterator, Callable, Mapping
 from random import Random
+from typing import Any
 
-from pydantic_core import from_json, to_json
+from pydantic_core import from_json
 
 from client.errors import ClientError, SettingError
 from client.events import Tracer, Value
@@ -29,7 +30,10 @@ BROKEN = 70
 LOG = logging.getLogger("faultlab.client")
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
-Write = Callable[[bytes], None]
+Event = dict[str, Any]
+"""What a line says (docs/SUBJECT_PROTOCOL.md): texts, numbers and None by name. Whoever is told it owns it."""
+
+Write = Callable[[list[Event]], None]
 Log = Callable[[str], None]
 
 
@@ -40,7 +44,7 @@ class CommandError(Exception):
 async def serve(launch: Mapping[str, object], lines: AsyncIterator[bytes], write: Write, log: Log = LOG.error) -> int:
     """Be a subject until `close` is answered, the lines end, or `write` fails. Returns the exit code.
 
-    `write` takes whole lines, as many as there are, without waiting for whoever reads them; it raises OSError where
+    `write` takes events in order, each of them a line, without waiting for whoever reads them; it raises OSError where
     nobody does. `log` is told what belongs on stderr.
     """
     try:
@@ -56,25 +60,25 @@ async def serve(launch: Mapping[str, object], lines: AsyncIterator[bytes], write
 
 
 class _Outbox:
-    """Lines on their way out, in order. What is told at one moment goes out together, after all that happens then."""
+    """Events on their way out, in order. What is told at one moment goes out together, after all that happens then."""
 
     def __init__(self, write: Write, broken: Callable[[OSError], None]) -> None:
         self._write = write
         self._broken = broken
         self._loop = asyncio.get_running_loop()
-        self._lines: list[bytes] = []
+        self._events: list[Event] = []
 
-    def put(self, event: dict[str, Value]) -> None:
-        if not self._lines:
+    def put(self, event: Event) -> None:
+        if not self._events:
             self._loop.call_at(self._loop.time(), self.flush)
-        self._lines.append(to_json(event) + b"\n")
+        self._events.append(event)
 
     def flush(self) -> None:
         """Write what has not gone out yet."""
-        if self._lines:
-            lines, self._lines = self._lines, []
+        if self._events:
+            events, self._events = self._events, []
             try:
-                self._write(b"".join(lines))
+                self._write(events)
             except OSError as gone:
                 self._broken(gone)
 

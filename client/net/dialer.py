@@ -52,18 +52,21 @@ class Dialer:
         deadline_at = loop.time() + limit_s
         addresses = await self._surroundings.resolver.resolve(host)
         first_error: NetError | None = None
-        for index, ip in enumerate(addresses):
-            left_s = deadline_at - loop.time()
-            remote = join_host_port(ip, port)
-            if left_s <= 0:
-                raise first_error or NetError(Phase.CONNECT, Cause.TIMEOUT, remote)
-            share_s = max(left_s / (len(addresses) - index), min(left_s, _SANE_MINIMUM_S))
-            try:
-                return await self._connect_to(ip, port, remote, loop.time() + share_s)
-            except NetError as error:
-                first_error = first_error or error
-        assert first_error is not None, "a resolver returned no address"
-        raise first_error
+        try:
+            for index, ip in enumerate(addresses):
+                left_s = deadline_at - loop.time()
+                remote = join_host_port(ip, port)
+                if left_s <= 0:
+                    raise first_error or NetError(Phase.CONNECT, Cause.TIMEOUT, remote)
+                share_s = max(left_s / (len(addresses) - index), min(left_s, _SANE_MINIMUM_S))
+                try:
+                    return await self._connect_to(ip, port, remote, loop.time() + share_s)
+                except NetError as error:
+                    first_error = first_error or error
+            assert first_error is not None, "a resolver returned no address"
+            raise first_error
+        finally:
+            first_error = None  # or the error and this frame, which is in its traceback, hold each other
 
     async def _connect_to(self, ip: str, port: int, remote: str, deadline_at: float) -> Stream:
         loop = asyncio.get_running_loop()

@@ -171,19 +171,20 @@ class Subject:
 
     async def _read(self) -> None:
         try:
-            async for text, received_ns in self._process.lines():
-                self._lines += 1
+            async for lines, received_ns in self._process.lines():
                 if received_ns >= self._second_ends_ns:
                     self._second_ends_ns = received_ns + 1_000_000_000
-                    self._lines_allowed = min(self._lines - 1 + LINES_LIMIT, LINES_TOTAL)
+                    self._lines_allowed = min(self._lines + LINES_LIMIT, LINES_TOTAL)
+                self._lines += len(lines)
                 if self._lines > self._lines_allowed:
                     raise self._flood()
-                event = parse(text)
-                if isinstance(event, Trace) and self._ready_said:
-                    at_ns = self._stamps.believed(event.at_ns, received_ns)
-                    self._tell(received_ns if at_ns is None else at_ns, event.kind, event.fields)
-                else:
-                    self._take(event, received_ns)
+                for line in lines:
+                    event = parse(line)
+                    if isinstance(event, Trace) and self._ready_said:
+                        at_ns = self._stamps.believed(event.at_ns, received_ns)
+                        self._tell(received_ns if at_ns is None else at_ns, event.kind, event.fields)
+                    else:
+                        self._take(event, received_ns)
             await self._take_end_of_output()
         except SubjectError as error:
             self._fail(self._wrong(error.code, error.text))

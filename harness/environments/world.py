@@ -5,12 +5,12 @@ calls `Conduct` there. `Conduct` is handed in, so that no environment imports th
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
-from typing import Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 from harness.levers import Lever
 from harness.plan import ClusterShape, DriverName, RunPlan
@@ -81,10 +81,11 @@ class Executable:
 Program = Bundled | Executable
 
 
-class Line(NamedTuple):
-    """A line from a subject without its line end, and the absolute clock value at which the harness had it."""
+class Said(NamedTuple):
+    """What a subject said at once, line by line without line ends, and the absolute clock value at which the harness
+    had it. A world that runs the bundled client in its own process hands over what a line would say, not spelt out."""
 
-    text: bytes
+    lines: Sequence[bytes | dict[str, Any]]
     received_ns: int
 
 
@@ -101,7 +102,7 @@ class Dial:
 class Process(Protocol):
     """A started subject: lines in, lines out. stderr goes to the log file that was named at the start."""
 
-    def lines(self) -> AsyncIterator[Line]:
+    def lines(self) -> AsyncIterator[Said]:
         """Every line until end of file. Lines above 1 MiB raise ValueError."""
         ...
 

@@ -15,7 +15,7 @@ from random import Random
 import pytest
 
 from harness.drivers import Subject
-from harness.environments.world import Executable, Line, Process, Program, Pulled, Watch
+from harness.environments.world import Executable, Process, Program, Pulled, Said, Watch
 from harness.levers import Lever
 from harness.plan import ClientPlan, ClusterShape, Named, RunPlan, Topic
 from harness.story import Kernel, Value
@@ -39,13 +39,13 @@ class Child:
     def __init__(self, process: asyncio.subprocess.Process) -> None:
         self.process = process
 
-    async def lines(self) -> AsyncIterator[Line]:
+    async def lines(self) -> AsyncIterator[Said]:
         assert self.process.stdout is not None
         while True:
             line = await self.process.stdout.readline()  # raises ValueError for a line above the limit
             if not line:
                 return
-            yield Line(line.rstrip(b"\n"), time.monotonic_ns())
+            yield Said((line.rstrip(b"\n"),), time.monotonic_ns())
 
     async def write(self, line: bytes) -> None:
         assert self.process.stdin is not None

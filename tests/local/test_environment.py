@@ -214,10 +214,10 @@ async def conduct(plan, world, progress, logs):
     async with world.pull(Packets(broker=1, flow="to_broker", verdict=Verdict.DROP)), world.pull(Unlisten(broker=2)):
         pass
     process = await world.start(Executable(argv=("sh", "-c", "echo up"), launch={{}}), None)
-    line = await anext(process.lines())
+    said = await anext(process.lines())
     await process.end(grace_s=5)
     await round_trip_s(world.address_of(1), limit_s=20)
-    return story(plan, world, line.text.decode())
+    return story(plan, world, said.lines[0].decode())
 
 preload()
 os.setgroups([])

@@ -13,7 +13,7 @@ from local_runs import plan, run, story, told
 
 from harness.environments.local.environment import Local
 from harness.environments.probe import ProbeFailed, round_trip_s
-from harness.environments.world import Executable, Line, Made, Progress, Pulled, Refused, World, WorldError
+from harness.environments.world import Executable, Made, Progress, Pulled, Refused, Said, World, WorldError
 from harness.levers import ErrorAnswer, Flow, Intercept, Lever, Packets, Signal, Silence, Toxic, Unlisten, Verdict
 from harness.plan import RunPlan
 from harness.story import Story
@@ -206,9 +206,11 @@ async def _asked(pulled: Pulled) -> None:
 _ECHO = "import sys; print('up', flush=True)\nfor line in sys.stdin: print('got', line.strip(), flush=True)"
 
 
-async def _next(lines: "object") -> Line:
-    line = await anext(lines)  # type: ignore[call-overload]
-    assert isinstance(line, Line)
+async def _next(lines: "object") -> bytes:
+    said = await anext(lines)  # type: ignore[call-overload]
+    assert isinstance(said, Said)
+    (line,) = said.lines
+    assert isinstance(line, bytes)
     return line
 
 
@@ -221,12 +223,12 @@ def test_a_program_is_spoken_to_line_by_line_and_exits_when_its_input_ends(tmp_p
         )
         process = await world.start(program, tmp_path / "subject.log")
         lines = process.lines()
-        launched = json.loads((await _next(lines)).text)
+        launched = json.loads(await _next(lines))
         assert launched == {"bootstrap": ["127.0.2.1:9092"]}
-        up = await _next(lines)
-        assert (up.text, began_ns < up.received_ns <= world.now_ns()) == (b"up", True)
+        up = await anext(lines)
+        assert (up.lines, began_ns < up.received_ns <= world.now_ns()) == ((b"up",), True)
         await process.write(b"hello")
-        assert (await _next(lines)).text == b"got hello"
+        assert await _next(lines) == b"got hello"
         code = await process.end(grace_s=10)
         assert [line async for line in lines] == []
         with pytest.raises(BrokenPipeError):
@@ -251,7 +253,7 @@ def test_a_program_that_will_not_go_is_killed_with_its_whole_group() -> None:
         stubborn = "trap '' TERM HUP; sleep 1000 & echo $!; exec sleep 1000"
         process = await world.start(Executable(argv=("sh", "-c", stubborn), launch={}), None)
         lines = process.lines()
-        helper = int((await _next(lines)).text)
+        helper = int(await _next(lines))
         assert await process.end(grace_s=0.1) is None
         loop = asyncio.get_running_loop()
         until = loop.time() + 10
@@ -282,7 +284,7 @@ def test_a_line_above_one_mebibyte_is_refused_and_lines_up_to_it_are_not() -> No
         talk = "import sys; w=sys.stdout.write; w('a'*(1<<20)+'\\n'); w('b'*((1<<20)+1)+'\\n'); sys.stdout.flush()"
         process = await world.start(Executable(argv=(sys.executable, "-c", talk), launch={}), None)
         lines = process.lines()
-        assert (await _next(lines)).text == b"a" * (1 << 20)
+        assert await _next(lines) == b"a" * (1 << 20)
         with pytest.raises(ValueError, match="longer than"):
             await _next(lines)
         await process.end(grace_s=0)
@@ -301,7 +303,7 @@ def test_a_flooding_program_blocks_instead_of_filling_memory() -> None:
         await asyncio.sleep(0.5)
         grown_pages = int(Path("/proc/self/statm").read_text().split()[1]) - int(kept)
         for _ in range(20_000):
-            assert (await _next(lines)).text == b"x" * 1000
+            assert await _next(lines) == b"x" * 1000
         await process.end(grace_s=0)
         return story(plan, world, str(grown_pages * os.sysconf("SC_PAGE_SIZE")))
 

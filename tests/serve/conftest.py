@@ -35,11 +35,9 @@ class Subject:
             raise StopAsyncIteration
         return line
 
-    def _write(self, lines: bytes) -> None:
-        *whole, cut = lines.split(b"\n")
-        assert whole
-        assert cut == b""
-        self.said += [json.loads(line) for line in whole]
+    def _write(self, events: list[dict[str, Any]]) -> None:
+        assert events
+        self.said += [json.loads(json.dumps(event)) for event in events]
         self._news.set()
 
     def say(self, command: dict[str, Any] | bytes | None) -> None:

@@ -237,7 +237,7 @@ def test_nobody_reading_ends_the_subject(subject: Callable[..., Any]) -> None:
     async def check() -> None:
         one = subject(("127.0.0.1", 1))
 
-        def gone(lines: bytes) -> None:
+        def gone(events: list[dict[str, Any]]) -> None:
             raise BrokenPipeError("gone")
 
         log: list[str] = []

@@ -13,7 +13,7 @@ from simplans import plan
 
 from harness.environments.sim.environment import Sim
 from harness.environments.sim.world import SimWorld
-from harness.environments.world import Bundled, Executable, Line, Made, Refused, RunInterrupted, WorldError
+from harness.environments.world import Bundled, Executable, Made, Refused, RunInterrupted, Said, WorldError
 from harness.levers import ErrorAnswer, Intercept, Packets, Signal, Silence, Toxic, Unlisten, Verdict
 from harness.plan import RunPlan
 from harness.story import Noise, Story
@@ -167,20 +167,17 @@ LAUNCH = {
 def test_the_subject_is_spoken_to_in_lines() -> None:
     async def body(world: SimWorld) -> None:
         process = await world.start(Bundled(launch=LAUNCH), None)
-        lines = process.lines()
-        ready = await anext(lines)
-        assert b'"ready"' in ready.text
-        assert not ready.text.endswith(b"\n")
-        assert ready.received_ns == world.now_ns()
+        said = process.lines()
+        first = await anext(said)
+        assert first == Said([{"ev": "ready", "clock_ns": world.now_ns()}], world.now_ns())
         await process.write(b'{"op":"connect","id":"c"}')
-        seen = [ready]
-        async for line in lines:
-            seen.append(line)
-            if line.text.startswith(b'{"ev":"ok","id":"c"'):
+        async for lines, received_ns in said:
+            assert received_ns == world.now_ns()
+            if any(line["ev"] == "ok" for line in lines if isinstance(line, dict)):
                 break
         await process.write(b'{"op":"close","id":"e"}')
-        rest = [line async for line in lines]
-        assert any(b'"id":"e"' in line.text for line in rest)
+        rest = [line async for lines, _ in said for line in lines]
+        assert {"ev": "ok", "id": "e", "at_ns": world.now_ns()} in rest
         assert await process.end(grace_s=1) == 0
         with pytest.raises(BrokenPipeError):
             await process.write(b"{}")
@@ -191,13 +188,13 @@ def test_the_subject_is_spoken_to_in_lines() -> None:
 def test_a_subject_that_does_not_end_is_killed() -> None:
     async def body(world: SimWorld) -> None:
         process = await world.start(Bundled(launch=LAUNCH), None)
-        lines = process.lines()
-        await anext(lines)
+        said = process.lines()
+        await anext(said)
         world._loop.hosts[-1].pause()
         began_ns = world.now_ns()
         assert await process.end(grace_s=5) is None
         assert world.now_ns() - began_ns == 5_000_000_000
-        assert [line async for line in lines] == []
+        assert [lines async for lines in said] == []
 
     run(body)
 
@@ -207,7 +204,7 @@ def test_what_a_subject_logs_is_in_its_log(tmp_path: Path) -> None:
 
     async def body(world: SimWorld) -> None:
         process = await world.start(Bundled(launch={**LAUNCH, "version": "0.0.1"}), log)
-        assert [line async for line in process.lines()] == []
+        assert [lines async for lines in process.lines()] == []
         assert await process.end(grace_s=1) not in (0, None)
 
     run(body)
@@ -238,7 +235,7 @@ def test_an_error_in_the_world_is_its_failure_and_the_storys() -> None:
 
 def test_a_run_that_hangs_tells_what_hangs() -> None:
     async def body(world: SimWorld) -> None:
-        await asyncio.Queue[Line]().get()
+        await asyncio.Queue[Said]().get()
 
     story = run(body)
     assert story.error is not None

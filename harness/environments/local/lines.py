@@ -5,12 +5,18 @@ import os
 import time
 from collections import deque
 from collections.abc import AsyncIterator
-
-from harness.environments.world import Line
+from typing import NamedTuple
 
 _LINE_LIMIT_BYTES = 1 << 20
 _BUFFERED_BYTES = 4 << 20
 _LINE_OVERHEAD_BYTES = 128
+
+
+class Line(NamedTuple):
+    """A line without its end, and the value of CLOCK_MONOTONIC at which it was read."""
+
+    text: bytes
+    received_ns: int
 
 
 class LineInput(asyncio.Protocol):

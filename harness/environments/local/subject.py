@@ -10,7 +10,7 @@ from pathlib import Path
 from client.process import serve_pipes
 from harness.environments.local.children import Child, Files, execute, fork
 from harness.environments.local.lines import LineInput, reading, writing
-from harness.environments.world import Bundled, Executable, Line, Program
+from harness.environments.world import Bundled, Executable, Program, Said
 
 _LAUNCH = "FAULTLAB_SUBJECT"
 
@@ -33,13 +33,13 @@ class SubjectProcess:
         self._stdin = stdin
         self._leads_group = leads_group
 
-    async def lines(self) -> AsyncIterator[Line]:
+    async def lines(self) -> AsyncIterator[Said]:
         first = True
         async for line in self._output.lines():
             if first:
                 first = False
                 self._started()
-            yield line
+            yield Said((line.text,), line.received_ns)
 
     async def write(self, line: bytes) -> None:
         if self._stdin.transport.is_closing():

@@ -101,6 +101,14 @@ class Host:
         for told in self._at_kill:
             told()
 
+    def let_go(self) -> None:
+        """The simulation is over: hold nothing any more."""
+        self._tasks.clear()
+        self._at_kill.clear()
+        self.sockets.clear()
+        self.stderr = None
+        self.context = Context()
+
 
 class HostLoop(Protocol):
     """What a host needs of its loop."""

@@ -54,6 +54,7 @@ class KernelTimer:
 
     def cancel(self) -> None:
         self.callback = None
+        self.args = ()  # or it and what it would have called hold each other
 
 
 class _Handle(Handle):
@@ -125,6 +126,14 @@ class SimLoop(asyncio.BaseEventLoop):
     def interrupt(self) -> None:
         """Make the loop raise Interrupted as soon as it can. May be called from another thread."""
         self._interrupted = True
+
+    def let_go(self) -> None:
+        """The simulation is over: drop what holds its parts together, so that they go away at once."""
+        for host in self.hosts:
+            host.let_go()
+        self.hosts.clear()
+        self.transports.clear()
+        self.network.let_go()
 
     def forget_interrupt(self) -> None:
         """Let the loop run again, to end what is left."""

@@ -77,6 +77,13 @@ class Network:
         self.loop.kernel_at(self.loop.time() + DELAY_S, self._arrive, segment)
         return True
 
+    def let_go(self) -> None:
+        """The simulation is over: forget every socket and listener."""
+        for socket in self.sockets.values():
+            socket.sender.drop_everything()
+        self.sockets.clear()
+        self.listeners.clear()
+
     def unsettled(self) -> tuple[TcpSocket, ...]:
         """Sockets through which something may still come to a server: a client's, closed by its process or open, with
         something that has not arrived; a server's with something to be read."""

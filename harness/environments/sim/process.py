@@ -1,4 +1,7 @@
-"""The subject as a process of the simulated world: the bundled client on a host of its own, lines in and lines out."""
+"""The subject as a process of the simulated world: the bundled client on a host of its own, lines in and lines out.
+
+Its lines are not spelt out: nobody could tell, and to write and read JSON takes longer than what they tell of.
+"""
 
 import asyncio
 import traceback
@@ -6,40 +9,33 @@ from collections import deque
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from typing import Any, Generic, TypeVar
 
-from client.serve import serve
+from client.serve import Event, serve
 from harness.environments.sim.hosts import Host
-from harness.environments.world import Line
+from harness.environments.world import Said
 
 T = TypeVar("T")
 
-LINE_LIMIT_BYTES = 1 << 20
-
 
 class _Pipe(Generic[T]):
-    """Lines from one host to another, for one reader. `ended`: no more come, or nobody takes them."""
+    """From one host to another, for one reader. `ended`: no more comes, or nobody takes it."""
 
     def __init__(self) -> None:
         self.ended = False
-        self._lines: deque[T] = deque()
+        self._inside: deque[T] = deque()
         self._reader: asyncio.Future[None] | None = None
-        self._error: Exception | None = None
 
-    def put(self, *lines: T) -> None:
-        self._lines.extend(lines)
+    def put(self, one: T) -> None:
+        self._inside.append(one)
         self._wake()
 
-    def end(self, error: Exception | None = None) -> None:
-        """No more lines; the reader gets `error` after those that are there."""
+    def end(self) -> None:
         self.ended = True
-        self._error = self._error or error
         self._wake()
 
-    async def lines(self) -> AsyncIterator[T]:
+    async def read(self) -> AsyncIterator[T]:
         while True:
-            while self._lines:
-                yield self._lines.popleft()
-            if self._error is not None:
-                raise self._error
+            while self._inside:
+                yield self._inside.popleft()
             if self.ended:
                 return
             self._reader = asyncio.get_running_loop().create_future()
@@ -58,14 +54,14 @@ class SimProcess:
         self._host = host
         self._now_ns = now_ns
         self._stdin: _Pipe[bytes] = _Pipe()
-        self._stdout: _Pipe[Line] = _Pipe()
+        self._stdout: _Pipe[Said] = _Pipe()
         self._exit_code: int | None = None
         self._exited = asyncio.Event()
         host.when_killed(self._gone)
         host.spawn(self._live(launch), name="subject")
 
     async def _live(self, launch: Mapping[str, object]) -> None:
-        self._exit_code = await self._guarded(serve(launch, self._stdin.lines(), self._say))
+        self._exit_code = await self._guarded(serve(launch, self._stdin.read(), self._say))
         self._host.kill()  # the process has ended: its kernel closes what it left open
 
     async def _guarded(self, serving: Coroutine[Any, Any, int]) -> int:
@@ -76,13 +72,9 @@ class SimProcess:
                 self._host.stderr(traceback.format_exc())
             return 1
 
-    def _say(self, lines: bytes) -> None:
-        now_ns = self._now_ns()
-        *whole, _ = lines.split(b"\n")
-        if len(lines) > LINE_LIMIT_BYTES and any(len(line) > LINE_LIMIT_BYTES for line in whole):
-            self._stdout.end(ValueError(f"a line is longer than {LINE_LIMIT_BYTES} bytes"))
-        elif not self._stdout.ended:
-            self._stdout.put(*[Line(line, now_ns) for line in whole])
+    def _say(self, events: list[Event]) -> None:
+        if not self._stdout.ended:
+            self._stdout.put(Said(events, self._now_ns()))
 
     def _gone(self) -> None:
         self._stdin.end()
@@ -91,8 +83,8 @@ class SimProcess:
 
     # The harness' side.
 
-    def lines(self) -> AsyncIterator[Line]:
-        return self._stdout.lines()
+    def lines(self) -> AsyncIterator[Said]:
+        return self._stdout.read()
 
     async def write(self, line: bytes) -> None:
         if self._stdin.ended:

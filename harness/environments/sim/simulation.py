@@ -28,6 +28,7 @@ def simulate(main: Callable[[SimLoop], Coroutine[Any, Any, T]], rng: Random) -> 
             _retire(loop)
         finally:
             loop.close()
+            loop.let_go()
 
 
 def _retire(loop: SimLoop) -> None:
