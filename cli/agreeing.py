@@ -15,7 +15,7 @@ from cli.request import Request
 from cli.show.figures import many
 from cli.show.live import Display
 from cli.show.rows import folded
-from harness.agreement import SIDES, CellKey, agreement_of, cells_of, key_of, needs_of
+from harness.agreement import SIDES, CaseKey, agreement_of, cases_of, key_of, needs_of
 from harness.environments.world import Environment
 from harness.expectations import judge
 from harness.plan import RunPlan
@@ -66,20 +66,20 @@ def measure(screen: Console, asked: Asked) -> Matrix:
     folders: list[Path] = []
     runs: list[RunRecord] = []
     for look in range(1, LOOKS + 1):
-        records = agreement_of(cells_of(runs, asked.sides), looks=LOOKS)
+        records = agreement_of(cases_of(runs, asked.sides), looks=LOOKS)
         needed = needs_of(records, most=asked.most) if look > 1 else None
         for name in dict.fromkeys(SIDES[side].environment for side in asked.sides):
             folder = asked.out / (name if look == 1 else f"{name}-more")
             found = _suite(screen, asked, name, folder, needed, {run.run_id for run in runs})
             runs += found
             folders += [folder] if found else []
-    return Matrix(agreement_of(cells_of(runs, asked.sides), looks=LOOKS), tuple(folders))
+    return Matrix(agreement_of(cases_of(runs, asked.sides), looks=LOOKS), tuple(folders))
 
 
 def look_at(folders: Sequence[Path], sides: Iterable[Side]) -> Matrix:
     """The matrix of runs that were made before. Raises ResultsUnreadable."""
     runs = {run.run_id: run for folder in folders for run in read(folder).runs}
-    return Matrix(agreement_of(cells_of(runs.values(), sides), looks=LOOKS), tuple(folders))
+    return Matrix(agreement_of(cases_of(runs.values(), sides), looks=LOOKS), tuple(folders))
 
 
 def keep(matrix: Matrix) -> Path:
@@ -97,7 +97,7 @@ def _suite(
     asked: Asked,
     name: str,
     folder: Path,
-    needed: dict[CellKey, int] | None,
+    needed: dict[CaseKey, int] | None,
     made: set[str],
 ) -> tuple[RunRecord, ...]:
     """The runs of one environment that are still to be made; none where there are none."""
@@ -128,9 +128,9 @@ def _suite(
 def _plans(
     asked: Asked,
     environment: Environment,
-    needed: dict[CellKey, int] | None,
+    needed: dict[CaseKey, int] | None,
 ) -> tuple[Request, tuple[RunPlan, ...]]:
-    """All runs of an environment's sides; with `needed`, of those cells that need more, as many as they need."""
+    """All runs of an environment's sides; with `needed`, of those cases that need more, as many as they need."""
     drivers = {SIDES[side].driver for side in asked.sides if SIDES[side].environment == environment.name}
     client: Client = "both" if len(drivers) > 1 else "real" if "real" in drivers else "profile"
     request = replace(

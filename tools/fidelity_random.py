@@ -44,7 +44,7 @@ class Held:
     def line(self) -> str:
         row = next(row for row in self.rows if row.unit == "s")
         real, profile = ("?" if side.median is None else f"{side.median:.3f}" for side in row.sides)
-        ways = f"  {self.timed.groups} ways" if self.timed.groups > 1 else ""
+        ways = f"  {self.timed.ways} ways" if self.timed.ways > 1 else ""
         end = " ".join(word for word, _ in next(row for row in self.rows if row.unit == "outcome").sides[0].outcomes)
         head = f"{'ok    ' if self.agrees else 'APART '}{self.name}  {row.client_version}"
         return f"{head:<46}{real:>8} s real {profile:>8} s profile  {end}{ways}"
@@ -73,7 +73,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         (folder / f"{name}.scenario.yaml").write_text(text, encoding="utf-8")
     request = Request(
         paths=(str(folder),), environment="local", seed=given.seed, repeat=REPEAT, client="both",
-        selection=Selection(), folder=Path.cwd(),
+        settings={}, selection=Selection(), folder=Path.cwd(),
     )  # fmt: skip
     asked = Asked(request=request, sides=("real", "profile"), out=given.out, most=MOST, cells=given.cells)
     try:

@@ -58,7 +58,7 @@ def agree(
             return Exit.INTERRUPTED
     if not matrix.records:
         raise Stop(
-            "nothing was compared: no cell was run by two sides",
+            "nothing was compared: no case was run by two sides",
             f"name scenarios with a profile, and sides of {', '.join(SIDES)}",
             code=Exit.NOTHING,
         )
@@ -72,7 +72,7 @@ def agree(
     page = make_report(screen, *matrix.folders, out=target).page if report else None
     code = exit_of(matrix.records)
     agreed = sum(record.outcome in ("agrees", "explained") for record in matrix.records)
-    told = f"{agreed} of {many(len(matrix.records), 'row')} in {many(len({*map(key_of, matrix.records)}), 'cell')}"
+    told = f"{agreed} of {many(len(matrix.records), 'row')} in {many(len({*map(key_of, matrix.records)}), 'case')}"
     screen.print(f"\n{WORDS[code]}  {told}; {time.monotonic() - began:.1f} s")
     screen.print(f"results {kept}")
     screen.print(f"report  {page or 'faultlab report ' + ' '.join(map(str, matrix.folders))}   exit {int(code)}")

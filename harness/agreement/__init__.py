@@ -1,12 +1,12 @@
-"""Whether a profile, the real client and the simulation do the same in the same cell.
+"""Whether a profile, the real client and the simulation do the same in the same case.
 
 Two samples agree where all shifts that are compatible with them lie within a bound: that nothing was found is no
 agreement. They differ where no compatible shift lies within it, at a level that is shared by the whole matrix. What
 lies between is unsure, and needs more runs.
 """
 
-from harness.agreement.cells import CellKey, cells_of, key_of
+from harness.agreement.cases import CaseKey, cases_of, key_of
 from harness.agreement.judging import agreement_of, needs_of
 from harness.agreement.sides import SIDES, side_of
 
-__all__ = ["SIDES", "CellKey", "agreement_of", "cells_of", "key_of", "needs_of", "side_of"]
+__all__ = ["SIDES", "CaseKey", "agreement_of", "cases_of", "key_of", "needs_of", "side_of"]

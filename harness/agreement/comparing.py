@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import isfinite
 
-from harness.agreement.samples import Group, Sample, groups_of
+from harness.agreement.samples import Sample, Way, ways_of
 from harness.records.agreement import Agreement, Compared, Side
 from harness.stats import Interval, equal_shares, share_interval
 from harness.stats.shift import shift, shift_interval
@@ -24,7 +24,7 @@ MOST_RUNS = 240
 
 @dataclass(frozen=True, slots=True)
 class _Shown:
-    """What a group shows: an estimate, what is compatible with it (`close`), the bound on it, and whether it is an
+    """What a way shows: an estimate, what is compatible with it (`close`), the bound on it, and whether it is an
     alarm (`differs`). `what` it is of, for a reader."""
 
     what: str
@@ -47,13 +47,13 @@ def compare(reference: Sample, other: Sample, *, sides: tuple[Side, Side], bound
     silent = next((pair for pair in zip(sides, (reference, other), strict=True) if pair[1].told == 0), None)
     if silent is not None:
         return blank.model_copy(update={"reason": f"{silent[0]}: {silent[1].silent or 'no run told anything of it'}"})
-    groups, shifts, shares = _shown(reference, other, bound, level)
+    ways, shifts, shares = _shown(reference, other, bound, level)
     outcome = _outcome([*shifts, *shares])
-    told: dict[str, object] = {"outcome": outcome, "groups": len(groups)}
+    told: dict[str, object] = {"outcome": outcome, "ways": len(ways)}
     if shifts:
         far = max(shifts, key=lambda one: abs(one.estimate))
         told |= {"difference": far.estimate, **_ends("interval", far.close)}
-    if len(groups) > 1:
+    if len(ways) > 1:
         uneven = max(shares, key=lambda one: abs(one.estimate))
         told |= {"share_difference": uneven.estimate, **_ends("share_interval", uneven.close)}
         told |= {"share_bound": SHARE_BOUND}
@@ -68,12 +68,12 @@ def compare(reference: Sample, other: Sample, *, sides: tuple[Side, Side], bound
 
 def _shown(
     reference: Sample, other: Sample, bound: float, level: float
-) -> tuple[Sequence[Group], list[_Shown], list[_Shown]]:
-    groups = groups_of(reference, other, bound)
-    tests = 2 * len(groups)
-    shifts = [_shifted(group, bound, level / tests) for group in groups if group.reference and group.other]
-    shares = [_shared(group, (reference.told, other.told), level / tests) for group in groups]
-    return groups, shifts, shares
+) -> tuple[Sequence[Way], list[_Shown], list[_Shown]]:
+    ways = ways_of(reference, other, bound)
+    tests = 2 * len(ways)
+    shifts = [_shifted(way, bound, level / tests) for way in ways if way.reference and way.other]
+    shares = [_shared(way, (reference.told, other.told), level / tests) for way in ways]
+    return ways, shifts, shares
 
 
 def _outcome(shown: Sequence[_Shown]) -> Agreement:
@@ -82,11 +82,11 @@ def _outcome(shown: Sequence[_Shown]) -> Agreement:
     return "agrees" if all(one.agrees for one in shown) else "unsure"
 
 
-def _shifted(group: Group, bound: float, level: float) -> _Shown:
-    one, two = group.reference, group.other
+def _shifted(way: Way, bound: float, level: float) -> _Shown:
+    one, two = way.reference, way.other
     # Truth lies beyond one bound or the other, never both: each end may be missed with the whole chance.
     return _Shown(
-        what=f"values at {group.label}",
+        what=f"values at {way.label}",
         estimate=shift(one, two),
         close=shift_interval(one, two, chance=2 * AGREE_CHANCE),
         bound=bound,
@@ -94,17 +94,17 @@ def _shifted(group: Group, bound: float, level: float) -> _Shown:
     )
 
 
-def _shared(group: Group, runs: tuple[int, int], level: float) -> _Shown:
-    """By how much more often the other's runs are in this group.
+def _shared(way: Way, runs: tuple[int, int], level: float) -> _Shown:
+    """By how much more often the other's runs are in this way.
 
     Chance draws alike for both where they do the same: an alarm is a difference above the bound that chance would
     hardly make of equal shares.
     """
-    (mine, its), (my_runs, its_runs) = group.counts, runs
+    (mine, its), (my_runs, its_runs) = way.counts, runs
     one, two = (share_interval(*pair, chance=AGREE_CHANCE) for pair in ((mine, my_runs), (its, its_runs)))
     apart = its / its_runs - mine / my_runs
     return _Shown(
-        what=f"{group.label} in {mine} of {my_runs} and {its} of {its_runs} runs",
+        what=f"{way.label} in {mine} of {my_runs} and {its} of {its_runs} runs",
         estimate=apart,
         # Each end is missed where either share is, on one side: with half of the chance each.
         close=Interval(two.low - one.high, two.high - one.low),

@@ -1,9 +1,9 @@
-"""A matrix of agreement as a Markdown page: what was compared, how, and what every cell showed."""
+"""A matrix of agreement as a Markdown page: what was compared, how, and what every case showed."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from harness.agreement.cells import key_of
+from harness.agreement.cases import key_of
 from harness.records.agreement import Agreement, AgreementRecord, Compared, Sided
 from harness.records.run import NamedValue
 
@@ -14,11 +14,11 @@ ORDER: dict[Agreement, int] = {"differs": 0, "unsure": 1, "explained": 2, "agree
 HEAD = """\
 # Fidelity: the profiles beside the real clients
 
-Made by `{command}` on {made} ({machine}): {cells} cells, {rows} rows: {told}.
+Made by `{command}` on {made} ({machine}): {cases} cases, {rows} rows: {told}.
 
-A cell is a fault with one version, one set of settings and one shape of cluster. *real* is the library itself on
+A case is a fault with one version, one set of settings and one shape of cluster. *real* is the library itself on
 real sockets, *profile* the bundled client on the same sockets, *sim* the profile on virtual time; real is the
-reference. Each side ran a cell {often}.
+reference. Each side ran a case {often}.
 
 A row **agrees** where every shift between two sides that their runs do not exclude (exact rank interval, 5 % a side)
 lies within 50 ms + 2 % of the real one's median; where an order is drawn by chance, each way is compared by itself,
@@ -39,13 +39,13 @@ def case_text(parameters: Sequence[NamedValue]) -> str:
 
 
 def _head(records: Sequence[AgreementRecord], command: str, machine: str, made: str) -> Iterator[str]:
-    cells = {key_of(record) for record in records}
+    cases = {key_of(record) for record in records}
     counted = Counter(record.outcome for record in records)
     told = ", ".join(f"{counted[outcome]} {WORDS[outcome]}" for outcome in ORDER if counted[outcome])
     runs = sorted({side.runs for record in records for side in record.sides})
     often = f"{runs[0]} times" if len(runs) == 1 else f"{runs[0]} to {runs[-1]} times"
     yield HEAD.format(
-        command=command, machine=machine, made=made, cells=len(cells), rows=len(records), told=told, often=often
+        command=command, machine=machine, made=made, cases=len(cases), rows=len(records), told=told, often=often
     )
 
 
@@ -114,6 +114,6 @@ def _verdict(record: AgreementRecord) -> str:
     word = WORDS[record.outcome]
     worst = next(one for one in record.compared if one.outcome == record.outcome)
     if record.outcome == "agrees":
-        return word if worst.groups == 1 else f"{word}, {worst.groups} ways"
+        return word if worst.ways == 1 else f"{word}, {worst.ways} ways"
     told = f"{word}: {worst.side}: {worst.reason}" if worst.reason else f"{word}: {worst.side}"
     return f"{told} ({worst.source})" if worst.source else told

@@ -1,9 +1,9 @@
-"""From the runs of several sides to a record of agreement for each measure of each cell."""
+"""From the runs of several sides to a record of agreement for each measure of each case."""
 
 from collections.abc import Iterable, Sequence
 from math import ceil
 
-from harness.agreement.cells import CONCLUSIVE, Cell, CellKey, key_of
+from harness.agreement.cases import CONCLUSIVE, Case, CaseKey, key_of
 from harness.agreement.comparing import MATRIX_CHANCE, compare
 from harness.agreement.samples import Sample
 from harness.records.agreement import Agreement, AgreementRecord, Compared, Side, Sided
@@ -17,19 +17,19 @@ SPARE = 1.5
 WORST_FIRST: tuple[Agreement, ...] = ("differs", "unsure", "explained", "agrees")
 
 
-def agreement_of(cells: Sequence[Cell], *, looks: int = 1) -> tuple[AgreementRecord, ...]:
-    """Every measure of every cell, compared with its reference: the first side of `SIDES` that ran it.
+def agreement_of(cases: Sequence[Case], *, looks: int = 1) -> tuple[AgreementRecord, ...]:
+    """Every measure of every case, compared with its reference: the first side of `SIDES` that ran it.
 
     `looks` is how often a matrix is judged, if it is judged again with more runs: each look has its part of the chance.
     """
-    rows = [(cell, measure) for cell in cells for measure in cell.measures]
-    comparisons = sum(len(cell.runs) - 1 for cell, _ in rows)
+    rows = [(case, measure) for case in cases for measure in case.measures]
+    comparisons = sum(len(case.runs) - 1 for case, _ in rows)
     level = MATRIX_CHANCE / max(1, comparisons * looks)
-    return tuple(_record(cell, measure, level) for cell, measure in rows)
+    return tuple(_record(case, measure, level) for case, measure in rows)
 
 
-def _record(cell: Cell, measure: str, level: float) -> AgreementRecord:
-    run = cell.any
+def _record(case: Case, measure: str, level: float) -> AgreementRecord:
+    run = case.any
     judged = next(
         (
             one
@@ -38,8 +38,8 @@ def _record(cell: Cell, measure: str, level: float) -> AgreementRecord:
         ),
         None,
     )
-    unit = "outcome" if measure.endswith(".outcome") else _unit(cell, measure)
-    samples = {side: _sample(runs, measure) for side, runs in cell.runs.items()}
+    unit = "outcome" if measure.endswith(".outcome") else _unit(case, measure)
+    samples = {side: _sample(runs, measure) for side, runs in case.runs.items()}
     (first, reference), *others = samples.items()
     bound = _bound(unit, reference)
     compared = tuple(compare(reference, other, sides=(first, side), bound=bound, level=level) for side, other in others)
@@ -64,8 +64,8 @@ def _prediction(judged: Judged | None) -> dict[str, object]:
     return {"formula": judged.formula, "terms": judged.terms, "predicted": judged.predicted}
 
 
-def _unit(cell: Cell, measure: str) -> str:
-    return "s" if measure.endswith(".time_to_end") else _expected(cell.any, measure).unit
+def _unit(case: Case, measure: str) -> str:
+    return "s" if measure.endswith(".time_to_end") else _expected(case.any, measure).unit
 
 
 def _expected(run: RunRecord, measure: str) -> Judged:
@@ -121,9 +121,9 @@ def _sided(side: Side, sample: Sample) -> Sided:
     )  # fmt: skip
 
 
-def needs_of(records: Iterable[AgreementRecord], *, most: int) -> dict[CellKey, int]:
-    """How many runs a side each cell needs that is not decided, `most` at most; with something to spare."""
-    needed: dict[CellKey, int] = {}
+def needs_of(records: Iterable[AgreementRecord], *, most: int) -> dict[CaseKey, int]:
+    """How many runs a side each case needs that is not decided, `most` at most; with something to spare."""
+    needed: dict[CaseKey, int] = {}
     for record in records:
         for compared in record.compared:
             if compared.outcome == "unsure":

@@ -1,11 +1,11 @@
-"""What one side of a cell showed of one measure: times or counts, or words; and how values fall into groups."""
+"""What one side of a case showed of one measure: times or counts, or words; and how values fall into ways."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 STRAY_SHARE = 0.05
-"""A group with no more than this part of the runs is chance at work, and counts with its nearest neighbour."""
+"""A way with no more than this part of the runs is chance at work, and counts with its nearest neighbour."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,7 +27,7 @@ class Sample:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class Way:
     """Runs of both sides that did the same: values between which there is no gap wider than the bound."""
 
     label: str
@@ -37,30 +37,30 @@ class Group:
     """Of the reference's runs and of the other's."""
 
 
-def groups_of(reference: Sample, other: Sample, bound: float) -> tuple[Group, ...]:
-    """Both samples in their groups, the largest first. Words and censored runs are groups of their own.
+def ways_of(reference: Sample, other: Sample, bound: float) -> tuple[Way, ...]:
+    """Both samples in their ways, the largest first. Words and censored runs are ways of their own.
 
-    Where the values of each side are one group, they are one for both, however far apart.
+    Where the values of each side are one way, they are one for both, however far apart.
     """
     sides = (reference.values, other.values)
     pooled = [*reference.values, *other.values]
     alone = all(len(_by_gaps(side, bound)) <= 1 for side in sides)
     found = [
-        Group(f"{group[0]:.3g}", *_split(group, *sides))
-        for group in ([sorted(pooled)] if alone else _by_gaps(pooled, bound))
-        if group
+        Way(f"{way[0]:.3g}", *_split(way, *sides))
+        for way in ([sorted(pooled)] if alone else _by_gaps(pooled, bound))
+        if way
     ]
     said = [Counter(sample.words) for sample in (reference, other)]
-    found += [Group(word, (), (), (said[0][word], said[1][word])) for word in sorted(set(said[0]) | set(said[1]))]
+    found += [Way(word, (), (), (said[0][word], said[1][word])) for word in sorted(set(said[0]) | set(said[1]))]
     if reference.censored or other.censored:
-        found.append(Group("did not end", (), (), (reference.censored, other.censored)))
-    return tuple(sorted(found, key=lambda group: -sum(group.counts)))
+        found.append(Way("did not end", (), (), (reference.censored, other.censored)))
+    return tuple(sorted(found, key=lambda way: -sum(way.counts)))
 
 
 def _split(
-    group: Sequence[float], reference: Iterable[float], other: Iterable[float]
+    way: Sequence[float], reference: Iterable[float], other: Iterable[float]
 ) -> tuple[tuple[float, ...], tuple[float, ...], tuple[int, int]]:
-    low, high = group[0], group[-1]
+    low, high = way[0], way[-1]
     mine = tuple(value for value in reference if low <= value <= high)
     its = tuple(value for value in other if low <= value <= high)
     return mine, its, (len(mine), len(its))
@@ -68,18 +68,18 @@ def _split(
 
 def _by_gaps(values: Sequence[float], bound: float) -> list[list[float]]:
     """Sorted values, split where two neighbours lie farther apart than `bound`; strays join what is nearest."""
-    groups: list[list[float]] = []
+    ways: list[list[float]] = []
     for value in sorted(values):
-        if groups and value - groups[-1][-1] <= bound:
-            groups[-1].append(value)
+        if ways and value - ways[-1][-1] <= bound:
+            ways[-1].append(value)
         else:
-            groups.append([value])
-    while len(groups) > 1:
-        place, least = min(enumerate(groups), key=lambda pair: len(pair[1]))
+            ways.append([value])
+    while len(ways) > 1:
+        place, least = min(enumerate(ways), key=lambda pair: len(pair[1]))
         if len(least) > max(1, STRAY_SHARE * len(values)):
             break
-        below = least[0] - groups[place - 1][-1] if place > 0 else float("inf")
-        above = groups[place + 1][0] - least[-1] if place + 1 < len(groups) else float("inf")
+        below = least[0] - ways[place - 1][-1] if place > 0 else float("inf")
+        above = ways[place + 1][0] - least[-1] if place + 1 < len(ways) else float("inf")
         first = place - 1 if below <= above else place
-        groups[first : first + 2] = [groups[first] + groups[first + 1]]
-    return groups
+        ways[first : first + 2] = [ways[first] + ways[first + 1]]
+    return ways

@@ -1,6 +1,6 @@
-"""The record of one measure of one cell, compared between those that ran it: a line of agreement.jsonl.
+"""The record of one measure of one case, compared between those that ran it: a line of agreement.jsonl.
 
-A cell is a scenario with one version and one set of parameters. Those who ran it are its sides: the profile and the
+A case is a scenario with one version and one set of parameters. Those who ran it are its sides: the profile and the
 real client on real sockets, the profile on virtual time.
 """
 
@@ -35,8 +35,8 @@ class Compared(Record):
 
     `difference` is how far it lies above the reference (the median of all differences between two runs), the true one
     lies between `interval_low` and `interval_high` (None: not known on that side) but for the chance `level`. They
-    agree where all of that lies within `bound`. Where values come in groups (an order drawn by chance),
-    `share_difference` is the largest difference between the parts of the runs in one group, and has a bound and an
+    agree where all of that lies within `bound`. Where runs go several `ways` (an order drawn by chance),
+    `share_difference` is the largest difference between the parts of the runs that went one way, and has a bound and an
     interval of its own.
     """
 
@@ -52,7 +52,7 @@ class Compared(Record):
     share_interval_low: float | None = None
     share_interval_high: float | None = None
     share_bound: float | None = None
-    groups: int = 1
+    ways: int = 1
     needed: int | None = None
     """How many runs a side it takes, where there were too few."""
     reason: str | None = None

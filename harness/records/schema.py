@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from harness.records.agreement import AgreementRecord
 from harness.records.event import EventRecord
 from harness.records.group import GroupRecord
 from harness.records.manifest import Manifest
@@ -12,6 +13,7 @@ RECORDS: dict[str, type[Record]] = {
     "run": RunRecord,
     "event": EventRecord,
     "group": GroupRecord,
+    "agreement": AgreementRecord,
 }
 """Every kind of record by the name of its schema, in the order in which a folder's files are explained."""
 

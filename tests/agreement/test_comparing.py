@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.agreement.comparing import MATRIX_CHANCE, SHARE_BOUND, compare
-from harness.agreement.samples import Sample, groups_of
+from harness.agreement.samples import Sample, ways_of
 from harness.records.agreement import Compared
 
 BOUND = 0.1
@@ -86,7 +86,7 @@ def test_an_order_drawn_by_chance_is_compared_way_by_way() -> None:
         return times_of([rng.gauss(0.01 + late_s * one, 0.005) for one in late])
 
     alike = held(ways(80, 0.5), ways(80, 0.5))
-    assert (alike.outcome, alike.groups, alike.share_bound) == ("agrees", 2, SHARE_BOUND)
+    assert (alike.outcome, alike.ways, alike.share_bound) == ("agrees", 2, SHARE_BOUND)
     few = held(times_of([0.0, 1.0] * 6), times_of([0.001, 1.001] * 6))
     assert few.outcome == "unsure"
     assert few.needed is not None
@@ -99,7 +99,7 @@ def test_one_stray_is_no_way_of_its_own() -> None:
     rng = Random(7)
     strayed = times_of([*drawn(rng, 23).values, 9.6])
     found = held(drawn(rng, 24), strayed)
-    assert (found.outcome, found.groups) == ("agrees", 1)
+    assert (found.outcome, found.ways) == ("agrees", 1)
 
 
 def test_words_and_runs_that_never_ended_are_compared_by_their_shares() -> None:
@@ -120,7 +120,7 @@ def test_a_side_that_told_nothing_is_never_agreement() -> None:
 
 @given(times, times)
 def test_groups_hold_every_run_once(one: list[float], two: list[float]) -> None:
-    groups = groups_of(times_of(one), times_of(two), BOUND)
+    groups = ways_of(times_of(one), times_of(two), BOUND)
     assert sum(group.counts[0] for group in groups) == len(one)
     assert sum(group.counts[1] for group in groups) == len(two)
     assert sorted(v for group in groups for v in (*group.reference, *group.other)) == sorted([*one, *two])
@@ -130,5 +130,5 @@ def test_groups_hold_every_run_once(one: list[float], two: list[float]) -> None:
 def test_the_other_way_round_is_the_same(one: list[float], two: list[float]) -> None:
     there, back = held(times_of(one), times_of(two)), held(times_of(two), times_of(one))
     assert there.outcome == back.outcome
-    if there.difference is not None and back.difference is not None and there.groups == 1:
+    if there.difference is not None and back.difference is not None and there.ways == 1:
         assert there.difference == pytest.approx(-back.difference)

@@ -1,4 +1,4 @@
-"""Protects the matrix: which runs are one cell, what of them is compared, and that nothing but measured runs agrees.
+"""Protects the matrix: which runs are one case, what of them is compared, and that nothing but measured runs agrees.
 
 The runs are simulated ones; those of the other sides are the same with their environment and driver, and another time.
 """
@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from harness.agreement import agreement_of, cells_of, needs_of
+from harness.agreement import agreement_of, cases_of, needs_of
 from harness.agreement.fidelity import fidelity
 from harness.conductor import conduct
 from harness.environments.sim.environment import Sim
@@ -53,7 +53,7 @@ def real(runs: Sequence[RunRecord], later_s: float = 0.0) -> list[RunRecord]:
 
 
 def test_each_measure_of_each_cell_is_a_row(refused: list[RunRecord]) -> None:
-    records = agreement_of(cells_of([*refused, *real(refused)]))
+    records = agreement_of(cases_of([*refused, *real(refused)]))
     assert {record.outcome for record in records} == {"agrees"}
     assert len(records) == 4 * 3
     assert {record.measure for record in records} >= {"probe.time_to_error", "probe.outcome"}
@@ -65,7 +65,7 @@ def test_each_measure_of_each_cell_is_a_row(refused: list[RunRecord]) -> None:
 
 @pytest.mark.parametrize(("later_s", "outcome"), [(0.04, "agrees"), (0.09, "differs"), (-0.09, "differs")])
 def test_fifty_milliseconds_and_two_percent_decide(refused: list[RunRecord], later_s: float, outcome: str) -> None:
-    records = agreement_of(cells_of([*refused, *real(refused, later_s)]))
+    records = agreement_of(cases_of([*refused, *real(refused, later_s)]))
     assert {record.outcome for record in records if record.unit == "s"} == {outcome}
     assert {record.outcome for record in records if record.unit != "s"} == {"agrees"}
 
@@ -82,35 +82,35 @@ def few(runs: list[RunRecord]) -> list[RunRecord]:
 def test_what_was_not_measured_does_not_agree(
     refused: list[RunRecord], change: Callable[[list[RunRecord]], list[RunRecord]]
 ) -> None:
-    records = agreement_of(cells_of([*refused, *real(change(refused))]))
+    records = agreement_of(cases_of([*refused, *real(change(refused))]))
     assert {record.outcome for record in records} == {"unsure"}
     assert needs_of(records, most=60)
     assert all(0 < runs <= 60 for runs in needs_of(records, most=60).values())
 
 
 def test_a_cell_of_one_side_is_not_compared(refused: list[RunRecord]) -> None:
-    assert cells_of(refused) == ()
+    assert cases_of(refused) == ()
     other = [run.model_copy(update={"client_version": "1.60.2"}) for run in real(refused)]
-    assert cells_of([*refused, *other]) == ()
-    assert cells_of([*refused, *real(refused)], ("real", "profile")) == ()
+    assert cases_of([*refused, *other]) == ()
+    assert cases_of([*refused, *real(refused)], ("real", "profile")) == ()
 
 
 def test_a_scenario_of_statistics_is_compared_way_by_way() -> None:
     """Its runs expect nothing by themselves: how long its last operation takes stands for it."""
     stale = simulated("sarama-stale-bootstrap", repeat=90)
-    records = agreement_of(cells_of([*stale, *real(stale)]))
+    records = agreement_of(cases_of([*stale, *real(stale)]))
     assert [record.measure for record in records] == ["probe.time_to_end", "probe.outcome"]
-    assert (records[0].outcome, records[0].compared[0].groups) == ("agrees", 3)
+    assert (records[0].outcome, records[0].compared[0].ways) == ("agrees", 3)
 
 
 def test_the_page_tells_every_row_and_what_is_apart(refused: list[RunRecord]) -> None:
     text = fidelity(
-        agreement_of(cells_of([*refused, *real(refused, 0.09)])),
+        agreement_of(cases_of([*refused, *real(refused, 0.09)])),
         command="faultlab agree",
         machine="a machine",
         made="2026",
     )
-    assert "4 cells, 12 rows: 4 DIFFERS, 8 agrees" in text
+    assert "4 cases, 12 rows: 4 DIFFERS, 8 agrees" in text
     assert text.count("| sarama-bootstrap-refused |") == 4
     assert "0.840" in text
     assert "DIFFERS: sim: values at" in text
