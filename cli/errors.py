@@ -4,11 +4,16 @@ import os
 import sys
 import tempfile
 import traceback
+from contextvars import ContextVar
 from pathlib import Path
 
 import click
 
+from cli.ci import Annotation, LogStream, System, this_system
 from cli.exits import Exit
+
+annotated = ContextVar("annotated", default=False)
+"""Whether a CI system reads what is said: `--ci` was given."""
 
 
 class Stop(click.ClickException):
@@ -24,9 +29,15 @@ class Stop(click.ClickException):
 
 
 def say_error(text: str) -> None:
-    """To stderr, whose loss is no reason to fail: there is nobody left to tell."""
+    """To stderr, whose loss is no reason to fail: there is nobody left to tell. In CI as an annotation, too."""
     try:
-        click.echo(f"error: {text}", err=True)
+        if not annotated.get():
+            click.echo(f"error: {text}", err=True)
+            return
+        log = LogStream(sys.stderr)
+        log.write(f"error: {text}\n")
+        if this_system() is not System.GITLAB:
+            log.command(Annotation(level="error", title="faultlab", message=text).command())
     except OSError:
         return
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 
 from cli import commands
-from cli.errors import Stop, say_bug, say_error
+from cli.errors import Stop, annotated, say_bug, say_error
 from cli.exits import Exit
 from cli.helping import help_in
 
@@ -59,6 +59,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal without ≠ shows a question mark, not a traceback
+    annotated.set("--ci" in (sys.argv[1:] if arguments is None else arguments))
     try:
         code = _run(arguments)
         sys.stdout.flush()
