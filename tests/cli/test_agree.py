@@ -1,0 +1,57 @@
+"""Protects `faultlab agree`: it runs both sides, looks again where runs were too few, and calls nothing agreement that
+was not compared."""
+
+import json
+from pathlib import Path
+
+import pytest
+from command_line import faultlab, write_scenario
+
+
+def short(folder: Path) -> Path:
+    """A send of half a second into the dark: no retry."""
+    path = write_scenario(folder, "dark", repeat=1, retries=[0])
+    path.write_text(path.read_text().replace("Net.ReadTimeout: 2s", "Net.ReadTimeout: 500ms"))
+    return path
+
+
+@pytest.mark.cell
+def test_profile_and_simulation_agree_after_a_second_look(tmp_path: Path) -> None:
+    short(tmp_path)
+    done = faultlab(
+        "agree", ".", "--between", "sim,profile", "--repeat", "3", "--most", "20", "--out", "r", "--write", "F.md",
+        "--cells", "8", cwd=tmp_path, env={"PYTHONUNBUFFERED": "1"},
+    )  # fmt: skip
+    assert done.code == 0, done.out + done.err
+    assert done.lines[-3].startswith("AGREES  2 of 2 rows in 1 case; ")
+    rows = [json.loads(line) for line in (tmp_path / "r" / "local" / "agreement.jsonl").read_text().splitlines()]
+    assert [(row["measure"], row["outcome"]) for row in rows] == [
+        ("probe.time_to_error", "agrees"),
+        ("probe.outcome", "agrees"),
+    ]
+    assert all(side["runs"] > 3 for row in rows for side in row["sides"])
+    assert "| dark | 1.27.2 | Retry.Max=0 | probe.time_to_error | 0.500 | not run |" in (tmp_path / "F.md").read_text()
+    again = faultlab("agree", "--between", "sim,profile", "--of", "r/local", "--of", "r/sim", cwd=tmp_path)
+    assert again.code == 2, "three runs a side are too few by themselves"
+    assert "NOT ENOUGH RUNS" in again.out
+    alone = faultlab("agree", "--of", "r/local", cwd=tmp_path)
+    assert alone.code == 5
+    assert "nothing was compared" in alone.err
+
+
+@pytest.mark.parametrize(
+    ("between", "told"),
+    [("profile,reel", "there is no side reel"), ("profile", "agreement takes two sides"), ("", "agreement takes two")],
+)
+def test_sides_that_are_none(tmp_path: Path, between: str, told: str) -> None:
+    short(tmp_path)
+    done = faultlab("agree", ".", "--between", between, cwd=tmp_path)
+    assert done.code == 4
+    assert told in done.err
+    assert not (tmp_path / "results").exists()
+
+
+def test_a_folder_without_results_is_said(tmp_path: Path) -> None:
+    done = faultlab("agree", "--of", ".", cwd=tmp_path)
+    assert done.code == 4
+    assert "is no results folder" in done.err
