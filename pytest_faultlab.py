@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 import pytest
 
-from pytest_faultlab_engine import CaseResult, Engine, LabFailed, Result, ScenarioMistakes, Wait
+from pytest_faultlab_engine import Batch, CaseResult, Engine, LabFailed, Result, ScenarioMistakes, Wait
 
 __all__ = ["CaseResult", "Lab", "LabFailed", "Result", "ScenarioMistakes", "Wait", "lab"]
 
@@ -71,10 +71,7 @@ class Session:
         self._cases: dict[Path, list[dict[str, Any]]] = {}
         self._mistakes: dict[Path, list[str]] = {}
         self._looked: set[Path] = set()
-        self._engine: Engine | None = None
-        self._results: Path | None = None
-        self._waiting: dict[str, dict[str, Any]] = {}
-        self._asked: set[str] = set()
+        self._batch: Batch | None = None
         self._numbers = count(1)
 
     def cases_in(self, path: Path) -> list[dict[str, Any]]:
@@ -91,13 +88,22 @@ class Session:
         return self._cases.get(path, [])
 
     def told(self, item: "Case") -> dict[str, Any]:
-        """What the engine says of a case, once it is over. Raises ScenarioMistakes, LabFailed."""
-        if item.name not in self._waiting:
-            if item.name not in self._asked or self._engine is None:
-                self._begin(item)
-            self._read_until(item.name)
-        self._asked.discard(item.name)
-        return self._waiting.pop(item.name)
+        """What the engine says of a case, once it is over. Raises ScenarioMistakes, LabFailed.
+
+        The first that is asked for begins all that pytest is going to ask for. A worker of xdist knows no others than
+        its next one, and one that is asked for again is run again: those run alone.
+        """
+        if self._batch is not None and item.name in self._batch:
+            return self._batch.case(item.name)
+        if item.begun or hasattr(self._config, "workerinput"):
+            alone = self._begin([item])
+            try:
+                return alone.case(item.name)
+            finally:
+                alone.end()
+        self.end()
+        self._batch = self._begin([one for one in item.session.items if isinstance(one, Case) and one.wanted])
+        return self._batch.case(item.name)
 
     def new_folder(self) -> Path:
         """A new folder for results: where the user wants them, else among pytest's temporary ones."""
@@ -118,14 +124,10 @@ class Session:
         raise AssertionError("numbers do not end")
 
     def end(self) -> None:
-        """End the engine: in peace where it has told everything, else by stopping what is under way."""
-        engine, self._engine = self._engine, None
-        if engine is not None:
-            try:
-                while not self._asked and engine.line() is not None:
-                    pass  # the last line is the whole suite
-            finally:
-                engine.end()
+        """End the engine, where one is at work."""
+        batch, self._batch = self._batch, None
+        if batch is not None:
+            batch.end()
 
     def _look(self, paths: list[Path]) -> None:
         self._looked.update(paths)
@@ -146,33 +148,12 @@ class Session:
         """As the user would write it where he stands."""
         return str(path.relative_to(self.folder) if path.is_relative_to(self.folder) else path)
 
-    def _begin(self, item: "Case") -> None:
-        """Start the engine for this case and for all others of the session that were not asked for yet."""
-        self.end()
-        self._waiting.clear()
-        alone = hasattr(self._config, "workerinput") or item.begun
-        items = [item] if alone else [i for i in item.session.items if isinstance(i, Case) and i.wanted]
-        for one in items:
-            one.begun = True
-        self._asked = {one.name for one in items}
-        self._results = self.new_folder()
-        cases = [part for one in items for part in ("--case", one.name)]
-        files = dict.fromkeys(self._shown(one.path) for one in items)
-        words = ["run", "--stream", *self.options.arguments(), *cases, "--out", str(self._results), "--", *files]
-        self._engine = Engine(words, cwd=self.folder)
-
-    def _read_until(self, name: str) -> None:
-        assert self._engine is not None
-        while name not in self._waiting:
-            line = self._engine.line()
-            if line is None:
-                failure = self._engine.failure()
-                self._asked.clear()
-                raise failure
-            if "case" in line:
-                self._waiting[line["case"]["id"]] = {**line["case"], "results": str(self._results)}
-            elif "impossible" in line:
-                self._waiting.update(dict.fromkeys(line["impossible"]["ids"], line["impossible"]))
+    def _begin(self, items: list["Case"]) -> Batch:
+        for item in items:
+            item.begun = True
+        files = list(dict.fromkeys(self._shown(item.path) for item in items))
+        cases = [item.name for item in items]
+        return Batch(self.options.arguments(), files, cases, self.new_folder(), self.folder)
 
 
 SESSION = pytest.StashKey[Session]()
@@ -342,11 +323,12 @@ def pytest_unconfigure(config: pytest.Config) -> None:
         found.end()
 
 
-def pytest_terminal_summary(terminalreporter: Any) -> None:
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
     """Where the runs of the scenarios are, for `faultlab report`."""
     reports = [r for some in terminalreporter.stats.values() for r in some if hasattr(r, "user_properties")]
     folders = dict.fromkeys(value for r in reports for name, value in r.user_properties if name == RESULTS)
-    if folders:
+    wrong = any(r.outcome != "passed" for r in reports)
+    if folders and (wrong or config.stash[SESSION].options.out is not None):
         terminalreporter.section("faultlab")
         terminalreporter.write_line(f"report  faultlab report {' '.join(map(str, folders))}")
 

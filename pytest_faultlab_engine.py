@@ -194,7 +194,7 @@ class Engine:
     def line(self) -> dict[str, Any] | None:
         """The next line of JSON; None when the engine has ended."""
         assert self._process.stdout is not None
-        text = self._process.stdout.readline()
+        text = b"" if self._process.stdout.closed else self._process.stdout.readline()
         if not text.endswith(b"\n"):
             self._process.wait()
             return None
@@ -234,3 +234,45 @@ class Engine:
                 raise
         if self._process.stdout is not None:
             self._process.stdout.close()
+
+
+class Batch:
+    """Cases that one engine runs side by side; each is told as soon as it is over, in whatever order they are asked."""
+
+    def __init__(
+        self, options: Sequence[str], files: Sequence[str], cases: Sequence[str], out: Path, cwd: Path
+    ) -> None:
+        chosen = [part for case in cases for part in ("--case", case)]
+        self._engine = Engine(["run", "--stream", *options, *chosen, "--out", str(out), "--", *files], cwd=cwd)
+        self._out = out
+        self._open = set(cases)
+        self._told: dict[str, dict[str, Any]] = {}
+        self._failure: Exception | None = None
+
+    def __contains__(self, case: str) -> bool:
+        return case in self._open
+
+    def case(self, case: str) -> dict[str, Any]:
+        """What the engine says of a case, with the folder of its `results`, or the `text` that says why it cannot be
+        run. Waits for its end. Raises LabFailed, ScenarioMistakes: then for every case that is still open."""
+        while case not in self._told:
+            if self._failure is not None:
+                raise self._failure
+            line = self._engine.line()
+            if line is None:
+                self._failure = self._engine.failure()
+            elif "case" in line:
+                self._told[line["case"]["id"]] = {**line["case"], "results": str(self._out)}
+            elif "impossible" in line:
+                self._told.update(dict.fromkeys(line["impossible"]["ids"], line["impossible"]))
+        self._open.discard(case)
+        return self._told.pop(case)
+
+    def end(self) -> None:
+        """In peace where every case was asked for, else by stopping what is under way. May be called again."""
+        try:
+            while not self._open and self._engine.line() is not None:
+                pass  # the last line is the whole suite
+        finally:
+            self._open.clear()
+            self._engine.end()
