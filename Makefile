@@ -16,11 +16,11 @@ run: setup       ## run the bundled scenarios and write the report
 
 # Tests that compute share the two cores; tests in cells wait, so many run side by side.
 test: setup      ## the tests, under 5 minutes
-	$(PYTEST) -q -n 2 -m "not cell and not slow"
+	$(PYTEST) -q -n 2 --dist loadgroup -m "not cell and not slow"
 	$(PYTEST) -q -n 6 -m "cell and not slow"
 
 test-all: test   ## the slow tests too
-	$(PYTEST) -q -n 3 -m "slow"
+	$(PYTEST) -q -n 3 --dist loadgroup -m "slow"
 
 check: setup     ## lint, types, dependency rules, documentation
 	$(BIN)/ruff check .

@@ -96,7 +96,7 @@ def spark_session(
             "spark.driver.host": address,
             "spark.driver.bindAddress": address,
             **places(work),
-            **java_options(archive, make_archive, size),
+            **java_options(archive, make_archive, size, work),
             **(settings or {}),
         }
         java, context = start(archive, every, work, log, address)
@@ -190,8 +190,9 @@ def places(work: Path) -> Mapping[str, str]:
     return {"spark.local.dir": str(work), "spark.sql.warehouse.dir": str(work / "warehouse")}
 
 
-def java_options(archive: Archive, make_archive: Path | None, size: Size) -> Mapping[str, str]:
-    flags = [*(LARGE if size is Size.LARGE else SMALL), *FLAGS]
+def java_options(archive: Archive, make_archive: Path | None, size: Size, work: Path) -> Mapping[str, str]:
+    # What Spark and its libraries put into Java's temporary folder lies there for ever if Java is killed.
+    flags = [*(LARGE if size is Size.LARGE else SMALL), *FLAGS, f"-Djava.io.tmpdir={work.absolute()}"]
     if make_archive is not None:
         flags.append(archive.make_flag(make_archive))
     elif archive.exists:

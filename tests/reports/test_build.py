@@ -11,6 +11,7 @@ from time import monotonic, sleep
 
 import pyarrow.parquet as pq
 import pytest
+from pyspark.sql import SparkSession
 
 import reports
 from harness.records.run import RunRecord
@@ -76,9 +77,9 @@ def test_what_is_written(built: ReportResult, hard_folder: Path) -> None:
 
 @pytest.mark.spark
 def test_two_folders_make_one_report_where_it_is_asked_for(spark: object, tmp_path: Path) -> None:
-    for name in ("a", "b"):
+    for name, retries in (("a", 0), ("b", 1)):
         (tmp_path / name).mkdir()
-        write_suite(tmp_path / name, [Blackhole()], repeats=2)
+        write_suite(tmp_path / name, [Blackhole(retries=retries)], repeats=2)
     result = reports.build([tmp_path / "a", tmp_path / "b"], out=tmp_path / "both", progress=quiet)
     assert result.runs == 4
     assert result.page == tmp_path / "both" / "report.html"
@@ -200,7 +201,15 @@ reports.build([Path(sys.argv[1])], progress=lambda line: print(line, flush=True)
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize("moment", ["starting", "reading", "tables"])
+def test_what_java_puts_aside_lies_in_the_report_s_own_folder(spark: SparkSession) -> None:
+    """A Java that is killed removes none of it: what lies there, the next report clears."""
+    aside = spark._jvm.java.lang.System.getProperty("java.io.tmpdir")  # type: ignore[union-attr]
+    assert aside == spark.conf.get("spark.local.dir")
+    assert Path(aside).is_dir()
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize("moment", ["starting", pytest.param("reading", marks=pytest.mark.slow), "tables"])
 def test_a_killed_report_leaves_no_java(tmp_path: Path, moment: str) -> None:
     """SIGKILL gives nobody a chance to tidy up: the kernel ends Java, the next report clears its folder."""
     write_suite(tmp_path, [Blackhole()], repeats=1)
