@@ -31,7 +31,7 @@ MODELS: dict[str, type[BaseModel]] = {
     GROUPS: GroupRecord,
     AGREEMENT: AgreementRecord,
 }
-UNREADABLE = re.compile(r"FAILED_READ_FILE.*?reading file (\S+?)\.? ")
+UNREADABLE = re.compile(r"FAILED_READ_FILE.*?reading file (\S+)\.\s")
 CAUSE = re.compile(r"^Caused by: [\w.$]+: (.+)$", re.MULTILINE)
 
 
@@ -125,7 +125,8 @@ def unreadable_among(spark: SparkSession, parts: Sequence[Found], error: Excepti
     named = UNREADABLE.search(told)
     if named is None:
         return None
-    suite, part = next((found for found in parts if spark_uri(spark, found[1]) == named[1]), (0, None))
+    uri = re.sub("^file:/+", "file:/", named[1])
+    suite, part = next((found for found in parts if spark_uri(spark, found[1]) == uri), (0, None))
     causes = CAUSE.findall(told)
     reason = "cannot be read: " + (causes[-1].strip() if causes else "Spark did not say why")
     return None if part is None else (suite, part, reason)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from harness.records.event import EventRecord
+from harness.records.group import GroupRecord
 from harness.records.manifest import Manifest
 from harness.records.run import (
     Fault,
@@ -277,6 +278,38 @@ class Blackhole:
             ),
         )
 
+    def group(self, runs: Sequence[RunRecord]) -> GroupRecord:
+        """What the repeats of this cell have in common."""
+        own = [run for run in runs if run.parameters == self.parameters() and run.brokers == self.brokers]
+        times = [run.measures[0].value or 0.0 for run in own]
+        return GroupRecord(
+            scenario=own[0].scenario,
+            path=own[0].path,
+            client=own[0].client,
+            client_version=own[0].client_version,
+            driver=own[0].driver,
+            environment=own[0].environment,
+            parameters=own[0].parameters,
+            statistic="mean",
+            of="probe.time_to_error",
+            kind="equals",
+            formula=FORMULA if self.retries else READ,
+            unit="s",
+            terms=self.terms,
+            predicted=self.predicted_s,
+            low=self.predicted_s - 0.5,
+            high=self.predicted_s + 0.5,
+            runs=len(own),
+            measured=len(times),
+            estimate=sum(times) / len(times),
+            interval_low=min(times),
+            interval_high=max(times),
+            level=5e-05,
+            verdict="pass",
+            outcome="held",
+            line=52,
+        )
+
 
 def term(setting: str, count: int) -> Term:
     text = setting if count == 1 else f"{count}*{setting}"
@@ -289,6 +322,7 @@ def write_suite(folder: Path, cells: Sequence[Blackhole], *, repeats: int) -> li
     runs = [run for run, _ in told]
     write_lines(folder / "runs.jsonl", runs)
     write_lines(folder / "events.jsonl", [event for _, events in told for event in events])
+    write_lines(folder / "groups.jsonl", [cell.group([run for run, _ in told]) for cell in cells])
     manifest = Manifest(
         suite=folder.name,
         faultlab="0.1.0",
