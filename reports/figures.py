@@ -9,14 +9,24 @@ NOTHING = "\u2013"
 
 
 def amount(value: float | None, unit: str) -> str:
-    """`8.856 s`, `4`; a dash where there is no value."""
+    """`8.856 s`, `4`, `16.7 %` of a share; a dash where there is no value."""
     if value is None:
         return NOTHING
+    if unit == "share":
+        return f"{signed(100 * value, '.1f')} %"
     return f"{signed(value, '.3f')} s" if unit == "s" else signed(value, "g")
 
 
 def bound(value: float | None, unit: str, *, at_least: bool) -> str:
     return f"\u2265 {amount(value, unit)}" if at_least and value is not None else amount(value, unit)
+
+
+def short(seconds: float, *, at_least: bool = False) -> str:
+    """For a small place: `126.85 s`, `0.30 s`, `4 ms`."""
+    sign = "\u2265 " if at_least else ""
+    if abs(seconds) < 0.0995:
+        return f"{sign}{signed(seconds * 1e3, '.0f')} ms"
+    return f"{sign}{signed(seconds, '.2f')} s"
 
 
 def signed(value: float, form: str) -> str:
@@ -25,9 +35,11 @@ def signed(value: float, form: str) -> str:
 
 
 def difference(value: float, unit: str) -> str:
-    """`+0.006 s`, `+2`, `0`."""
+    """`+0.006 s`, `+2`, `0`; of shares `+1.2 points`."""
     if unit == "s":
         return f"{'+' if value >= 0 else MINUS}{abs(value):.3f} s"
+    if unit == "share":
+        return f"{'+' if value >= 0 else MINUS}{100 * abs(value):.1f} points"
     return "0" if value == 0 else f"{'+' if value > 0 else MINUS}{abs(value):g}"
 
 
@@ -42,6 +54,8 @@ def tolerance(row: Mapping[str, Any]) -> str:
     if row["predicted"] is None or row["high"] is None or row.get("kind") in ("at_most", "at_least"):
         return ""
     off = row["high"] - row["predicted"]
+    if row["unit"] == "share":
+        return f"\u00b1 {100 * off:.1f} points"
     return f"\u00b1 {off:.3f}" if row["unit"] == "s" else (f"\u00b1 {off:g}" if off else "exactly")
 
 

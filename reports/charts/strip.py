@@ -4,10 +4,14 @@ The prediction stands in the middle, the tolerance reaches from 35 to 65 per cen
 strips can be read at a glance. What lies further out is an arrow at the edge, with the distance in words.
 """
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from markupsafe import Markup
+
+from reports.charts.svg import box, dots, label, level, path, picture, upright
 from reports.figures import difference
 
 MIDDLE = 50.0
@@ -17,12 +21,18 @@ EDGE = 4.0
 """Dots end here; what is further out is an arrow."""
 LEAST_TOLERANCE = {"s": 0.01, "count": 1.0}
 """Scale of an exact prediction: 10 ms, or one more or less."""
+GRAIN = 1.5
+"""Runs closer to each other than so many per cent are one dot: a larger one."""
+HEIGHT = 30
 
 
 @dataclass(frozen=True, slots=True)
 class Dot:
+    """`count` runs at one place; `unended`: at least so far."""
+
     at: float
     unended: bool
+    count: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +47,26 @@ class Strip:
     unended_beyond: bool
     words: str
 
+    @property
+    def svg(self) -> Markup:
+        """The strip as markup."""
+        sized = (
+            path(
+                f"dot n{size}",
+                dots((dot.at, HEIGHT / 2) for dot in self.dots if not dot.unended and size_of(dot) == size),
+            )
+            for size in (1, 2, 3)
+        )
+        tick = path("tick", upright(self.tick, 3, HEIGHT - 3)) if self.tick is not None else ""
+        labels = [label("unended", "\u25b7", dot.at) for dot in self.dots if dot.unended]
+        if self.beyond_left:
+            labels.append(label("beyond left", f"\u25c0 {self.beyond_left}"))
+        if self.beyond_right:
+            sign, least = ("\u25b7", "\u2265 ") if self.unended_beyond else ("\u25b6", "")
+            labels.append(label("beyond right", f"{least}{self.beyond_right} {sign}"))
+        shapes = [path("base", level(0, 100, HEIGHT / 2)), path("band", box(*self.band, 5, HEIGHT - 5)), tick, *sized]
+        return picture("strip", self.words, HEIGHT, shapes, labels)
+
 
 def strip_of(row: Mapping[str, Any]) -> Strip | None:
     """The strip of a row of the timeout or claims table; None where nothing was predicted or measured."""
@@ -50,13 +80,12 @@ def strip_of(row: Mapping[str, Any]) -> Strip | None:
     if kind in ("at_most", "at_least"):
         scale = max(scale, predicted * REACH / (MIDDLE - EDGE))
     places = [(MIDDLE + REACH * (pair["time"] - predicted) / scale, pair["unended"]) for pair in pairs]
-    seen = [Dot(round(at, 2), unended) for at, unended in places if EDGE <= at <= 100 - EDGE]
     right = [pair for (at, _), pair in zip(places, pairs, strict=True) if at > 100 - EDGE]
     left = [pair for (at, _), pair in zip(places, pairs, strict=True) if at < EDGE]
     return Strip(
         tick=MIDDLE if kind in ("equals", "claim") else None,
         band=band_of(kind, REACH * tolerance / scale),
-        dots=tuple(seen),
+        dots=merged(Dot(round(at, 2), unended) for at, unended in places if EDGE <= at <= 100 - EDGE),
         beyond_left=difference(min((p["time"] for p in left), default=predicted) - predicted, row["unit"])
         if left
         else "",
@@ -65,6 +94,40 @@ def strip_of(row: Mapping[str, Any]) -> Strip | None:
         else "",
         unended_beyond=any(pair["unended"] for pair in right),
         words=in_words(pairs, row["low"], row["high"]),
+    )
+
+
+def merged(seen: Iterable[Dot]) -> tuple[Dot, ...]:
+    """Neighbours as one dot in their middle: a hundred runs stay a picture of a few bytes."""
+    together: dict[tuple[int, bool], Counter[float]] = {}
+    for dot in seen:
+        together.setdefault((round(dot.at / GRAIN), dot.unended), Counter())[dot.at] += dot.count
+    return tuple(
+        Dot(round(sum(at * count for at, count in own.items()) / own.total(), 2), unended, own.total())
+        for (_, unended), own in sorted(together.items())
+    )
+
+
+def size_of(dot: Dot) -> int:
+    return 1 if dot.count == 1 else 2 if dot.count < 6 else 3
+
+
+def overview_of(strips: Sequence[Strip]) -> Strip | None:
+    """All rows of a scenario in one strip, each in its own tolerance; those that are bound on one side alone lie
+    anywhere on the other, and are left out."""
+    strips = [one for one in strips if one.tick is not None] or strips
+    if not strips:
+        return None
+    left, right = (sum(bool(getattr(one, f"beyond_{side}")) for one in strips) for side in ("left", "right"))
+    farther = left + right
+    return Strip(
+        tick=MIDDLE,
+        band=(MIDDLE - REACH, MIDDLE + REACH),
+        dots=merged(dot for one in strips for dot in one.dots),
+        beyond_left=str(left) if left else "",
+        beyond_right=str(right) if right else "",
+        unended_beyond=any(one.unended_beyond for one in strips),
+        words=f"{len(strips)} rows around their predictions" + (f", {farther} far from them" if farther else ""),
     )
 
 

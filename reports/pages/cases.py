@@ -3,19 +3,32 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from reports.pages.verdicts import gravest
 
 Row = Mapping[str, Any]
-KEY = ("scenario", "environment", "client", "client_version", "brokers", "case")
+KEY = ("scenario", "environment", "client", "client_version", "driver", "brokers", "case")
+UNLISTED = 100
+"""Ids of the bootstrap list above this are addresses of no member: they answer nothing, or refuse."""
+DEAD_ADDRESSES = "dead bootstrap addresses"
+NO_FAULT = "no fault"
 
 
 def key_of(row: Row) -> tuple[Any, ...]:
     return tuple(row[name] for name in KEY)
 
 
-@dataclass(frozen=True, slots=True)
+def fault_of(run: Row) -> str:
+    """What was wrong in the run, in one phrase: the kinds of its faults in their order."""
+    kinds = dict.fromkeys(fault["fault"] for fault in run["faults"] or [])
+    if kinds:
+        return " + ".join(kinds)
+    return DEAD_ADDRESSES if any(one > UNLISTED for one in run["bootstrap"] or []) else NO_FAULT
+
+
+@dataclass(frozen=True)
 class Case:
     """`runs` are rows of the runs table, at least one."""
 
@@ -25,13 +38,22 @@ class Case:
     def first(self) -> Row:
         return self.runs[0]
 
-    @property
+    @cached_property
     def verdict(self) -> str:
         return gravest(run["verdict"] for run in self.runs)
+
+    @cached_property
+    def fault(self) -> str:
+        return next((fault for run in self.runs if (fault := fault_of(run)) != NO_FAULT), NO_FAULT)
 
     @property
     def gravest_run(self) -> Row:
         return next(run for run in self.runs if run["verdict"] == self.verdict)
+
+    @property
+    def replay(self) -> str:
+        """The command that runs its gravest run again."""
+        return f"faultlab replay {self.gravest_run['run_id']}"
 
     @property
     def tally(self) -> str:
@@ -54,3 +76,40 @@ def cases_of(runs: Sequence[Row]) -> dict[tuple[Any, ...], Case]:
     for run in runs:
         together.setdefault(key_of(run), []).append(run)
     return {key: Case(tuple(own)) for key, own in together.items()}
+
+
+DRIVERS: Mapping[str, str] = {"bundled": "profile", "real": "real", "exec": "own program"}
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """What clients and faults are called on a page: `sarama 1.27.2`, and how it was run where that is not plain.
+
+    `mixed` are the clients that more than one driver ran; `places` says whether there is more than one environment;
+    `faults` are those of each case.
+    """
+
+    mixed: frozenset[str]
+    places: bool
+    faults: Mapping[tuple[Any, ...], str]
+
+    @classmethod
+    def among(cls, cases: Mapping[tuple[Any, ...], Case]) -> "Names":
+        drivers: dict[str, set[str]] = {}
+        environments = set()
+        for case in cases.values():
+            drivers.setdefault(case.first["client"], set()).add(case.first["driver"])
+            environments.add(case.first["environment"])
+        mixed = frozenset(name for name, own in drivers.items() if len(own) > 1)
+        return cls(mixed, len(environments) > 1, {key: case.fault for key, case in cases.items()})
+
+    def of(self, row: Row) -> str:
+        """`sarama 1.27.2 (real), local`."""
+        told = row["driver"] != "bundled" or row["client"] in self.mixed
+        driver = f" ({DRIVERS.get(row['driver'], row['driver'])})" if told else ""
+        place = f", {row['environment']}" if self.places else ""
+        return f"{row['client']} {row['client_version']}{driver}{place}"
+
+    def fault(self, row: Row) -> str:
+        """That of the row's case; of a row whose case did not run, none is known."""
+        return self.faults.get(key_of(row), NO_FAULT)

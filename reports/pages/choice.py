@@ -1,4 +1,4 @@
-"""Which runs get a time line: one that represents the suite, and the first that failed; by a rule that is told."""
+"""Which runs get a time line: one of each case that failed, one that stands for the suite; by a rule that is told."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,7 +12,8 @@ REPRESENTATIVE = (
     "the most settings; of several, the one that most claims speak about, then the shortest; of its runs, the one "
     "with the median time."
 )
-FAILED = "Chosen by rule: the first case that failed; of its runs, the one with the median time."
+FAILED = "Chosen by rule: every case that failed, up to {most}; of its runs, the one with the median time."
+MOST_FAILED = 6
 ANY = (
     "Chosen by rule: no case has a connected client and a proven blackhole, so it is the one whose formula names the "
     "most settings; of its runs, the one with the median time."
@@ -29,12 +30,12 @@ class Choice:
 
 
 def choose(cases: Sequence[Case]) -> tuple[Choice, ...]:
-    """The failed case's run first, if there is one; nothing where no run has a time that a formula predicts."""
-    told = [case for case in cases if case.verdict in ("pass", "fail") and median_run(case)]
-    failed = next((case for case in told if case.verdict == "fail"), None)
+    """Runs of failed cases first, if there are any; nothing where no run has a time that a formula predicts."""
+    told = [case for case in cases if case.verdict in ("pass", "fail") and timed(case.first)]
+    failed = [case for case in told if case.verdict == "fail"][:MOST_FAILED]
     interesting = sorted((case for case in told if established_blackhole(case.first)), key=rank)
     others = sorted(told, key=rank)
-    chosen = [(failed, FAILED)] if failed else []
+    chosen = [(case, FAILED.format(most=MOST_FAILED)) for case in failed]
     if interesting:
         chosen.append((interesting[0], REPRESENTATIVE))
     elif others:

@@ -1,55 +1,141 @@
-"""The claims as the page shows them: one card a formula, with every case that it speaks about."""
+"""The claims as the page shows them: one entry a formula, with every case that it speaks about."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from reports import figures
+from reports.charts.interval import Bounded, bounded_of
 from reports.charts.strip import Strip, strip_of
-from reports.pages.cases import Row
+from reports.pages.cases import Names, Row
+from reports.pages.cut import Cut, cut
+from reports.pages.groups import statistic
+from reports.pages.times import parameters_of
+
+MOST_CASES = 40
+ORDER = ("refuted", "mixed", "held", "inconclusive")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claimed:
+    """What the claim says of one case, and what became of it there."""
+
+    client: str
+    fault: str
+    case: tuple[tuple[str, str], ...]
+    scenario: str
+    says: str
+    found: str
+    off: str
+    picture: Strip | Bounded | None
+    runs: int
+    outcome: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
     """One formula from somebody's text, over all cases that it speaks about."""
 
-    scenario: str
     formula: str
     name: str
-    when: str
+    when: tuple[str, ...]
     source: str
-    measure: str
+    what: str
     verdict: str
     as_declared: bool | None
-    rows: tuple[tuple[Row, Strip | None, str], ...]
+    cases: Cut[Claimed]
+
+    @property
+    def telling(self) -> Claimed:
+        """The case that stands for the others: the first that settled it."""
+        return next((one for one in self.cases if one.outcome == self.verdict), self.cases.shown[0])
+
+    @property
+    def standing(self) -> str:
+        """The verdict that it adds to the page's filters: what is as declared is well."""
+        if self.verdict == "inconclusive":
+            return "inconclusive"
+        return "fail" if self.as_declared is False else "pass"
+
+    @property
+    def tally(self) -> str:
+        settled = sum(one.outcome == self.verdict for one in self.cases)
+        return f"{settled} of {figures.many(self.cases.total, 'case')}"
 
 
-def claims_of(rows: Sequence[Row]) -> tuple[Claim, ...]:
-    together: dict[tuple[Any, ...], list[Row]] = {}
+def claims_of(rows: Sequence[Row], groups: Iterable[Row], names: Names) -> tuple[Claim, ...]:
+    """Refuted ones first. A claim that is made in several scenarios is one claim."""
+    together: dict[tuple[str, str, str, str], list[tuple[Row, Claimed]]] = {}
     for row in rows:
-        together.setdefault((row["scenario"], row["measure"], row["formula"], row["line"]), []).append(row)
-    claims = []
-    for own in together.values():
-        verdicts = {row["verdict"] for row in own} - {"inconclusive"} or {"inconclusive"}
-        declared = [row["as_declared"] for row in own if row["as_declared"] is not None]
-        claims.append(
-            Claim(
-                scenario=own[0]["scenario"],
-                formula=own[0]["formula"],
-                name=own[0]["name"] or "",
-                when=own[0]["when"] or "",
-                source=own[0]["source"] or "",
-                measure=own[0]["measure"],
-                verdict=verdicts.pop() if len(verdicts) == 1 else "mixed",
-                as_declared=all(declared) if declared else None,
-                rows=tuple((row, strip_of(row), off_by(row)) for row in own),
-            )
-        )
-    return tuple(claims)
+        told = (row["name"], what_of(row["measure"]), row["formula"], row["source"])
+        together.setdefault(told, []).append((row, of_case(row, names)))
+    for row in groups:
+        if row["kind"] == "claim" and row["outcome"] != "skipped":
+            told = (row["name"], statistic(row), row["formula"], row["source"])
+            together.setdefault(told, []).append((row, of_group(row, names)))
+    claims = [claim_of(*told, own) for told, own in together.items()]
+    return tuple(sorted(claims, key=lambda one: (ORDER.index(one.verdict), one.name, one.formula)))
 
 
-def off_by(row: Row) -> str:
+def claim_of(name: str, what: str, formula: str, source: str, own: Sequence[tuple[Row, Claimed]]) -> Claim:
+    verdicts = {one.outcome for _, one in own} - {"inconclusive"} or {"inconclusive"}
+    declared = [kept for row, one in own if (kept := as_declared(row, one)) is not None]
+    return Claim(
+        formula=formula,
+        name=name or "",
+        when=tuple(dict.fromkeys(row["when"] for row, _ in own if row["when"])),
+        source=source or "",
+        what=what,
+        verdict=verdicts.pop() if len(verdicts) == 1 else "mixed",
+        as_declared=all(declared) if declared else None,
+        cases=cut((one for _, one in own), MOST_CASES, "report/claims.parquet"),
+    )
+
+
+def as_declared(row: Row, one: Claimed) -> bool | None:
+    if "as_declared" in row:
+        told: bool | None = row["as_declared"]
+        return told
+    if row["declared_holds"] is None or one.outcome == "inconclusive":
+        return None
+    return bool(row["declared_holds"] == (one.outcome == "held"))
+
+
+def what_of(measure: str) -> str:
+    return measure.partition(".")[2].replace("_", " ")
+
+
+def of_case(row: Row, names: Names) -> Claimed:
+    return Claimed(
+        client=names.of(row),
+        fault=names.fault(row),
+        case=parameters_of(row["case"]),
+        scenario=row["scenario"],
+        says=figures.amount(row["predicted"], row["unit"]),
+        found=figures.measured(row),
+        off=off_by(row["median"], row["predicted"], row["unit"]),
+        picture=strip_of(row),
+        runs=row["n"],
+        outcome=row["verdict"],
+    )
+
+
+def of_group(row: Row, names: Names) -> Claimed:
+    return Claimed(
+        client=names.of(row),
+        fault=names.fault(row),
+        case=parameters_of(row["case"]),
+        scenario=row["scenario"],
+        says=figures.amount(row["predicted"], row["unit"]),
+        found=figures.amount(row["estimate"], row["unit"]),
+        off=off_by(row["estimate"], row["predicted"], row["unit"]),
+        picture=bounded_of(row),
+        runs=row["measured"],
+        outcome=row["outcome"] if row["outcome"] in ORDER else "inconclusive",
+    )
+
+
+def off_by(found: float | None, says: float | None, unit: str) -> str:
     """How far the claim is off, measured from what it says."""
-    if row["median"] is None or row["predicted"] is None:
+    if found is None or says is None:
         return ""
-    return figures.difference(row["median"] - row["predicted"], row["unit"])
+    return figures.difference(found - says, unit)

@@ -1,39 +1,126 @@
-"""The timeout table as Markdown: for a pull request, a wiki, a terminal."""
+"""The page as Markdown: for a pull request, a wiki, a job's summary. Worst first, and cut to what such places take."""
 
 import html
 import re
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from reports import figures
-from reports.pages.times import TimeRow
+from reports.pages.agreement import WORDS as AGREEMENT
+from reports.pages.agreement import AgreementRow
+from reports.pages.claims import Claim
+from reports.pages.groups import GroupRow
+from reports.pages.times import Scenario, TimeRow
 from reports.pages.verdicts import WORDS
-from reports.pages.view import Page
+from reports.pages.view import Attention, Page
 
+MOST_BYTES = 1024 * 1024
+"""What CI systems take for one summary."""
+ROOM_FOR_NOTE = 400
 HEAD = ("case", "measure", "predicted", "measured", "spread", "runs", "verdict")
+
+Block = str
+"""Text that is left out whole or not at all."""
 
 
 def markdown_of(page: Page) -> str:
-    parts = [f"# {text(page.headline)}", text(page.lead), text(page.facts)]
-    for scenario in page.scenarios:
-        parts.append(f"## {text(scenario.name)} ({text(scenario.client)}, {text(scenario.environment)})")
-        parts.append(text(scenario.about))
-        parts.append("\n".join([line(HEAD), line(["---"] * len(HEAD)), *(line(cells(row)) for row in scenario.rows)]))
+    return within(list(blocks_of(page)), MOST_BYTES)
+
+
+def within(blocks: list[Block], most_bytes: int) -> str:
+    """The blocks that fit, and what became of the others."""
+    shown, size = [], 0
+    for block in blocks:
+        size += len(block.encode()) + 2
+        if size > most_bytes - ROOM_FOR_NOTE:
+            break
+        shown.append(block)
+    left_out = blocks[len(shown) :]
+    if left_out:
+        rows = sum(block.count("\n| ") for block in left_out)
+        shown.append(
+            f"_Cut at {most_bytes // 1024} KiB: {figures.many(len(left_out), 'table')} with some {rows:,} rows, the "
+            "best of all, are left out. The page `report.html` and the tables in `report/` have them._"
+        )
+    return "\n\n".join(shown) + "\n"
+
+
+def blocks_of(page: Page) -> Iterator[Block]:
+    yield "\n\n".join(part for part in (f"# {text(page.headline)}", text(page.lead), text(page.facts)) if part)
+    for warning in page.warnings:
+        yield f"> {text(warning)}"
+    if page.attention.total:
+        yield "## What needs attention"
+        yield from (attention_of(one) for one in page.attention)
+    if page.heat.rows:
+        yield f"## How long callers hang\n\n{text(page.heat.finding)}\n\n{heat_of(page)}"
     if page.claims:
-        head = ("claim", "about", "says", "measured", "verdict", "source")
-        rows = [
-            (
-                code(claim.formula),
-                row["case"],
-                figures.predicted(row),
-                figures.measured(row),
-                claim.verdict,
-                claim.source,
-            )
-            for claim in page.claims
-            for row, _, _ in claim.rows
+        yield f"## Claims\n\n{claims_of(page.claims)}"
+    if page.agreement:
+        told = [row for outcome, _, rows in page.agreement.groups if outcome != "agrees" for row in rows]
+        yield f"## Agreement\n\n{text(page.agreement.finding)}" + (f"\n\n{agreement_of(told)}" if told else "")
+    if page.groups.total:
+        yield f"## Over many runs\n\n{groups_of(page.groups)}"
+    for scenario in page.scenarios:
+        yield scenario_of(scenario)
+    if page.scenarios.words:
+        yield f"_Shown: {text(page.scenarios.words)}._"
+
+
+def attention_of(one: Attention) -> Block:
+    first = one.case.first
+    parts = [f"### {text(first['scenario'])}: {WORDS[one.case.verdict]} in {one.case.tally} runs"]
+    parts.append(text(f"{one.client} on {first['environment']}, {one.case.fault}"))
+    parts.append("\n".join(f"- {text(reason)}" for reason in one.case.reasons))
+    if one.rows:
+        parts.append(table(HEAD, (cells(row) for row in one.rows)))
+    parts.append(code(one.case.replay))
+    return "\n\n".join(part for part in parts if part)
+
+
+def heat_of(page: Page) -> Block:
+    rows = (
+        [client, *(f"{cell.number} {WORDS[cell.verdict]}" if cell.verdict else "not run" for cell in cells_)]
+        for client, cells_ in page.heat.rows
+    )
+    return table(["client", *page.heat.faults], rows)
+
+
+def claims_of(claims: Iterable[Claim]) -> Block:
+    rows = (
+        [code(claim.formula), claim.what, one.client, one.says, one.found, one.outcome, claim.source]
+        for claim in claims
+        for one in claim.cases
+    )
+    return table(("claim", "of", "client", "says", "measured", "verdict", "source"), rows)
+
+
+def agreement_of(told: Iterable[AgreementRow]) -> Block:
+    rows = (
+        [
+            one.row["scenario"],
+            one.row["case"],
+            one.client,
+            one.what,
+            "; ".join(f"{side.name} {side.found}" for side in one.sides),
+            AGREEMENT[one.outcome],
         ]
-        parts += ["## Claims", "\n".join([line(head), line(["---"] * len(head)), *(line(row) for row in rows)])]
-    return "\n\n".join(part for part in parts if part) + "\n"
+        for one in told
+    )
+    return table(("scenario", "case", "client", "measure", "found", "verdict"), rows)
+
+
+def groups_of(groups: Iterable[GroupRow]) -> Block:
+    rows = (
+        [one.row["scenario"], one.client, one.what, one.expected, one.found, one.interval, one.runs, WORDS[one.verdict]]
+        for one in groups
+    )
+    return table(("scenario", "client", "statistic", "predicted", "estimate", "surely", "runs", "verdict"), rows)
+
+
+def scenario_of(scenario: Scenario) -> Block:
+    head = f"## {text(scenario.name)} ({text(scenario.client)})"
+    return "\n\n".join([head, text(scenario.about), table(HEAD, (cells(row) for row in scenario.rows))])
 
 
 def cells(row: TimeRow) -> list[str]:
@@ -49,8 +136,13 @@ def cells(row: TimeRow) -> list[str]:
     ]
 
 
-def line(values: list[str] | tuple[str, ...]) -> str:
-    return "| " + " | ".join(value if value.startswith("`") else text(value) for value in values) + " |"
+def table(head: Iterable[str], rows: Iterable[list[str]]) -> Block:
+    names = list(head)
+    return "\n".join([line(names), "|" + " --- |" * len(names), *(line(row) for row in rows)])
+
+
+def line(values: list[str]) -> str:
+    return "| " + " | ".join(value if isinstance(value, Code) else text(value) for value in values) + " |"
 
 
 def text(value: str) -> str:
@@ -59,9 +151,15 @@ def text(value: str) -> str:
     return re.sub(r"([|`*\[\]\\]|(?<!\w)_|_(?!\w))", r"\\\1", flat)
 
 
-def code(value: str) -> str:
+class Code(str):
+    """Markdown already: it is not escaped again."""
+
+    __slots__ = ()
+
+
+def code(value: str) -> Code:
     """A formula: stars must stay stars."""
-    return "`" + " ".join(value.split()).replace("`", "'").replace("|", "\\|") + "`"
+    return Code("`" + " ".join(value.split()).replace("`", "'").replace("|", "\\|") + "`")
 
 
 def write_markdown(page: Page, file: Path) -> Path:

@@ -9,8 +9,12 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from reports import figures
+from reports.charts.heat import legend
 from reports.pages.verdicts import SIGNS, WORDS
 from reports.pages.view import Page
+
+STYLES = ("base.css", "tables.css", "pictures.css", "line.css", "print.css")
+SCRIPT = "page.js"
 
 
 @cache
@@ -24,7 +28,7 @@ def environment() -> Environment:
         lstrip_blocks=True,
     )
     made.filters["breakable"] = breakable
-    made.globals.update(figures=figures, words=WORDS, signs=SIGNS)
+    made.globals.update(figures=figures, words=WORDS, signs=SIGNS, legend=legend())
     return made
 
 
@@ -40,12 +44,12 @@ def source(name: str) -> Markup:
 
 
 def render(page: Page) -> str:
-    script = source("page.js")
+    script = source(SCRIPT)
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     return (
         environment()
         .get_template("page.html")
-        .render(page=page, style=source("page.css"), script=script, script_hash=digest)
+        .render(page=page, style=Markup("").join(source(name) for name in STYLES), script=script, script_hash=digest)
     )
 
 

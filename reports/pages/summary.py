@@ -7,7 +7,7 @@ from harness.records.manifest import Manifest
 from reports import figures
 from reports.pages.cases import Case, Row
 from reports.pages.claims import Claim
-from reports.pages.times import TimeRow
+from reports.pages.heat import Heat
 from reports.pages.verdicts import GRAVEST_FIRST, WORDS
 
 
@@ -31,22 +31,18 @@ def headline(cases: Iterable[Case]) -> str:
     return "; ".join([first, *rest]) + "."
 
 
-def lead(rows: Sequence[TimeRow], claims: Sequence[Claim]) -> str:
-    """What was found, beyond verdicts: how long clients hung, and what became of the claims."""
-    times = [row.row for row in rows if row.what == "time to error" and row.row["median"] is not None]
-    sentences = []
-    if times:
-        shortest, longest = (pick(times, key=lambda row: row["median"]) for pick in (min, max))
-        low, high = figures.measured(shortest), figures.measured(longest).replace("\u2265", "at least")
-        span = low if low == high else f"between {low} and {high}"
-        sentences.append(f"From the call until its error, a client waited {span}.")
+def lead(heat: Heat, claims: Sequence[Claim], agreement: str) -> str:
+    """What was found, beyond verdicts: how long clients hung, what became of the claims, and who agrees."""
+    sentences = [heat.longest]
     for verdict in ("refuted", "held", "mixed", "inconclusive"):
         own = [claim for claim in claims if claim.verdict == verdict]
         if own:
-            words = {"mixed": "holds in some runs only", "inconclusive": "could not be judged"}.get(verdict, verdict)
+            words = {"mixed": "holds in some cases only", "inconclusive": "could not be judged"}.get(verdict, verdict)
             against = sum(claim.as_declared is False for claim in own)
             told = "against what was declared" if against else "as declared" if all(c.as_declared for c in own) else ""
             sentences.append(f"{figures.many(len(own), 'claim')} {words}{', ' + told if told else ''}.")
+    if agreement:
+        sentences.append(f"Profiles, simulation and real clients: {agreement}")
     return " ".join(sentences)
 
 
@@ -67,19 +63,37 @@ def counts(cases: Iterable[Case]) -> tuple[tuple[str, str, int], ...]:
     return tuple((verdict, WORDS[verdict], told[verdict]) for verdict in GRAVEST_FIRST if told[verdict])
 
 
+def warnings(runs: Sequence[Row], manifests: Sequence[Manifest], quarantined: int) -> tuple[str, ...]:
+    """What the reader must know before trusting any figure."""
+    there = {run["run_id"] for run in runs}
+    told = []
+    missing = sum(run_id not in there for one in manifests for run_id in one.run_ids)
+    if missing:
+        folders = sorted({one.suite for one in manifests if any(run_id not in there for run_id in one.run_ids)})
+        verb = "has" if missing == 1 else "have"
+        told.append(
+            f"{figures.many(missing, 'planned run')} {verb} no record: {', '.join(folders)} was interrupted, or is "
+            "still at work. Go on with it: faultlab run --resume, with that folder."
+        )
+    if quarantined:
+        told.append(
+            f"{figures.many(quarantined, 'line')} could not be read and {'is' if quarantined == 1 else 'are'} left out."
+        )
+    return tuple(told)
+
+
 def environment(runs: Sequence[Row], manifests: Sequence[Manifest]) -> tuple[tuple[str, str], ...]:
-    """What the times depend on, and how quiet the machine was."""
-    lags = [run["noise"]["loop_lag_p99_s"] for run in runs]
+    """What the times depend on."""
     kernels = sorted({f"{run['kernel']['release']}, timer {run['kernel']['hz']} Hz" for run in runs})
     pinned = sorted({f"{value['name']} = {value['text']}" for run in runs for value in run["kernel"]["sysctls"] or []})
-    again = sum(run["attempt"] > 1 for run in runs)
     told = [
         ("Machine", "; ".join(sorted({one.machine for one in manifests}))),
         ("faultlab", "; ".join(sorted({one.faultlab for one in manifests}))),
-        ("Seed", ", ".join(sorted({str(run["seed"]) for run in runs}))),
+        ("Command", "; ".join(sorted({" ".join(["faultlab", "run", *one.arguments]) for one in manifests}))),
+        ("Seed", ", ".join(sorted({str(one.seed) for one in manifests}))),
+        ("Clients", "; ".join(sorted({f"{run['client']} {run['client_version']} ({run['driver']})" for run in runs}))),
+        ("Brokers", ", ".join(sorted({run["broker"] for run in runs}))),
         ("Kernel", "; ".join(kernels)),
         ("Pinned settings of the kernel", "; ".join(pinned)),
-        ("Noise", f"timers came at most {1e3 * max(lags):.1f} ms late in 99 of 100 cases (worst run)" if lags else ""),
-        ("Tried again after noise", figures.many(again, "run") if again else "no run"),
     ]
     return tuple((name, text) for name, text in told if text)

@@ -5,9 +5,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from reports.charts.strip import Strip, strip_of
-from reports.pages.cases import Case, Row, key_of
+from reports import figures
+from reports.charts.strip import Strip, overview_of, strip_of
+from reports.pages.cases import Case, Names, Row, key_of
+from reports.pages.cut import Cut, cut
 from reports.pages.verdicts import GRAVEST_FIRST, gravest, of_outcomes
+
+MOST_ROWS = 1200
+"""Rows of the page's table: at some 700 bytes each, about a third of what a page may weigh."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,6 +22,9 @@ class TimeRow:
 
     row: Row
     verdict: str
+    client: str
+    fault: str
+    run_id: str
     strip: Strip | None
     share: float
     reference: int
@@ -33,38 +41,52 @@ class TimeRow:
     def what(self) -> str:
         return str(self.row["measure"]).partition(".")[2].replace("_", " ")
 
+    @property
+    def tally(self) -> str:
+        """`held in 5 of 5 runs`."""
+        outcome = {"pass": "held", "fail": "failed", "inconclusive": "inconclusive"}.get(self.verdict, "unjudged")
+        ended = f", {self.row['censored']} did not end" if self.row["censored"] else ""
+        return f"{self.row[outcome]} of {figures.many(self.row['n'], 'run')}{ended}"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scenario:
-    """A scenario's rows and the formulas that they refer to: anchor, formula, source."""
+    """A scenario's rows and the formulas that they refer to: anchor, formula, source. `strip` has all rows in one."""
 
     name: str
     about: str
     client: str
-    environment: str
     verdict: str
     rows: tuple[TimeRow, ...]
     formulas: tuple[tuple[str, str, str], ...]
+    strip: Strip | None
+    span: str
+    cases: int
 
 
-def time_rows(timeouts: Sequence[Row]) -> list[TimeRow]:
+def time_rows(timeouts: Sequence[Row], cases: Mapping[tuple[Any, ...], Case], names: Names) -> list[TimeRow]:
     longest = max((row["median"] for row in timeouts if row["unit"] == "s" and row["median"]), default=0.0)
-    numbers: dict[tuple[str, str, str], dict[str, int]] = {}
+    formulas: dict[tuple[str, str], dict[str, int]] = {}
+    places: dict[tuple[str, str], int] = {}
     rows = []
     for row in sorted(timeouts, key=lambda row: (row["unit"] != "s", row["line"] or 0)):
-        verdict = of_outcomes(row)
-        known = numbers.setdefault(group_of(row), {})
+        group = (row["scenario"], names.of(row))
+        known = formulas.setdefault(group, {})
+        place = places.setdefault(group, len(places) + 1)
         reference = known.setdefault(row["formula"], len(known) + 1) if row["formula"] else 0
-        anchor = f"formula-{list(numbers).index(group_of(row)) + 1}-{reference}"
         in_seconds = row["unit"] == "s" and row["median"] and longest
+        case = cases[key_of(row)]
         rows.append(
             TimeRow(
                 row=row,
-                verdict=verdict,
-                strip=strip_of(row),
-                share=round(100 * row["median"] / longest, 2) if in_seconds else 0.0,
+                verdict=of_outcomes(row),
+                client=group[1],
+                fault=case.fault,
+                run_id=case.gravest_run["run_id"],
+                strip=strip_of(row) if row["formula"] else None,
+                share=round(100 * row["median"] / longest, 1) if in_seconds else 0.0,
                 reference=reference,
-                anchor=anchor,
+                anchor=f"formula-{place}-{reference}",
                 case=parameters_of(row["case"]),
             )
         )
@@ -77,32 +99,49 @@ def parameters_of(case: str) -> tuple[tuple[str, str], ...]:
     return tuple((name, value) for name, _, value in (part.partition("=") for part in parts))
 
 
-def group_of(row: Row) -> tuple[str, str, str]:
-    return row["scenario"], f"{row['client']} {row['client_version']}", row["environment"]
-
-
-def scenarios_of(rows: Sequence[TimeRow], cases: Mapping[tuple[Any, ...], Case]) -> tuple[Scenario, ...]:
-    """Scenarios with failures first, then those that tested nothing; within one, times before counts."""
-    together: dict[tuple[str, str, str], list[TimeRow]] = {}
+def scenarios_of(rows: Sequence[TimeRow], cases: Mapping[tuple[Any, ...], Case]) -> Cut[Scenario]:
+    """Scenarios with failures first, then those that tested nothing; within one, times before counts. As many as the
+    page has room for."""
+    together: dict[tuple[str, str], list[TimeRow]] = {}
     for row in rows:
-        together.setdefault(group_of(row.row), []).append(row)
-    scenarios = []
-    for (name, client, environment), own in together.items():
-        own = case_by_case(own)
-        with_formula = sorted((one for one in own if one.reference), key=lambda one: one.reference)
-        formulas = {one.anchor: (one.anchor, one.row["formula"], one.row["source"] or "") for one in with_formula}
-        scenarios.append(
-            Scenario(
-                name=name,
-                about=own[0].row["about"] or "",
-                client=client,
-                environment=environment,
-                verdict=gravest(cases[key_of(one.row)].verdict for one in own),
-                rows=tuple(own),
-                formulas=tuple(formulas.values()),
-            )
-        )
-    return tuple(sorted(scenarios, key=lambda one: (GRAVEST_FIRST.index(one.verdict), one.name)))
+        together.setdefault((row.row["scenario"], row.client), []).append(row)
+    made = [scenario_of(own, cases) for own in together.values()]
+    made.sort(key=lambda one: (GRAVEST_FIRST.index(one.verdict), one.name, one.client))
+    room, shown = MOST_ROWS, []
+    for one in made:
+        if room <= 0:
+            break
+        shown.append(replace(one, rows=one.rows[:room]) if len(one.rows) > room else one)
+        room -= len(one.rows)
+    return cut([*shown, *made[len(shown) :]], len(shown), "report/timeouts.parquet")
+
+
+def scenario_of(own: Sequence[TimeRow], cases: Mapping[tuple[Any, ...], Case]) -> Scenario:
+    own = case_by_case(own)
+    with_formula = sorted((one for one in own if one.reference), key=lambda one: one.reference)
+    formulas = {one.anchor: (one.anchor, one.row["formula"], one.row["source"] or "") for one in with_formula}
+    keys = {key_of(one.row) for one in own}
+    times = [one.row for one in own if one.row["unit"] == "s" and one.row["median"] is not None]
+    return Scenario(
+        name=own[0].row["scenario"],
+        about=own[0].row["about"] or "",
+        client=own[0].client,
+        verdict=gravest(cases[key].verdict for key in keys),
+        rows=tuple(own),
+        formulas=tuple(formulas.values()),
+        strip=overview_of([one.strip for one in own if one.strip]),
+        span=span_of(times),
+        cases=len(keys),
+    )
+
+
+def span_of(times: Sequence[Row]) -> str:
+    """`2.00 s`, `2.00 s to 18.85 s`."""
+    if not times:
+        return ""
+    low, high = (pick(times, key=lambda row: row["median"]) for pick in (min, max))
+    first, last = (figures.short(row["median"], at_least=bool(row["median_is_bound"])) for row in (low, high))
+    return first if first == last else f"{first} to {last}"
 
 
 def case_by_case(rows: Sequence[TimeRow]) -> list[TimeRow]:
@@ -111,7 +150,11 @@ def case_by_case(rows: Sequence[TimeRow]) -> list[TimeRow]:
     for row in rows:
         together.setdefault(key_of(row.row), []).append(row)
     ordered: list[TimeRow] = []
-    for own in sorted(together.values(), key=lambda own: all(one.verdict == "pass" for one in own)):
+    for own in sorted(together.values(), key=lambda own: min(rank(one.verdict) for one in own)):
         own.sort(key=lambda one: (one.row["unit"] != "s", one.row["line"] or 0))
         ordered += [replace(one, again=index > 0) for index, one in enumerate(own)]
     return ordered
+
+
+def rank(verdict: str) -> int:
+    return GRAVEST_FIRST.index(verdict) if verdict in GRAVEST_FIRST else len(GRAVEST_FIRST)

@@ -7,23 +7,33 @@ from typing import Any
 from harness.records.manifest import Manifest
 from reports.charts.timeline import Timeline
 from reports.pages import summary
-from reports.pages.cases import Case, Row, cases_of, key_of
+from reports.pages.agreement import Agreements, agreements_of
+from reports.pages.cases import Case, Names, Row, cases_of, key_of
 from reports.pages.choice import Choice
 from reports.pages.claims import Claim, claims_of
+from reports.pages.cut import Cut, cut
+from reports.pages.groups import GroupRow, groups_of
+from reports.pages.heat import Heat, heat_of
+from reports.pages.recovery import Recovery, recovery_of
+from reports.pages.runs import Noise, RunRow, noise_of, runs_of
 from reports.pages.times import Scenario, TimeRow, scenarios_of, time_rows
 from reports.pages.verdicts import GRAVEST_FIRST
 from reports.pages.waits import WaitRow, waits_of
 
 Tables = Mapping[str, Sequence[Row]]
+MOST_ATTENTION = 40
+MOST_UNJUDGED = 250
+MOST_QUARANTINED = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attention:
-    """A case that is not a pass: what is wrong, and how to see it again."""
+    """A case that is not a pass: what is wrong, and how to see it again. `line`: it has a time line below."""
 
     case: Case
+    client: str
     rows: tuple[TimeRow, ...]
-    replay: str
+    line: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,16 +41,24 @@ class Page:
     headline: str
     lead: str
     facts: str
+    warnings: tuple[str, ...]
     counts: tuple[tuple[str, str, int], ...]
-    attention: tuple[Attention, ...]
-    scenarios: tuple[Scenario, ...]
-    unjudged: tuple[TimeRow, ...]
+    attention: Cut[Attention]
+    heat: Heat
     claims: tuple[Claim, ...]
-    timelines: tuple[tuple[Choice, Timeline], ...]
-    waits: tuple[tuple[str, tuple[WaitRow, ...]], ...]
-    runs: tuple[Row, ...]
+    scenarios: Cut[Scenario]
+    judged: tuple[int, int]
+    """Rows that held, and all that were judged."""
+    groups: Cut[GroupRow]
+    agreement: Agreements | None
+    recovery: Recovery | None
+    timelines: tuple[tuple[Choice, str, Timeline], ...]
+    waits: Cut[tuple[str, tuple[WaitRow, ...]]]
+    unjudged: Cut[TimeRow]
+    runs: Cut[RunRow]
+    noise: Noise | None
     environment: tuple[tuple[str, str], ...]
-    quarantined: tuple[Row, ...]
+    quarantined: Cut[Row]
 
 
 def page_of(
@@ -49,36 +67,59 @@ def page_of(
     quarantined: Sequence[Row],
     timelines: Sequence[tuple[Choice, Timeline]],
 ) -> Page:
-    cases = cases_of(tables["runs"])
-    rows = time_rows(tables["timeouts"])
+    runs = tables["runs"]
+    cases = cases_of(runs)
+    names = Names.among(cases)
+    rows = time_rows(tables["timeouts"], cases, names)
     judged = tuple(row for row in rows if row.verdict != "unjudged")
-    claims = claims_of(tables["claims"])
+    told = [row for row in rows if row.verdict == "unjudged" and "(" not in row.what]
+    claims = claims_of(tables["claims"], tables["groups"], names)
+    heat = heat_of(cases, tables["timeouts"], names)
+    agreement = agreements_of(tables["agreement"])
+    drawn = {choice.run["run_id"] for choice, _ in timelines}
     return Page(
         headline=summary.headline(cases.values()),
-        lead=summary.lead(judged, claims),
-        facts=summary.facts(tables["runs"], manifests),
+        lead=summary.lead(heat, claims, agreement.finding if agreement else ""),
+        facts=summary.facts(runs, manifests),
+        warnings=summary.warnings(runs, manifests, len(quarantined)),
         counts=summary.counts(cases.values()),
-        attention=attention(cases, judged),
-        scenarios=scenarios_of(judged, cases),
-        unjudged=tuple(row for row in rows if row.verdict == "unjudged" and "(" not in row.what),
+        attention=attention(cases, judged, names, drawn),
+        heat=heat,
         claims=claims,
-        timelines=tuple(timelines),
+        scenarios=scenarios_of(judged, cases),
+        judged=(sum(row.verdict == "pass" for row in judged), len(judged)),
+        groups=groups_of(tables["groups"], names),
+        agreement=agreement,
+        recovery=recovery_of(tables["recovery"], names),
+        timelines=tuple((choice, names.of(choice.run), line) for choice, line in timelines),
         waits=waits_of(tables["waits"], tables["timeouts"]),
-        runs=tuple(tables["runs"]),
-        environment=summary.environment(tables["runs"], manifests),
-        quarantined=tuple(quarantined),
+        unjudged=cut(told, MOST_UNJUDGED, "report/timeouts.parquet"),
+        runs=runs_of(runs, names),
+        noise=noise_of(tables["noise"]),
+        environment=summary.environment(runs, manifests),
+        quarantined=cut(quarantined, MOST_QUARANTINED, "report/quarantined.parquet"),
     )
 
 
-def attention(cases: Mapping[tuple[Any, ...], Case], rows: Sequence[TimeRow]) -> tuple[Attention, ...]:
+def attention(
+    cases: Mapping[tuple[Any, ...], Case], rows: Sequence[TimeRow], names: Names, drawn: set[str]
+) -> Cut[Attention]:
     """Cases that did not pass, the gravest first, each with the rows that are to blame."""
-    found = [
+    worst = sorted(
+        ((key, case) for key, case in cases.items() if case.verdict not in ("pass", "skipped")),
+        key=lambda one: GRAVEST_FIRST.index(one[1].verdict),
+    )
+    to_blame: dict[tuple[Any, ...], list[TimeRow]] = {}
+    for row in rows:
+        if row.verdict in ("fail", "inconclusive"):
+            to_blame.setdefault(key_of(row.row), []).append(row)
+    found = (
         Attention(
             case=case,
-            rows=tuple(row for row in rows if key_of(row.row) == key and row.verdict in ("fail", "inconclusive")),
-            replay=f"faultlab replay {case.gravest_run['run_id']}",
+            client=names.of(case.first),
+            rows=tuple(to_blame.get(key, ())),
+            line=next((run["run_id"] for run in case.runs if run["run_id"] in drawn), ""),
         )
-        for key, case in cases.items()
-        if case.verdict not in ("pass", "skipped")
-    ]
-    return tuple(sorted(found, key=lambda one: GRAVEST_FIRST.index(one.case.verdict)))
+        for key, case in worst
+    )
+    return cut(found, MOST_ATTENTION, "the table below")

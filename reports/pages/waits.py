@@ -6,6 +6,9 @@ from typing import Any
 
 from reports.charts.letters import Badge, badges
 from reports.pages.cases import KEY, Row, key_of
+from reports.pages.cut import Cut, cut
+
+MOST_CASES = 60
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,8 +21,8 @@ class WaitRow:
     formula_s: float | None
 
 
-def waits_of(waits: Sequence[Row], timeouts: Sequence[Row]) -> tuple[tuple[str, tuple[WaitRow, ...]], ...]:
-    """The waits table with its cases' formulas beside it, by case and operation."""
+def waits_of(waits: Sequence[Row], timeouts: Sequence[Row]) -> Cut[tuple[str, tuple[WaitRow, ...]]]:
+    """The waits table with its cases' formulas beside it, by case and operation; what waited longest comes first."""
     terms = {
         (*key_of(row), str(row["measure"]).partition(".")[0]): row["terms"]
         for row in timeouts
@@ -40,10 +43,13 @@ def waits_of(waits: Sequence[Row], timeouts: Sequence[Row]) -> tuple[tuple[str, 
                 formula_s=sum(term["total"] for term in own) if own else None,
             )
         )
-    return tuple((title_of(key), tuple(own)) for key, own in together.items())
+    ordered = sorted(together.items(), key=lambda one: -sum(row.row["total_s"] for row in one[1]))
+    return cut(((title_of(key), tuple(own)) for key, own in ordered), MOST_CASES, "report/waits.parquet")
 
 
 def title_of(key: tuple[Any, ...]) -> str:
     named = dict(zip((*KEY, "operation"), key, strict=True))
     case = f", {named['case']}" if named["case"] else ""
-    return f"{named['scenario']}{case}, {named['client']} {named['client_version']}, {named['environment']}"
+    driver = "" if named["driver"] == "bundled" else f" ({named['driver']})"
+    client = f"{named['client']} {named['client_version']}{driver}"
+    return f"{named['scenario']}{case}, {client}, {named['environment']}: {named['operation']}"

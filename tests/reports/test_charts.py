@@ -52,7 +52,7 @@ def test_a_strip_puts_the_prediction_in_the_middle_and_the_tolerance_around_it()
     assert strip is not None
     assert strip.tick == MIDDLE
     assert strip.band == (MIDDLE - REACH, MIDDLE + REACH)
-    assert [dot.at for dot in strip.dots] == pytest.approx([MIDDLE, MIDDLE + REACH, MIDDLE - REACH])
+    assert [dot.at for dot in strip.dots] == pytest.approx([MIDDLE - REACH, MIDDLE, MIDDLE + REACH])
     assert strip.words == "3 of 3 runs within the tolerance"
 
 

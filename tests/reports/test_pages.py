@@ -7,8 +7,8 @@ import pytest
 from reports import figures
 from reports.jvm.rehearsal import Blackhole
 from reports.pages.cases import Case
-from reports.pages.choice import ANY, FAILED, REPRESENTATIVE, choose
-from reports.pages.markdown import text
+from reports.pages.choice import ANY, FAILED, MOST_FAILED, REPRESENTATIVE, choose
+from reports.pages.markdown import code, line, text, within
 from reports.pages.summary import headline
 from reports.pages.times import parameters_of
 from reports.result import ReportResult
@@ -63,7 +63,10 @@ def test_the_time_line_is_that_of_the_median_run_of_the_shortest_telling_case() 
 
 def test_a_failed_case_is_shown_first() -> None:
     failed = case(Blackhole(brokers=3), verdict="fail")
-    assert [choice.why for choice in choose([case(Blackhole()), failed])] == [FAILED, REPRESENTATIVE]
+    assert [choice.why for choice in choose([case(Blackhole()), failed])] == [
+        FAILED.format(most=MOST_FAILED),
+        REPRESENTATIVE,
+    ]
 
 
 def test_without_a_blackhole_the_rule_says_so() -> None:
@@ -117,9 +120,24 @@ def test_markdown_text_stays_text() -> None:
 def test_the_markdown_table_has_every_row_and_no_html(built: ReportResult, hard_folder: Path) -> None:
     lines = built.markdown.read_text(encoding="utf-8").splitlines()
     assert lines[0] == "# 1 of 13 cases failed; 1 met an error of the lab; 1 tested nothing."
-    rows = [line for line in lines if line.startswith("| ") and "time to error" in line]
+    full = lines[lines.index(next(line for line in lines if line.startswith("## sarama-upgrade-bound"))) :]
+    rows = [line for line in full if line.startswith("| ") and "time to error" in line]
     assert len(rows) == 13
     assert any("| \u2265 60.000 s |" in row for row in rows)
     assert not [line for line in lines if "<script" in line.replace("`<script", "")]
     widths = {line.replace("\\|", "").count("|") for line in rows}
     assert widths == {8}
+
+
+def test_markdown_that_is_too_long_says_what_it_leaves_out() -> None:
+    blocks = ["# first", *(f"## table {number}\n| a |\n| --- |\n| {'x' * 90} |" for number in range(40))]
+    cut = within(blocks, 2048)
+    assert len(cut.encode()) <= 2048
+    assert cut.startswith("# first\n\n## table 0\n")
+    left_out = 40 - cut.count("## table")
+    assert f"Cut at 2 KiB: {left_out} tables" in cut
+    assert within(blocks, 10**6).count("## table") == 40
+
+
+def test_a_name_that_begins_like_code_is_still_text() -> None:
+    assert line(["`<b>x</b>`", code("a*b")]) == r"| \`&lt;b&gt;x&lt;/b&gt;\` | `a*b` |"

@@ -1,0 +1,196 @@
+"""Agreement: whether the profiles, the simulation and the real clients show the same; disagreements first."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from reports import figures
+from reports.charts.compare import Compare, Marked, reach_of
+from reports.pages.cases import Row
+from reports.pages.cut import Cut, cut
+from reports.pages.times import parameters_of
+
+ORDER = ("differs", "unsure", "explained", "agrees")
+WORDS: Mapping[str, str] = {
+    "differs": "differs",
+    "unsure": "not enough runs",
+    "explained": "differs, explained",
+    "agrees": "agrees",
+}
+SIDES: Mapping[str, str] = {"real": "real client", "profile": "profile", "sim": "simulation"}
+MOST = {"differs": 100, "unsure": 60, "explained": 60, "agrees": 150}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SideRow:
+    """What one side showed, and how it compares: `against` is empty for the one that others are held against."""
+
+    side: str
+    name: str
+    found: str
+    runs: str
+    against: str
+    outcome: str
+    note: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgreementRow:
+    row: Row
+    client: str
+    case: tuple[tuple[str, str], ...]
+    what: str
+    predicted: str
+    bound: str
+    picture: Compare | None
+    sides: tuple[SideRow, ...]
+    outcome: str
+
+    @property
+    def standing(self) -> str:
+        """The verdict that it adds to the page's filters."""
+        return {"differs": "fail", "unsure": "inconclusive"}.get(self.outcome, "pass")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Agreements:
+    """`groups` by outcome, the worst first; `reach` is what the axis shows on each side, in per cent."""
+
+    groups: tuple[tuple[str, str, Cut[AgreementRow]], ...]
+    reach: float
+    finding: str
+
+
+def agreements_of(rows: Sequence[Row]) -> Agreements | None:
+    """None where nothing was compared."""
+    if not rows:
+        return None
+    marked = [marks_of(row) for row in rows]
+    reach = reach_of(one.middle for own in marked for one in own)
+    made = [agreement_row(row, own, reach) for row, own in zip(rows, marked, strict=True)]
+    made.sort(key=lambda one: -farthest(one))
+    groups = [
+        (outcome, WORDS[outcome], cut(own, MOST[outcome], "report/agreement.parquet"))
+        for outcome in ORDER
+        if (own := [one for one in made if one.outcome == outcome])
+    ]
+    return Agreements(groups=tuple(groups), reach=reach, finding=finding(Counter(row["outcome"] for row in rows)))
+
+
+def finding(told: Counter[str]) -> str:
+    total = told.total()
+    parts = [f"{told['agrees']:,} of {figures.many(total, 'measure')} agree"]
+    if told["differs"]:
+        parts.append(f"{told['differs']:,} differ{'s' if told['differs'] == 1 else ''}")
+    if told["explained"]:
+        parts.append(f"{told['explained']:,} differ for a reason that the sources show")
+    if told["unsure"]:
+        parts.append(f"{told['unsure']:,} cannot be told with so few runs")
+    return "; ".join(parts) + "."
+
+
+def marks_of(row: Row) -> tuple[Marked, ...]:
+    """Each side relative to the prediction; where there is none, to the real client's median, or the first that told
+    anything."""
+    told = {side["side"]: side for side in row["sides"] or [] if side["median"] is not None}
+    base = row["predicted"]
+    if base is None:
+        base = next((told[side]["median"] for side in SIDES if side in told), None)
+    if not base or row["unit"] == "outcome":
+        return ()
+    return tuple(
+        Marked(
+            side,
+            tuple(100 * (value - base) / base for value in told[side]["values"] or [told[side]["median"]]),
+            100 * (told[side]["median"] - base) / base,
+        )
+        for side in SIDES
+        if side in told
+    )
+
+
+def bounds_of(row: Row, marks: Sequence[Marked]) -> tuple[float, float] | None:
+    """Around the reference's median, as far as the narrowest comparison allows."""
+    base = row["predicted"] or next((s["median"] for s in row["sides"] if s["median"]), None)
+    for compared in row["compared"] or []:
+        reference = next((one.middle for one in marks if one.side == compared["reference"]), None)
+        if reference is not None and base:
+            off = 100 * compared["bound"] / base
+            return reference - off, reference + off
+    return None
+
+
+def agreement_row(row: Row, marks: tuple[Marked, ...], reach: float) -> AgreementRow:
+    sides = {side["side"]: side for side in row["sides"] or []}
+    compared = {one["side"]: one for one in row["compared"] or []}
+    told = tuple(side_row(row, sides[name], compared.get(name)) for name in SIDES if name in sides)
+    words = "; ".join(f"{one.name} {one.found}" for one in told)
+    return AgreementRow(
+        row=row,
+        client=f"{row['client']} {row['client_version']}",
+        case=parameters_of(row["case"]),
+        what=str(row["measure"]),
+        predicted=figures.NOTHING if row["unit"] == "outcome" else figures.amount(row["predicted"], row["unit"]),
+        bound=bound_of(row),
+        picture=Compare(marks, bounds_of(row, marks), reach, words) if marks else None,
+        sides=told,
+        outcome=row["outcome"],
+    )
+
+
+def side_row(row: Row, side: Row, compared: Row | None) -> SideRow:
+    ended = f", {side['censored']} did not end" if side["censored"] else ""
+    told = f"{side['measured']} of " if side["measured"] != side["runs"] else ""
+    outcome = compared["outcome"] if compared else ""
+    needed = f"needs about {compared['needed']} runs a side" if compared and compared["needed"] else ""
+    notes = [needed, (compared or {}).get("reason") or "", "" if side["measured"] else side["silent"] or ""]
+    return SideRow(
+        side=side["side"],
+        name=SIDES[side["side"]],
+        found=found_of(row, side),
+        runs=f"{told}{figures.many(side['runs'], 'run')}{ended}",
+        against=against(row, compared),
+        outcome=outcome,
+        note="; ".join(dict.fromkeys(note for note in notes if note)),
+        source=(compared or {}).get("source") or "",
+    )
+
+
+def found_of(row: Row, side: Row) -> str:
+    if row["unit"] != "outcome":
+        return figures.amount(side["median"], row["unit"])
+    return ", ".join(f"{one['word']} ({one['count']})" for one in side["outcomes"] or []) or figures.NOTHING
+
+
+def against(row: Row, compared: Row | None) -> str:
+    """`+0.004 s (+0.001 to +0.008)`."""
+    if compared is None:
+        return "held against it"
+    if row["unit"] == "outcome" or compared["difference"] is None:
+        return ""
+    low, high = compared["interval_low"], compared["interval_high"]
+    told = figures.difference(compared["difference"], row["unit"])
+    if low is None or high is None:
+        return told
+    first, last = (figures.difference(one, row["unit"]).removesuffix(" s") for one in (low, high))
+    return f"{told} ({first} to {last})"
+
+
+def bound_of(row: Row) -> str:
+    """`agrees within ±0.052 s`: the widest of its comparisons, which are nearly the same."""
+    bounds = [one["bound"] for one in row["compared"] or [] if one["difference"] is not None]
+    return (
+        f"agrees within \u00b1{figures.amount(max(bounds), row['unit'])}" if bounds and row["unit"] != "outcome" else ""
+    )
+
+
+def farthest(one: AgreementRow) -> float:
+    """How far the worst side is off, in its own bounds."""
+    found: list[Any] = [
+        abs(compared["difference"]) / (compared["bound"] or 1e-9)
+        for compared in one.row["compared"] or []
+        if compared["difference"] is not None
+    ]
+    return max(found, default=0.0)

@@ -1,0 +1,75 @@
+"""Statistics over repeats: what the runs of a case have in common, with how sure the lab is of it."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from reports import figures
+from reports.charts.interval import Bounded, bounded_of
+from reports.pages.cases import Names, Row
+from reports.pages.cut import Cut, cut
+from reports.pages.times import parameters_of
+from reports.pages.verdicts import GRAVEST_FIRST
+
+MOST = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupRow:
+    """One statistical expectation over one case. `expected` and `found` are told with their bounds."""
+
+    row: Row
+    client: str
+    fault: str
+    case: tuple[tuple[str, str], ...]
+    what: str
+    expected: str
+    tolerance: str
+    found: str
+    interval: str
+    picture: Bounded | None
+    verdict: str
+    runs: str
+
+
+def groups_of(groups: Iterable[Row], names: Names) -> Cut[GroupRow]:
+    """Failed ones first; claims stand with the other claims, and what does not apply stands nowhere."""
+    told = [row for row in groups if row["kind"] != "claim" and row["outcome"] != "skipped"]
+    told.sort(key=lambda row: (GRAVEST_FIRST.index(row["verdict"]), row["scenario"], row["line"] or 0))
+    return cut((group_row(row, names) for row in told), MOST, "report/groups.parquet")
+
+
+def group_row(row: Row, names: Names) -> GroupRow:
+    needs = f", needs about {row['needed']:,}" if row["needed"] else ""
+    return GroupRow(
+        row=row,
+        client=names.of(row),
+        fault=names.fault(row),
+        case=parameters_of(row["case"]),
+        what=statistic(row),
+        expected=figures.predicted(row),
+        tolerance=figures.tolerance(row),
+        found=figures.amount(row["estimate"], row["unit"]),
+        interval=between(row),
+        picture=bounded_of(row),
+        verdict=row["verdict"],
+        runs=f"{figures.many(row['measured'], 'run')}{needs}",
+    )
+
+
+def statistic(row: Row) -> str:
+    """`mean of probe.time_to_error`, `share of runs with probe.outcome == 'failed'`, `95 % quantile of ...`."""
+    if row["statistic"] == "share":
+        return f"share of runs with {row['of']}"
+    if row["statistic"] == "quantile":
+        return f"{100 * row['q']:g} % quantile of {row['of']}"
+    return f"{row['statistic']} of {row['of']}"
+
+
+def between(row: Row) -> str:
+    low, high = row["interval_low"], row["interval_high"]
+    if low is None and high is None:
+        return ""
+    if low is None or high is None:
+        side, value = ("at least", low) if high is None else ("at most", high)
+        return f"{side} {figures.amount(value, row['unit'])}"
+    return f"{figures.amount(low, row['unit']).removesuffix(' s')} to {figures.amount(high, row['unit'])}"

@@ -1,0 +1,138 @@
+"""The heat map: how long callers hang, client by client and fault by fault, whether or not they should."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from reports import figures
+from reports.charts.heat import shade_of
+from reports.pages.cases import Case, Names, Row, key_of
+from reports.pages.verdicts import gravest
+
+Cases = Mapping[tuple[Any, ...], Case]
+ENDINGS = {"time_to_error": (2, ""), "time_to_ack": (1, "acknowledged"), "time_to_end": (0, "returned")}
+"""What may end a caller's wait: the first that a case tells counts."""
+NO_SCENARIO = "no scenario here does it"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeatCell:
+    """One client under one fault. `number` is the longest median of its cases, `shade` its colour (None: there is
+    none). `ending` says what ended that wait. `reason` is why it was not run; it has no verdict then."""
+
+    client: str
+    fault: str
+    number: str = ""
+    shade: int | None = None
+    ending: str = ""
+    verdict: str = ""
+    cases: int = 0
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Heat:
+    faults: tuple[str, ...]
+    rows: tuple[tuple[str, tuple[HeatCell, ...]], ...]
+    longest: str
+    finding: str
+
+
+def heat_of(cases: Cases, timeouts: Sequence[Row], names: Names) -> Heat:
+    """Clients by name and release; faults from the one that hangs longest on."""
+    waits = waits_by_case(timeouts)
+    together: dict[tuple[str, str], list[tuple[Case, Row | None]]] = {}
+    for key, case in cases.items():
+        together.setdefault((names.of(case.first), case.fault), []).append((case, waits.get(key)))
+    cells = {place: cell_of(*place, own) for place, own in together.items()}
+    longest = {fault: 0.0 for _, fault in cells}
+    for (_, fault), own in together.items():
+        longest[fault] = max([longest[fault], *(row["median"] for _, row in own if row and failed(row))])
+    faults = sorted(longest, key=lambda fault: (-longest[fault], fault))
+    clients = sorted({client for client, _ in cells}, key=natural)
+    return Heat(
+        faults=tuple(faults),
+        rows=tuple(
+            (
+                client,
+                tuple(
+                    cells.get((client, fault)) or HeatCell(client=client, fault=fault, reason=NO_SCENARIO)
+                    for fault in faults
+                ),
+            )
+            for client in clients
+        ),
+        longest=longest_wait(together),
+        finding=finding(longest),
+    )
+
+
+def waits_by_case(timeouts: Iterable[Row]) -> dict[tuple[Any, ...], Row]:
+    """Each case's longest wait of a caller for its error; where none came, for its acknowledgement."""
+    longest: dict[tuple[Any, ...], Row] = {}
+    for row in timeouts:
+        if what_of(row) not in ENDINGS or row["median"] is None:
+            continue
+        known = longest.get(key_of(row))
+        if known is None or weight(row) > weight(known):
+            longest[key_of(row)] = row
+    return longest
+
+
+def what_of(row: Row) -> str:
+    return str(row["measure"]).rpartition(".")[2]
+
+
+def weight(row: Row) -> tuple[int, float]:
+    return ENDINGS[what_of(row)][0], row["median"]
+
+
+def failed(row: Row) -> bool:
+    return what_of(row) == "time_to_error"
+
+
+def cell_of(client: str, fault: str, own: Sequence[tuple[Case, Row | None]]) -> HeatCell:
+    verdict = gravest(case.verdict for case, _ in own)
+    if verdict == "skipped":
+        reason = next((text for case, _ in own for text in case.reasons), "skipped")
+        return HeatCell(client=client, fault=fault, reason=reason)
+    row = max((row for _, row in own if row), key=weight, default=None)
+    if row is None:
+        return HeatCell(client=client, fault=fault, verdict=verdict, cases=len(own), number=figures.NOTHING)
+    return HeatCell(
+        client=client,
+        fault=fault,
+        number=figures.short(row["median"], at_least=bool(row["median_is_bound"])),
+        shade=shade_of(row["median"]),
+        ending=ENDINGS[what_of(row)][1],
+        verdict=verdict,
+        cases=len(own),
+    )
+
+
+def longest_wait(together: Mapping[tuple[str, str], Sequence[tuple[Case, Row | None]]]) -> str:
+    """The worst of all, in one sentence."""
+    told = [(row, place) for place, own in together.items() for _, row in own if row and failed(row)]
+    if not told:
+        return "No call came back with an error."
+    row, (client, fault) = max(told, key=lambda one: one[0]["median"])
+    long = figures.bound(row["median"], "s", at_least=bool(row["median_is_bound"]))
+    return f"The longest wait for an error was {long}: {client}, {fault}."
+
+
+def finding(longest: Mapping[str, float]) -> str:
+    """The picture in one sentence."""
+    failing = {fault: seconds for fault, seconds in longest.items() if seconds > 0}
+    if not failing:
+        return "No call came back with an error in these runs: the times are those until an answer."
+    worst, least = max(failing, key=lambda one: failing[one]), min(failing, key=lambda one: failing[one])
+    first = f"Callers hang longest under {worst}, up to {figures.short(failing[worst])}"
+    return (
+        f"{first}; shortest under {least}, at most {figures.short(failing[least])}." if worst != least else f"{first}."
+    )
+
+
+def natural(name: str) -> list[tuple[int, str]]:
+    """`1.9.0` before `1.10.0`."""
+    return [(int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"(\d+)", name)]

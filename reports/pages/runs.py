@@ -1,0 +1,83 @@
+"""Single runs: the worst of them with all that is needed to see them again, and how quiet the machine was."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from reports import figures
+from reports.charts.histogram import Histogram, histogram_of
+from reports.pages.cases import Names, Row, fault_of
+from reports.pages.cut import Cut
+from reports.pages.verdicts import GRAVEST_FIRST
+
+MOST = 150
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunRow:
+    """`off` is how far its worst expectation is off, as text."""
+
+    row: Row
+    client: str
+    fault: str
+    off: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Noise:
+    """How late the lab's own timers came; `rows`: environment, runs, median, worst, tried again."""
+
+    finding: str
+    picture: Histogram | None
+    rows: tuple[tuple[str, str, str, str, str], ...]
+
+
+def runs_of(runs: Sequence[Row], names: Names) -> Cut[RunRow]:
+    """By verdict, the gravest first; then by how much of its tolerance a run used up."""
+    ordered = sorted(runs, key=lambda run: (GRAVEST_FIRST.index(run["verdict"]), -farthest(run)[0]))
+    made = (RunRow(row=run, client=names.of(run), fault=fault_of(run), off=farthest(run)[1]) for run in ordered[:MOST])
+    return Cut(tuple(made), len(runs), "report/runs.parquet")
+
+
+def farthest(run: Row) -> tuple[float, str]:
+    """The worst of its expectations: in tolerances, and in words."""
+    worst = (0.0, "")
+    for one in run["expectations"] or []:
+        found = one["measured"] if one["measured"] is not None else one["censored_at"]
+        if one["kind"] == "claim" or found is None or one["predicted"] is None:
+            continue
+        off = found - one["predicted"]
+        bounds = [abs(one[side] - one["predicted"]) for side in ("low", "high") if one[side] is not None]
+        used = abs(off) / (max(bounds, default=0.0) or 1e-9) if off else 0.0
+        if used > worst[0]:
+            worst = (used, f"{one['measure']} {figures.difference(off, one['unit'])}")
+    return worst
+
+
+def noise_of(noise: Iterable[Row]) -> Noise | None:
+    """None where no environment has noise: simulated time has none."""
+    by_place: dict[str, list[Row]] = {}
+    for row in noise:
+        by_place.setdefault(row["environment"], []).append(row)
+    by_place.pop("sim", None)
+    if not by_place:
+        return None
+    every = [row for own in by_place.values() for row in own]
+    again = sum(row["tries"] > 1 for row in every)
+    worst = max(row["loop_lag_p99_s"] for row in every)
+    return Noise(
+        finding=f"In the noisiest run that counts, 99 of 100 timers came at most {figures.short(worst)} late; "
+        f"{figures.many(again, 'run')} had to be tried again.",
+        picture=histogram_of([row["loop_lag_p99_s"] for row in every]),
+        rows=tuple(noise_row(place, own) for place, own in sorted(by_place.items())),
+    )
+
+
+def noise_row(place: str, own: Sequence[Row]) -> tuple[str, str, str, str, str]:
+    lags = sorted(row["loop_lag_p99_s"] for row in own)
+    return (
+        place,
+        f"{len(own):,}",
+        figures.short(lags[len(lags) // 2]),
+        figures.short(lags[-1]),
+        str(sum(row["tries"] > 1 for row in own)),
+    )
