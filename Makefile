@@ -1,7 +1,8 @@
 # Everything that a person types. Each target sets up first: it takes a fraction of a second when nothing changed.
 PYTHON ?= python3
 BIN := .venv/bin
-PYTEST := $(BIN)/python -m pytest
+# Every worker would rewrite every test, and every command under test compile all of faultlab, if nothing were kept.
+PYTEST := env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest
 
 .PHONY: help setup run test test-all check format bench fidelity fidelity-random lock clean
 
