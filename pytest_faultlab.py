@@ -168,7 +168,8 @@ class ScenarioFile(pytest.File):
         except (ScenarioMistakes, LabFailed) as error:
             raise self.CollectError(str(error)) from error
         for case in cases:
-            yield Case.from_parent(self, name=case["id"], case=case)
+            # As a text, so that pytest parses the id as it does when it reads ids back (--lf).
+            yield Case.from_parent(self, name=case["id"], case=case, nodeid=f"{self.nodeid}::{case['id']}")
 
 
 class Case(pytest.Item):

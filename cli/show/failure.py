@@ -38,7 +38,7 @@ def failure(case: Case, finding: Finding, breakdown: Breakdown | None, *, replay
         yield from where_it_went(breakdown)
     else:
         yield folded(f"{judged.formula}", lead="  formula    ")
-    yield folded(replay, lead="  replay     ")
+    yield _command(replay)
 
 
 def group_failure(case: Case, group: GroupRecord, *, replay: str) -> Iterator[Text]:
@@ -56,7 +56,7 @@ def group_failure(case: Case, group: GroupRecord, *, replay: str) -> Iterator[Te
     if group.reason:
         yield folded(group.reason, lead="  ")
     yield folded(group.formula, lead="  formula    ")
-    yield folded(f"{replay} (one of the runs)", lead="  replay     ")
+    yield _command(f"{replay} (one of the runs)")
 
 
 def trouble(case: Case, *, replay: str, logs: str | None) -> Iterator[Text]:
@@ -71,7 +71,7 @@ def trouble(case: Case, *, replay: str, logs: str | None) -> Iterator[Text]:
         yield folded(reason, lead="  ")
     if logs:
         yield folded(logs, lead="  logs       ")
-    yield folded(replay, lead="  replay     ")
+    yield _command(replay)
 
 
 def where_it_went(breakdown: Breakdown) -> Iterator[Text]:
@@ -86,6 +86,11 @@ def where_it_went(breakdown: Breakdown) -> Iterator[Text]:
     yield from strip(breakdown)
     if breakdown.never_waited_on:
         yield folded(", ".join(breakdown.never_waited_on), lead="  never waited on  ")
+
+
+def _command(replay: str) -> Text:
+    """Whole on one line, however long: it is there to be copied."""
+    return Text(f"  replay     {replay}")
 
 
 def _head(case: Case, finding: Finding) -> Text:

@@ -1,0 +1,151 @@
+"""Protects what a test of a scenario says: passed only with proof, failed with where the time went, errors told apart."""
+
+import json
+from pathlib import Path
+
+from project import WRONG, Project, processes_about, scenario, untouched
+
+PROGRAM = "{driver: {exec: [./mine]}, name: mine}"
+
+
+def runs_in(folder: Path) -> dict[str, list[str]]:
+    """The scenarios of which each results folder has runs."""
+    return {
+        path.parent.name: [json.loads(line)["scenario"] for line in path.read_text().splitlines()]
+        for path in sorted(folder.glob("*/runs.jsonl"))
+    }
+
+
+def test_a_pass_a_failure_and_what_tested_nothing(project: Project) -> None:
+    """One child for all: one results folder. JUnit tells failures from errors, and has the figures as properties."""
+    project.write("good.scenario.yaml", scenario("good"))
+    project.write("wrong.scenario.yaml", scenario("wrong", bound=WRONG))
+    project.write("nothing.scenario.yaml", untouched("nothing"))
+    project.write("test_own.py", "def test_own(): pass\n")
+    done = project.pytest("--faultlab-out=kept")
+    assert done.code == 1, done.out
+    assert done.outcomes == {"good": "passed", "wrong": "failure", "nothing": "error", "test_own": "passed"}
+    good, wrong, nothing = (done.cases[name] for name in ("good", "wrong", "nothing"))
+    assert (good.properties["predicted"], good.properties["measured"]) == ("2.000 s ± 0.070", "2.000 s")
+    assert (good.properties["verdict"], good.properties["environment"]) == ("pass", "sim")
+    assert (wrong.properties["predicted"], wrong.properties["measured"]) == ("4.000 s ± 0.090", "2.000 s")
+    assert wrong.properties["probe.time_to_error"] == "2 s"
+    assert wrong.text.startswith("probe.time_to_error: measured 2.000 s, expected 4.000 s ± 0.090")
+    for told in (
+        "  Net.ReadTimeout  2 x 2.000  4.000    1 x   2.000    -2.000  1 missing\n",
+        "  never waited on  Net.DialTimeout\n",
+        f"  replay     {wrong.properties['replay']}",
+    ):
+        assert told in wrong.text, "where the time went, and the replay command"
+        assert told in done.out, "as on the terminal"
+    assert "nothing was tested: " in nothing.text
+    assert "fault `outage`" in nothing.text
+    assert "dropped 0 packets" in nothing.text
+    assert "FAILED wrong.scenario.yaml::wrong - probe.time_to_error: measured 2.000 s, expected 4.000 s" in done.out
+    assert "ERROR nothing.scenario.yaml::nothing - nothing was tested: " in done.out
+    assert "pytest_faultlab.py" not in done.out, "no traceback of the plugin"
+    assert {name: sorted(names) for name, names in runs_in(project.path / "kept").items()} == {
+        "pytest-1": ["good", "nothing", "wrong"]
+    }
+    assert "faultlab report " in done.out
+    assert processes_about(project.path) == []
+
+
+def test_what_tested_nothing_can_be_skipped_but_never_passes(project: Project) -> None:
+    project.write("nothing.scenario.yaml", untouched("nothing"))
+    project.write("pytest.ini", "[pytest]\nfaultlab_inconclusive = skip\nfaultlab_env = sim\n")
+    done = project.pytest(env=None)
+    assert done.outcomes == {"nothing": "skipped"}, done.out
+    assert "inconclusive: " in done.cases["nothing"].text
+
+
+def test_what_a_world_cannot_run_is_an_error_beside_what_it_can(project: Project) -> None:
+    project.write("good.scenario.yaml", scenario("good"))
+    project.write("mine", "#!/bin/sh\n").chmod(0o755)
+    project.write("program.scenario.yaml", scenario("program", client=PROGRAM))
+    done = project.pytest()
+    assert done.outcomes == {"good": "passed", "program": "error"}, done.out
+    assert "it cannot be run here" in done.cases["program"].text
+    assert "program.scenario.yaml:5:" in done.cases["program"].text
+
+
+def test_a_lab_that_cannot_begin_is_an_error_of_the_lab_for_every_case(project: Project) -> None:
+    project.write("one.scenario.yaml", scenario("one"))
+    project.write("two.scenario.yaml", scenario("two"))
+    done = project.pytest(env="local", TOXIPROXY_SERVER="/nowhere/toxiproxy-server")
+    assert done.code == 1
+    assert done.outcomes == {"one": "error", "two": "error"}, done.out
+    assert "/nowhere/toxiproxy-server" in done.cases["one"].text
+    assert done.cases["one"].text == done.cases["two"].text
+    unwritable = project.pytest("--faultlab-out=/proc/nowhere", "one.scenario.yaml")
+    assert "cannot make /proc/nowhere/pytest-1: " in unwritable.cases["one"].text
+    assert "Traceback" not in unwritable.out
+
+
+def test_only_what_pytest_chooses_is_run(project: Project) -> None:
+    """-k, a skip mark of somebody's conftest, then --lf: each session has a folder with just its runs."""
+    project.write("good.scenario.yaml", scenario("good"))
+    project.write("wrong.scenario.yaml", scenario("wrong", bound=WRONG, matrix="{settings.Producer.Retry.Max: [0, 1]}"))
+    project.write("other.scenario.yaml", scenario("other"))
+    project.write(
+        "conftest.py",
+        "import pytest\n\ndef pytest_collection_modifyitems(items):\n    for item in items:\n"
+        "        if item.name == 'good':\n            item.add_marker(pytest.mark.skip(reason='not today'))\n",
+    )
+    first = project.pytest("--faultlab-out=kept", "-k", "not other")
+    assert first.outcomes == {
+        "good": "skipped", "wrong[Producer.Retry.Max=0]": "failure", "wrong[Producer.Retry.Max=1]": "failure",
+    }, first.out  # fmt: skip
+    project.write("wrong.scenario.yaml", scenario("wrong", matrix="{settings.Producer.Retry.Max: [0, 1]}"))
+    second = project.pytest("--faultlab-out=kept", "--lf")
+    assert second.outcomes == {"wrong[Producer.Retry.Max=0]": "passed", "wrong[Producer.Retry.Max=1]": "failure"}
+    third = project.pytest("--faultlab-out=kept", "--lf")
+    assert list(third.outcomes) == ["wrong[Producer.Retry.Max=1]"], third.out
+    assert runs_in(project.path / "kept") == {
+        "pytest-1": ["wrong"] * 2,
+        "pytest-2": ["wrong"] * 2,
+        "pytest-3": ["wrong"],
+    }
+
+
+def test_x_stops_at_the_first_failure_and_leaves_no_process(project: Project) -> None:
+    project.write("a.scenario.yaml", scenario("wrong", bound=WRONG))
+    project.write("b.scenario.yaml", scenario("good", matrix="{settings.Net.DialTimeout: [1s, 2s, 3s]}"))
+    done = project.pytest("-x", "-p", "no:cacheprovider")
+    assert done.code == 1
+    assert done.outcomes == {"wrong": "failure"}, done.out
+    assert processes_about(project.path) == []
+
+
+def test_workers_of_xdist_share_the_cases(project: Project) -> None:
+    project.write("good.scenario.yaml", scenario("good", matrix="{settings.Net.DialTimeout: [1s, 2s, 3s]}"))
+    project.write("wrong.scenario.yaml", scenario("wrong", bound=WRONG))
+    done = project.pytest("-n", "2", "--faultlab-out=kept")
+    assert done.code == 1
+    told = {f"good[Net.DialTimeout={n}s]": "passed" for n in (1, 2, 3)}
+    assert done.outcomes == {**told, "wrong": "failure"}, done.out
+    assert "1 missing" in done.cases["wrong"].text
+    ran = runs_in(project.path / "kept")
+    assert sorted(name for names in ran.values() for name in names) == ["good"] * 3 + ["wrong"], "each case once"
+    assert {name[: len("pytest-gw0")] for name in ran} == {"pytest-gw0", "pytest-gw1"}
+    assert processes_about(project.path) == []
+
+
+def test_options_of_command_line_and_configuration(project: Project) -> None:
+    project.write("good.scenario.yaml", scenario("good"))
+    project.write(
+        "pytest.ini", "[pytest]\nfaultlab_env = sim\nfaultlab_repeat = 3\nfaultlab_seed = 5\nfaultlab_out = kept\n"
+    )
+    assert project.pytest(env=None).code == 0
+    assert project.pytest("--faultlab-repeat=2", "--faultlab-seed=6", env=None).code == 0
+    manifests = [json.loads(path.read_text()) for path in sorted((project.path / "kept").glob("*/manifest.json"))]
+    assert [(len(m["run_ids"]), m["seed"], m["environment"]) for m in manifests] == [(3, 5, "sim"), (2, 6, "sim")]
+    for wrong, told in (
+        ("--faultlab-env=moon", "faultlab_env is auto or sim or local, not moon"),
+        ("--faultlab-repeat=0", "faultlab_repeat is a whole number from 1, not 0"),
+        ("--faultlab-seed=x", "faultlab_seed is a whole number from 0, not x"),
+        ("--faultlab-inconclusive=pass", "faultlab_inconclusive is fail or skip, not pass"),
+    ):
+        done = project.pytest(wrong, env=None)
+        assert done.code == 4
+        assert told in done.out
