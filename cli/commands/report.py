@@ -8,6 +8,7 @@ import click
 from cli.console import console
 from cli.exits import Exit
 from cli.making import make_report
+from cli.opening import show
 from cli.show.figures import many
 
 
@@ -19,6 +20,7 @@ def report(
     archive: str | None,
     spark: tuple[str, ...],
     json: bool,
+    open_: bool,
 ) -> Exit:
     """Write the report of results folders: a page, the timeout table, and every table as Parquet and CSV.
 
@@ -41,6 +43,9 @@ def report(
         click.echo(json_module.dumps(told, indent=2))
     set_aside = f", {many(made.quarantined, 'line')} set aside" if made.quarantined else ""
     screen.print(f"{made.page}   {many(made.runs, 'run')}{set_aside}   {made.seconds:.1f} s")
+    trouble = show(made.page) if open_ else ""
+    if trouble:
+        screen.print(f"not opened: {trouble}; open the file above in a browser")
     return Exit.PASSED
 
 
@@ -73,6 +78,7 @@ command = click.Command(
         click.Option(
             ["--spark"], multiple=True, metavar="spark.NAME=VALUE", help="A setting for Spark, as jars for s3a."
         ),
+        click.Option(["--open", "open_"], is_flag=True, help="Show the page in the browser, and end."),
         click.Option(["--json"], is_flag=True, help="Name what was written as a JSON document on stdout."),
     ],
 )

@@ -1,6 +1,7 @@
 """Protects the way from records to the page: made on demand or with the run, and a clear word where it cannot be."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -18,8 +19,10 @@ def results(tmp_path: Path) -> Path:
 def test_a_report_names_its_page_and_what_was_set_aside(results: Path) -> None:
     with (results / "runs.jsonl").open("a") as handle:
         handle.write("no record\n")
-    done = faultlab("report", "r", "--json", cwd=results.parent)
+    env = {**os.environ, "DISPLAY": "", "WAYLAND_DISPLAY": "", "BROWSER": ""}
+    done = faultlab("report", "r", "--json", "--open", cwd=results.parent, env=env)
     assert done.code == 0, done.err
+    assert "not opened: " in done.err
     told = json.loads(done.out)
     assert (told["runs"], told["quarantined"]) == (2, 1)
     assert (results.parent / told["page"]).stat().st_size > 10_000
