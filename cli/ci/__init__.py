@@ -6,7 +6,18 @@ Commands with `--ci` share it; it knows CI systems and nothing of scenarios.
 from cli.ci.annotations import Annotation, Level, say
 from cli.ci.groups import group
 from cli.ci.log import LogStream, harmless
-from cli.ci.step_summary import append_summary
+from cli.ci.step_summary import append_summary, unwritable
 from cli.ci.systems import System, this_system
 
-__all__ = ["Annotation", "Level", "LogStream", "System", "append_summary", "group", "harmless", "say", "this_system"]
+__all__ = [
+    "Annotation",
+    "Level",
+    "LogStream",
+    "System",
+    "append_summary",
+    "group",
+    "harmless",
+    "say",
+    "this_system",
+    "unwritable",
+]

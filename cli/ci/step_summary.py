@@ -27,6 +27,18 @@ def append_summary(markdown: str, environment: Mapping[str, str] = os.environ) -
     return None
 
 
+def unwritable(environment: Mapping[str, str] = os.environ) -> str | None:
+    """Why a summary could not be written, None where it could be or none is asked for."""
+    name = environment.get(VARIABLE)
+    if not name:
+        return None
+    path = Path(name)
+    there = path if path.exists() else path.parent
+    if there.exists() and os.access(there, os.W_OK):
+        return None
+    return f"{VARIABLE} names {path}, which cannot be written"
+
+
 def _cut(text: str, room_bytes: int) -> str:
     if len(text.encode()) <= room_bytes:
         return text

@@ -1,6 +1,7 @@
 """`faultlab doctor`: what this machine can do, what is missing, and how to get it."""
 
 import json as json_module
+import os
 import platform
 from collections.abc import Iterator
 from dataclasses import asdict
@@ -9,6 +10,7 @@ from importlib.util import find_spec
 
 import click
 
+from cli.ci import System, this_system, unwritable
 from cli.console import console
 from cli.exits import Exit
 from cli.show.rows import folded
@@ -16,6 +18,12 @@ from harness.environments.local.doctor import Finding, findings
 from harness.realclients import real_clients
 from reports import NEEDED, JavaMissing
 
+MARKS = {
+    System.GITHUB: "groups, annotations",
+    System.GITLAB: "sections that fold, a line for each failure",
+    System.OTHER: "headings, a line and an annotation for each failure",
+}
+"""What `--ci` writes into the log of each system."""
 STYLES = {"ok": "green", "note": "yellow", "missing": "bold red"}
 
 
@@ -25,7 +33,7 @@ def doctor(*, json: bool) -> Exit:
     Exits with 3 where the environment `local` cannot run here.
     """
     of_local = findings()
-    found = [_python(), *of_local, _real_clients(), *_report()]
+    found = [_python(), *of_local, _real_clients(), *_report(), *_ci()]
     able = all(finding.state != "missing" for finding in of_local)
     if json:
         told = {"format": 1, "local": able, "findings": [asdict(finding) for finding in found]}
@@ -75,6 +83,20 @@ def _report() -> Iterator[Finding]:
         return
     archive = "class archive made" if archive_for(java).exists else "its class archive is made by the first report"
     yield Finding(name="java", state="ok", text=f"{java}; {archive}")
+
+
+def _ci() -> Iterator[Finding]:
+    """What `--ci` will do here; nothing outside of CI."""
+    system = this_system()
+    if system is System.OTHER and not os.environ.get("CI"):
+        return
+    wrong = unwritable()
+    if wrong is not None:
+        remedy = "let it name a file, or unset it"
+        yield Finding(name="ci", state="note", text=f"{system.value}: {wrong}: no summary of the job", remedy=remedy)
+        return
+    summary = ", a summary of the job" if os.environ.get("GITHUB_STEP_SUMMARY") else ""
+    yield Finding(name="ci", state="ok", text=f"{system.value}: {MARKS[system]}{summary}, JUnit XML beside results")
 
 
 command = click.Command(

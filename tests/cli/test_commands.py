@@ -87,6 +87,23 @@ def test_doctor_tells_programs_the_same_as_people(tmp_path: Path) -> None:
         assert (finding["state"] == "missing") <= (finding["remedy"] is not None), "what is missing has a remedy"
 
 
+@pytest.mark.cell
+def test_doctor_says_what_ci_will_have(tmp_path: Path) -> None:
+    def told(**env: str) -> list[str]:
+        found = json.loads(faultlab("doctor", "--json", cwd=tmp_path, env=env).out)["findings"]
+        return [f"{one['state']}: {one['text']}" for one in found if one["name"] == "ci"]
+
+    assert told() == []
+    assert told(GITLAB_CI="true")[0].startswith("ok: GitLab CI: sections that fold, ")
+    summary = {"GITHUB_ACTIONS": "true", "GITHUB_STEP_SUMMARY": str(tmp_path / "summary.md")}
+    assert told(**summary) == [
+        "ok: GitHub Actions: groups, annotations, a summary of the job, JUnit XML beside results"
+    ]
+    lost = {**summary, "GITHUB_STEP_SUMMARY": str(tmp_path / "no" / "summary.md")}
+    assert told(**lost)[0].startswith("note: GitHub Actions: GITHUB_STEP_SUMMARY names ")
+    assert not (tmp_path / "summary.md").exists(), "it only looks"
+
+
 def test_a_bug_is_told_in_two_lines_with_a_file_of_details(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
