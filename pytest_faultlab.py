@@ -196,15 +196,14 @@ class Case(pytest.Item):
         session = self.config.stash[SESSION]
         told = session.told(self)
         if "verdict" not in told:
-            _nothing_tested(session.options, "it cannot be run here", told["text"])
-            return
+            raise Unproven(_or_skipped(session.options, "it cannot be run here", told["text"]))
         self._told = told
         self._note(told)
         if told["verdict"] == "lab_error":
             who = "the client's program" if told["blame"] == "subject" else "the lab"
             raise Unproven(f"{who} failed: {told['summary']}\n\n{told['text']}")
         if told["verdict"] in ("inconclusive", "skipped"):
-            _nothing_tested(session.options, told["summary"], told["text"])
+            raise Unproven(_or_skipped(session.options, told["summary"], told["text"]))
 
     def runtest(self) -> None:
         assert self._told is not None
@@ -256,6 +255,7 @@ class Lab:
         the same as a mapping. `settings` replace or add to the client's own, as the scenario would write them (`"1s"`).
         What is not given is as on pytest's command line. Raises ScenarioMistakes, LabFailed.
         """
+        __tracebackhide__ = True
         out = self._session.new_folder()
         changes = [f"{name}={json.dumps(v) if isinstance(v, bool) else v}" for name, v in (settings or {}).items()]
         said = [*self._session.options.arguments(environment, repeat, seed), *(f"--set={one}" for one in changes)]
@@ -267,9 +267,10 @@ class Lab:
 
     def check(self, result: Result) -> None:
         """Fail the test where the verdict is no pass, with what faultlab shows for it. Nothing tested is no pass."""
+        __tracebackhide__ = True
         for case in result.cases:
             if case.verdict in ("inconclusive", "skipped"):
-                _nothing_tested(self._session.options, case.summary, case.text)
+                pytest.fail(_or_skipped(self._session.options, case.summary, case.text), pytrace=False)
             elif case.verdict != "pass":
                 pytest.fail(f"{case.summary}\n\n{case.text}", pytrace=False)
 
@@ -354,10 +355,11 @@ def _below(path: Path, config: pytest.Config) -> Iterable[Path]:
     return found
 
 
-def _nothing_tested(options: Options, why: str, text: str) -> None:
+def _or_skipped(options: Options, why: str, text: str) -> str:
+    """What is said of a case that tested nothing, unless that is to be skipped."""
     if options.inconclusive == "skip":
         pytest.skip(f"inconclusive: {why}")
-    raise Unproven(f"nothing was tested: {why}\n\n{text}")
+    return f"inconclusive: {why}\n\n{text}"
 
 
 def _word(scenario: str | os.PathLike[str] | Mapping[str, Any], out: Path) -> str:
