@@ -18,8 +18,8 @@ def compare(*, first: Path, second: Path, only: tuple[str, ...], all_: bool, jso
     """Show what differs between two suites, and by how much.
 
     A and B are results folders, or baseline files: of other releases, settings or machines. Nothing is judged: for that
-    there is `faultlab gate`. An interval holds the true difference with 95 %: of a hundred equal ones some five seem to
-    differ.
+    there is `faultlab gate`. An interval holds the true difference with 99 %: of a hundred measures that are equal, one
+    seems to differ.
     """
     found = side_by_side(read_side(first), read_side(second), only=only)
     for side in (found.first, found.second):

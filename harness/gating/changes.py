@@ -11,7 +11,7 @@ from harness.stats.significance import chance_more_often
 PROOF = frozenset({Kind.LOST, Kind.DUPLICATED})
 """A single one is proof enough where there was none before: no machine is so noisy that it loses a message."""
 
-SUSPICIOUS = 0.1
+SUSPICIOUS = 0.05
 """Above this chance nobody asks for more runs: of what comes and goes by chance, no number of runs would be enough."""
 
 
@@ -38,6 +38,11 @@ class Change:
     def plain(self) -> bool:
         """No test is needed: every run does it now and none did, or it is something that proves itself."""
         return self.new and (self.now == self.of_now or self.happening.kind in PROOF)
+
+    @property
+    def testable(self) -> bool:
+        """Whether it happened in some runs and not in others: in any other case no order of them says anything."""
+        return not self.plain and 0 < self.before + self.now < self.of_before + self.of_now
 
     @property
     def suspicious(self) -> bool:

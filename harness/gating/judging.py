@@ -1,7 +1,7 @@
 """Which of all differences are alarms.
 
 An alarm needs two things: an order of runs so clear that chance alone makes one in fewer than `LEVEL` of all suites in
-which nothing changed (false discovery rates over everything that is held against its baseline), and an interval that
+which nothing changed (false discovery rates over every difference that could be one), and an interval that
 lies above the floor as a whole. What an alarm could not be told from is `unsure`, and says how many runs it takes.
 """
 
@@ -16,8 +16,8 @@ from harness.gating.shifts import Shift, compare_samples, floor_of, tested
 from harness.gating.where import where
 from harness.stats.significance import false_discovery_rates, runs_to_tell
 
-LEVEL = 0.005
-"""Half of what is promised: of suites in which nothing changed, at most one in a hundred alarms."""
+LEVEL = 0.01
+"""What is promised: of suites in which nothing changed, at most one in a hundred alarms."""
 
 Said = Literal["regression", "unsure", "better", "unchanged"]
 
@@ -62,11 +62,12 @@ class Compared:
 def judge_pairs(pairs: Sequence[tuple[CaseRuns, CaseRuns]], floor: Floor) -> tuple[Compared, ...]:
     """Hold all pairs of (before, now) against each other as one family. Each has counted runs on both sides."""
     held = [(before, now, tuple(_held(before, now, floor))) for before, now in pairs]
-    family = [one for _, _, found in held for one in found]
-    rates = iter(false_discovery_rates([one.chance for one in family]))
+    family = [one.chance for _, _, found in held for one in found if one.testable]
+    rates = iter(false_discovery_rates(family))
     alone = LEVEL / max(1, len(family))
     return tuple(
-        _compared(before, now, [_judged(one, next(rates), alone) for one in found]) for before, now, found in held
+        _compared(before, now, [_judged(one, next(rates) if one.testable else 1.0, alone) for one in found])
+        for before, now, found in held
     )
 
 

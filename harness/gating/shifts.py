@@ -1,6 +1,6 @@
 """One measure of one case on both sides: by how much it shifted, how sure that is, and whether it matters."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import ceil, nextafter
 
@@ -9,13 +9,16 @@ from harness.gating.floor import Floor
 from harness.stats import Interval
 from harness.stats.bootstrap import bootstrapped_shift
 from harness.stats.ranks import chance_above
-from harness.stats.shift import shift
+from harness.stats.shift import shift, shift_interval
 
-UNCERTAINTY = 0.05
+UNCERTAINTY = 0.1
 """The true shift lies outside of its interval with about this chance."""
 
-LEAST = 6
-"""Runs a side. Between the least and the largest of fewer values the true median lies with less than 95 %."""
+DOUBT = 0.001
+"""The exact interval at this chance is wider by far than one that is drawn at UNCERTAINTY."""
+
+LEAST = 5
+"""Runs a side. Between the least and the largest of fewer values the true median lies with less than 90 %."""
 
 MOST_RUNS = 1000
 """More runs a side are never asked for by number."""
@@ -31,7 +34,7 @@ class Shift:
     """`before` and `now` are medians, `shift` the median of all differences between two runs, in the measure's unit.
 
     `chance` is that of an order as clear as this one if nothing changed. `interval` is None where there were too few
-    runs for one, or where all runs of both sides lie within the floor. `endless`: one of the medians is that of times
+    runs for one, or where the shift lies within the floor beyond doubt. `endless`: one of the medians is that of times
     that had not ended, so that it is a lower bound.
     """
 
@@ -47,8 +50,16 @@ class Shift:
     interval: Interval | None = None
     before_endless: bool = False
     now_endless: bool = False
+    spread: float = 0.0
+    """Between the least and the largest value of both sides together."""
     identical: bool = False
     """Both sides told the very same values: on virtual time the same runs do."""
+
+    @property
+    def testable(self) -> bool:
+        """Whether any order of these very runs could be an alarm. Which one they came in plays no part in it, so that
+        what could be none need not be counted among the tests."""
+        return self.enough and self.spread > self.floor
 
     @property
     def enough(self) -> bool:
@@ -108,8 +119,13 @@ def _told_by_all(alias: str, before: CaseRuns, now: CaseRuns) -> bool:
     )
 
 
-def compare_samples(measure: str, before: Sample, now: Sample, floor: float, *, always: bool = False) -> Shift:
-    """Hold one sample against the other. `always`: an interval also where nothing lies beyond the floor."""
+def compare_samples(
+    measure: str, before: Sample, now: Sample, floor: float, *, chance: float = UNCERTAINTY, always: bool = False
+) -> Shift:
+    """Hold one sample against the other; the true shift lies outside of the interval with about this `chance`.
+
+    `always`: an interval also where nothing lies beyond the floor.
+    """
     # One place for all that did not end: above every time that did.
     endless = nextafter(max(before.longest, now.longest), float("inf"))
     below, above = before.ranked(endless), now.ranked(endless)
@@ -117,21 +133,27 @@ def compare_samples(measure: str, before: Sample, now: Sample, floor: float, *, 
         measure=measure, unit=before.unit, before=before.middle, now=now.middle, shift=shift(below, above),
         floor=floor, runs_before=len(below), runs_now=len(above),
         before_endless=_endless(before), now_endless=_endless(now), identical=before == now,
+        spread=max(*below, *above) - min(*below, *above),
     )  # fmt: skip
-    together = (*below, *above)
-    near = max(together) - min(together) <= floor
+    near = found.spread <= floor or _near(below, above, floor)
     if not found.enough or (near and not always):
         return found
     return replace(
         found,
         chance=1.0 if near else chance_above(below, above),
-        interval=bootstrapped_shift(below, above, chance=UNCERTAINTY),
+        interval=bootstrapped_shift(below, above, chance=chance),
     )
 
 
 def floor_of(sample: Sample, floor: Floor, late_s: float) -> float:
     """What a shift away from this sample must exceed to matter."""
     return floor.of_time(sample.middle, late_s) if sample.unit == "s" else floor.of_count(sample.middle)
+
+
+def _near(below: Sequence[float], above: Sequence[float], floor: float) -> bool:
+    """Whether the shift lies within the floor beyond doubt, so that nothing need be drawn: strays change nothing."""
+    sure = shift_interval(below, above, chance=DOUBT)
+    return -floor <= sure.low and sure.high <= floor
 
 
 def _endless(sample: Sample) -> bool:

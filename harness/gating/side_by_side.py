@@ -10,6 +10,9 @@ from harness.gating.comparison import elsewhere, selected
 from harness.gating.shifts import Shift, compare_samples, tested
 from harness.gating.where import settings_changed
 
+CHANCE = 0.01
+"""Of a hundred equal measures about one seems to differ."""
+
 FINE_S = 0.001
 """Less than this is the lab's own."""
 
@@ -82,7 +85,7 @@ def _pairs(first: Sequence[CaseRuns], second: Sequence[CaseRuns]) -> Iterator[tu
 
 def _beside(first: CaseRuns, second: CaseRuns) -> Beside:
     shifts = [
-        compare_samples(name, first.samples[name], second.samples[name], 0.0, always=True)
+        compare_samples(name, first.samples[name], second.samples[name], 0.0, chance=CHANCE, always=True)
         for name in tested(first, second)
     ]
     return Beside(

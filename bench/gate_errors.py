@@ -1,0 +1,164 @@
+"""How often the gate is wrong: alarms where nothing changed, and slow-downs that it does not find.
+
+Suites of 14 scenarios are drawn from runs that were really made on real sockets (bench/data/gate_runs.json, how it was
+made: tools/gate_recording.py). Each suite takes one case of every scenario, and 20 runs of it for either side. Where
+nothing changed, both sides come from the same runs; a slow-down makes the longest time of one case 10 % + 100 ms
+longer in each run of the later side.
+
+    .venv/bin/python bench/gate_errors.py [--null 2000] [--slower 1000] [--runs 20]
+"""
+
+import argparse
+import json
+import os
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from harness.gating.cases import CaseName, CaseRuns, Happening, Sample, Side, Unit
+from harness.gating.comparison import gate
+from harness.gating.shifts import tested
+from harness.stats import median, share_interval
+
+RUNS = Path(__file__).parent / "data" / "gate_runs.json"
+MOST_ALARMS = 0.01
+LEAST_FOUND = 0.95
+SLOWER, LATER_S = 0.10, 0.100
+DOUBT = 0.05
+Values = Sequence[float | str | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Pool:
+    """The runs of one case, column by column."""
+
+    name: CaseName
+    operations: tuple[str, ...]
+    late_s: Sequence[float]
+    happened: Mapping[Happening, Sequence[int]]
+    measures: Mapping[str, tuple[Unit, Values]]
+
+    def draw(self, random: Random, runs: int, *, slower: str | None = None) -> CaseRuns:
+        """So many runs with replacement; `slower` names the measure that takes longer in them."""
+        chosen = random.choices(range(len(self.late_s)), k=runs)
+        samples = {
+            measure: _sample(unit, [values[n] for n in chosen], longer=measure == slower)
+            for measure, (unit, values) in self.measures.items()
+        }
+        return CaseRuns(
+            name=self.name,
+            runs=runs,
+            counted=runs,
+            samples={measure: sample for measure, sample in samples.items() if len(sample)},
+            happened={one: times for one, told in self.happened.items() if (times := sum(told[n] for n in chosen))},
+            operations=self.operations,
+            late_s=median(self.late_s[n] for n in chosen),
+        )
+
+
+def _sample(unit: Unit, values: Values, *, longer: bool) -> Sample:
+    def taken(seconds: float) -> float:
+        return seconds * (1 + SLOWER) + LATER_S if longer else seconds
+
+    ended = sorted(taken(value) for value in values if isinstance(value, float | int))
+    bounds = sorted(taken(float(value)) for value in values if isinstance(value, str))
+    return Sample(unit, tuple(ended), tuple(bounds))
+
+
+@lru_cache(maxsize=1)
+def pools() -> dict[str, list[Pool]]:
+    """By scenario."""
+    found: dict[str, list[Pool]] = {}
+    for case in json.loads(RUNS.read_text(encoding="utf-8"))["cases"]:
+        pool = _pool(case)
+        found.setdefault(pool.name.scenario, []).append(pool)
+    return found
+
+
+def _pool(case: dict[str, Any]) -> Pool:
+    *head, parameters = case["name"]
+    columns = {key.partition(" ")[::2]: values for key, values in case.items()}
+    return Pool(
+        name=CaseName(*head, tuple((name, text) for name, text in parameters)),
+        operations=tuple(case["operations"]),
+        late_s=case["late_s"],
+        happened={Happening.parse(rest): told for (kind, rest), told in columns.items() if kind == "happened"},
+        measures={
+            rest: ("s" if kind == "s" else "count", values)
+            for (kind, rest), values in columns.items()
+            if kind in ("s", "count") and rest
+        },
+    )
+
+
+def null_suite(runs: int, number: int) -> str:
+    """One suite in which nothing changed: what the gate says of it."""
+    random = Random(f"null {number}")
+    chosen = [random.choice(cases) for cases in pools().values()]
+    gated = gate(*(_side([pool.draw(random, runs) for pool in chosen]) for _ in range(2)))
+    return "alarm" if gated.regressed else "unsure" if gated.inconclusive else "unchanged"
+
+
+def slower_suite(runs: int, number: int) -> str:
+    """One suite in which one case became slower: whether the gate finds it."""
+    random = Random(f"slower {number}")
+    chosen = [random.choice(cases) for cases in pools().values()]
+    victim = chosen[number % len(chosen)]
+    before = [pool.draw(random, runs) for pool in chosen]
+    now = [pool.draw(random, runs, slower=_longest(pool) if pool is victim else None) for pool in chosen]
+    gated = gate(_side(before), _side(now))
+    found = any(one.name == victim.name for one in gated.that("regression"))
+    return "found" if found else f"missed {victim.name.scenario}"
+
+
+def _longest(pool: Pool) -> str:
+    """The time that a slow-down shows in, of those that the gate looks at: one that most runs see the end of."""
+    whole = pool.draw(Random(0), 200)
+    times = [
+        name
+        for name in tested(whole, whole)
+        if whole.samples[name].unit == "s" and len(whole.samples[name].values) > len(whole.samples[name].unended)
+    ]
+    return max(times, key=lambda name: whole.samples[name].middle)
+
+
+def _side(cases: Sequence[CaseRuns]) -> Side:
+    return Side(source="drawn", machine="", faultlab="", cases=tuple(cases))
+
+
+def _told(word: str, count: int, of: int, target: str) -> str:
+    seen = share_interval(count, of, chance=DOUBT)
+    return f"{word}: {count} of {of}, {count / of:.2%} [{seen.low:.2%} .. {seen.high:.2%}], asked for: {target}"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """0 where both promises are kept."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--null", type=int, default=2000, help="suites in which nothing changed")
+    parser.add_argument("--slower", type=int, default=1000, help="suites in which one case became slower")
+    parser.add_argument("--runs", type=int, default=20, help="runs of each case on either side")
+    given = parser.parse_args(arguments)
+    cases = [pool for found in pools().values() for pool in found]
+    print(f"{len(pools())} scenarios, {len(cases)} cases, {sum(len(pool.late_s) for pool in cases)} real local runs")
+    with ProcessPoolExecutor(len(os.sched_getaffinity(0))) as workers:
+        null = Counter(workers.map(partial(null_suite, given.runs), range(given.null), chunksize=20))
+        slower = Counter(workers.map(partial(slower_suite, given.runs), range(given.slower), chunksize=20))
+    print(_told("suites with an alarm where nothing changed", null["alarm"], given.null, f"at most {MOST_ALARMS:.0%}"))
+    unsure = share_interval(null["unsure"], given.null, chance=DOUBT)
+    print(f"  unsure, without an alarm: {null['unsure'] / given.null:.1%} [{unsure.low:.1%} .. {unsure.high:.1%}]")
+    found = f"slow-downs of {SLOWER:.0%} + {LATER_S * 1000:.0f} ms that were found"
+    print(_told(found, slower["found"], given.slower, f"at least {LEAST_FOUND:.0%}"))
+    for word, number in slower.most_common():
+        if word != "found":
+            print(f"  {word}: {number}")
+    kept = null["alarm"] / given.null <= MOST_ALARMS and slower["found"] / given.slower >= LEAST_FOUND
+    return 0 if kept else 1
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

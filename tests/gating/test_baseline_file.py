@@ -1,0 +1,102 @@
+"""Protects the baseline file: it says the same as the folder it was made of, is made for a diff, and what is spoilt in
+it is said."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import suites
+
+from harness.gating.baseline import BaselineMixed, merged, read_baseline, text_of, write_baseline
+from harness.gating.comparison import gate
+from harness.gating.floor import DEFAULT, parse_floor
+from harness.gating.sides import read_side
+from harness.records.folder import ResultsUnreadable, ResultsUnwritable
+
+
+def folder(path: Path, *, time_s: float = 2.0, scenario: str = "dark") -> Path:
+    runs = suites.repeated(
+        suites.spread(time_s), scenario, counts={"probe.dials": 4, "run.lost": 0}, times={"outage.recovery": 0.5},
+        settings={"Net.DialTimeout": "1s"}, parameters={"settings.Producer.Retry.Max": "3"},
+    )  # fmt: skip
+    runs += [
+        suites.record(
+            scenario, repeat=21, time_s=None, censored_s=60.0, parameters={"settings.Producer.Retry.Max": "3"}
+        ),
+        suites.record(scenario, repeat=22, proven=False, parameters={"settings.Producer.Retry.Max": "3"}),
+    ]
+    return suites.write_suite(path, runs)
+
+
+def test_the_file_says_what_the_folder_said(tmp_path: Path) -> None:
+    side = read_side(folder(tmp_path / "r"))
+    file = tmp_path / "baseline.json"
+    write_baseline(file, side, parse_floor("3% + 10ms"))
+    back = read_side(file)
+    assert back.cases == side.cases
+    assert (back.machine, back.arguments, back.faultlab) == (side.machine, side.arguments, side.faultlab)
+    assert str(back.floor) == "3% + 10ms"
+    assert not gate(back, side).regressed
+    assert text_of(back, parse_floor("3% + 10ms")) == file.read_text()
+
+
+def test_one_line_a_measure_and_nothing_of_the_machines_paths(tmp_path: Path) -> None:
+    side = read_side(folder(tmp_path / "r"))
+    lines = text_of(side, DEFAULT).splitlines()
+    (told,) = [line for line in lines if '"probe.time_to_error"' in line]
+    assert json.loads("{" + told.strip().removesuffix(",") + "}")["probe.time_to_error"]["median_ms"] == 2000.5
+    assert '"unended_ms": [60000.0]' in told
+    assert [line.strip() for line in lines if "probe.dials" in line] == ['"probe.dials": {"4": 20},']
+    assert str(tmp_path) not in "\n".join(lines)
+
+
+def test_only_what_changed_is_another_line(tmp_path: Path) -> None:
+    was = text_of(read_side(folder(tmp_path / "a")), DEFAULT).splitlines()
+    now = text_of(read_side(folder(tmp_path / "b", time_s=2.5)), DEFAULT).splitlines()
+    differing = {before.split(":")[0].strip() for before, after in zip(was, now, strict=True) if before != after}
+    assert differing == {'"probe.time_to_error"', '"probe.time_to_end"'}
+
+
+def test_a_part_is_replaced_and_the_rest_is_kept(tmp_path: Path) -> None:
+    one, two = read_side(folder(tmp_path / "a", scenario="one")), read_side(folder(tmp_path / "b", scenario="two"))
+    both = replace(one, cases=(*one.cases, *two.cases))
+    anew = read_side(folder(tmp_path / "c", scenario="two", time_s=3.0))
+    whole = merged(both, anew, ("two",))
+    assert list(whole.cases) == [*one.cases, *anew.cases]
+    with pytest.raises(BaselineMixed, match="made on another machine"):
+        merged(both, replace(anew, machine="another"), ("two",))
+
+
+SPOILT = [
+    ("not JSON", lambda text: text[:-30], "is no baseline"),
+    ("a list", lambda text: "[]", "is no baseline"),
+    ("no cases", lambda text: text.replace('"cases"', '"casez"'), "cases: Field required"),
+    ("a word for a time", lambda text: text.replace('"ms": [1990.5', '"ms": ["soon"'), "cases.0.times"),
+    ("not a number", lambda text: text.replace('"ms": [1990.5', '"ms": [NaN'), "is no baseline"),
+    ("an unknown happening", lambda text: text.replace('"hangs probe"', '"sings probe"'), "sings"),
+    ("a count that is none", lambda text: text.replace('{"4": 20}', '{"four": 20}'), "four"),
+    ("a floor that is none", lambda text: text.replace("5% + 20ms", "a lot"), "floor"),
+    ("a newer one", lambda text: text.replace('"format": 1', '"format": 2'), "written by a newer faultlab"),
+    ("more counted than run", lambda text: text.replace('"counted": 21', '"counted": -1'), "counted"),
+]
+
+
+@pytest.mark.parametrize(("spoil", "said"), [one[1:] for one in SPOILT], ids=[one[0] for one in SPOILT])
+def test_what_is_spoilt_is_said_and_never_read_as_something_else(tmp_path: Path, spoil: object, said: str) -> None:
+    file = tmp_path / "baseline.json"
+    text = text_of(read_side(folder(tmp_path / "r")), DEFAULT)
+    spoilt = spoil(text)  # type: ignore[operator]
+    assert spoilt != text
+    file.write_text(spoilt)
+    with pytest.raises(ResultsUnreadable, match=said) as raised:
+        read_baseline(file)
+    assert str(file) in str(raised.value)
+    assert raised.value.remedy
+
+
+def test_a_file_that_cannot_be_written_leaves_nothing_behind(tmp_path: Path) -> None:
+    side = read_side(folder(tmp_path / "r"))
+    with pytest.raises(ResultsUnwritable, match="cannot write"):
+        write_baseline(tmp_path / "nowhere" / "baseline.json", side, DEFAULT)
+    assert [path.name for path in tmp_path.iterdir()] == ["r"]

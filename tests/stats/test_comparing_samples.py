@@ -1,0 +1,89 @@
+"""Protects what the gate reckons with: the chance of an order is exact with and without ties, a drawn interval covers
+the true shift as often as it says, and rates of false discoveries keep their promise."""
+
+import random
+from math import comb
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import fisher_exact, mannwhitneyu, permutation_test
+
+from harness.stats.bootstrap import bootstrapped_shift
+from harness.stats.ranks import chance_above
+from harness.stats.shift import shift
+from harness.stats.significance import chance_more_often, false_discovery_rates, runs_to_tell
+
+SMALL = st.lists(st.integers(0, 4).map(float), min_size=2, max_size=5)
+
+
+@given(SMALL, SMALL)
+@settings(max_examples=60)
+def test_over_ties_the_chance_is_that_of_all_orders(below: list[float], above: list[float]) -> None:
+    def statistic(first: object, second: object) -> float:
+        return float(mannwhitneyu(first, second).statistic)
+
+    if len({*below, *above}) == 1:
+        return
+    exact = permutation_test((above, below), statistic, alternative="greater", n_resamples=1_000_000).pvalue
+    assert chance_above(below, above) == pytest.approx(exact)
+
+
+def test_without_ties_it_is_scipys_and_of_many_values_the_approximation() -> None:
+    draw = random.Random(1)
+    below, above = [draw.random() for _ in range(12)], [draw.random() + 0.3 for _ in range(15)]
+    assert chance_above(below, above) == pytest.approx(
+        mannwhitneyu(above, below, alternative="greater", method="exact").pvalue
+    )
+    apart = chance_above([1.0, 1.0, 2.0] * 7, [5.0, 5.0, 6.0] * 7)
+    assert apart == pytest.approx(1 / comb(42, 21))
+    many = [float(round(draw.random() * 50)) for _ in range(80)]
+    assert chance_above(many, [value + 1 for value in many]) == pytest.approx(
+        mannwhitneyu([value + 1 for value in many], many, alternative="greater", method="asymptotic").pvalue
+    )
+
+
+@given(st.integers(0, 20), st.integers(0, 20))
+@settings(max_examples=40)
+def test_shares_are_held_as_fisher_does(before: int, now: int) -> None:
+    table = [[now, 20 - now], [before, 20 - before]]
+    assert chance_more_often(before, 20, now, 20) == pytest.approx(fisher_exact(table, alternative="greater").pvalue)
+
+
+def test_a_drawn_interval_covers_the_true_shift_as_often_as_it_says() -> None:
+    draw = random.Random(7)
+    covered = 0
+    for _ in range(300):
+        below = [draw.gauss(1.0, 0.1) for _ in range(20)]
+        above = [draw.gauss(1.5, 0.1) for _ in range(20)]
+        found = bootstrapped_shift(below, above, chance=0.1)
+        covered += found.low <= 0.5 <= found.high
+    # 270 are promised; 245 are five standard deviations away.
+    assert 245 <= covered <= 295
+
+
+def test_a_drawn_interval_moves_with_the_values_and_knows_no_order() -> None:
+    draw = random.Random(3)
+    below, above = [draw.random() for _ in range(9)], [draw.random() for _ in range(11)]
+    found = bootstrapped_shift(below, above, chance=0.1)
+    assert found.low <= shift(below, above) <= found.high
+    assert bootstrapped_shift(below[::-1], sorted(above), chance=0.1) == found
+    moved = bootstrapped_shift(below, [value + 5 for value in above], chance=0.1)
+    assert (moved.low, moved.high) == (pytest.approx(found.low + 5), pytest.approx(found.high + 5))
+    large = bootstrapped_shift([draw.random() for _ in range(150)], [draw.random() + 1 for _ in range(150)], chance=0.1)
+    assert 0.8 < large.low < large.high < 1.2
+
+
+def test_rates_of_false_discoveries_and_the_runs_that_tell() -> None:
+    assert false_discovery_rates([]) == ()
+    assert false_discovery_rates([0.01, 0.02, 0.9]) == pytest.approx((0.03, 0.03, 0.9))
+    runs = runs_to_tell(0.0001)
+    assert comb(2 * runs, runs) * 0.0001 >= 1 > comb(2 * runs - 2, runs - 1) * 0.0001
+
+
+def test_no_values_are_no_sample() -> None:
+    for wrong in (lambda: chance_above([], [1.0]), lambda: bootstrapped_shift([1.0], [], chance=0.1)):
+        with pytest.raises(ValueError, match="empty"):
+            wrong()
+    with pytest.raises(ValueError, match="no runs"):
+        chance_more_often(0, 0, 1, 1)

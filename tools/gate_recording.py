@@ -1,0 +1,90 @@
+"""Keeps of a results folder what `bench/gate_errors.py` draws from: `bench/data/gate_runs.json`, run by run.
+
+    faultlab run --env local --repeat 40 --cells 4 --out DIR $(python tools/gate_recording.py --scenarios)
+    python tools/gate_recording.py DIR
+
+Runs that are not conclusive are left out; the machine should have nothing else to do.
+"""
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from harness.gating.cases import Sample
+from harness.gating.gathering import case_of, name_of, why_not
+from harness.records.reader import read
+from harness.records.run import RunRecord
+
+FILE = Path(__file__).parent.parent / "bench" / "data" / "gate_runs.json"
+SCENARIOS = (
+    "killed", "paused", "slow-answer", "leader-killed", "heal-in-back-off", "reset-mid-request", "bootstrap-refused",
+    "heal-in-read-wait", "call-until-acknowledged", "zombie", "latency", "stale-bootstrap", "heal-in-mid-dial",
+    "breaker-open",
+)  # fmt: skip
+LEFT_OUT = ("waits(", "waited(")
+"""What only explains a difference is never held against anything."""
+FEWEST = 30
+"""Fewer conclusive runs of a case are too few to draw from."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Write the file. 1 where a case has too few conclusive runs."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", nargs="?", type=Path)
+    parser.add_argument("--scenarios", action="store_true", help="the options that choose the scenarios")
+    given = parser.parse_args(arguments)
+    if given.scenarios:
+        print(*(f"--only sarama-{name}" for name in SCENARIOS))
+        return 0
+    if given.folder is None:
+        parser.error("name the results folder")
+    results = read(given.folder)
+    together: dict[Any, list[RunRecord]] = {}
+    for run in results.runs:
+        if why_not(run) is None:
+            together.setdefault(name_of(run), []).append(run)
+    few = [f"{name.scenario}: {len(runs)}" for name, runs in together.items() if len(runs) < FEWEST]
+    if few:
+        print(f"too few conclusive runs: {', '.join(few)}", file=sys.stderr)
+        return 1
+    head = {
+        "made_by": "tools/gate_recording.py", "machine": results.manifest.machine,
+        "faultlab": results.manifest.faultlab, "environment": results.manifest.environment,
+    }  # fmt: skip
+    blocks = ",\n".join("  {\n" + ",\n".join(_case(name, runs)) + "\n  }" for name, runs in sorted(together.items()))
+    lines = "".join(f"{json.dumps(key)}: {json.dumps(value)},\n" for key, value in head.items())
+    FILE.parent.mkdir(exist_ok=True)
+    FILE.write_text("{\n" + lines + f'"cases": [\n{blocks}\n]\n}}\n', encoding="utf-8")
+    print(f"{FILE}: {len(together)} cases, {sum(map(len, together.values()))} runs")
+    return 0
+
+
+def _case(name: Any, runs: Sequence[RunRecord]) -> Iterator[str]:
+    cases = [case_of(name, [run]) for run in runs]
+    yield f'    "name": {json.dumps(list(name))}'
+    yield f'    "operations": {json.dumps(list(cases[0].operations))}'
+    yield f'    "late_s": {json.dumps([case.late_s for case in cases])}'
+    happenings = sorted({str(happening) for case in cases for happening in case.happened})
+    for happening in happenings:
+        told = [int(any(str(one) == happening for one in case.happened)) for case in cases]
+        yield f"    {json.dumps(f'happened {happening}')}: {json.dumps(told)}"
+    measures = sorted({measure for case in cases for measure in case.samples})
+    for measure in measures:
+        if not any(word in measure for word in LEFT_OUT):
+            unit = next(case.samples[measure].unit for case in cases if measure in case.samples)
+            values = [_value(case.samples.get(measure)) for case in cases]
+            yield f"    {json.dumps(f'{unit} {measure}')}: {json.dumps(values)}"
+
+
+def _value(sample: Sample | None) -> float | str | None:
+    """Seconds or a count; of what had not ended its bound as text; null where the run told nothing."""
+    if sample is None:
+        return None
+    return sample.values[0] if sample.values else str(sample.unended[0])
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
