@@ -102,6 +102,7 @@ def test_bad_subject(name: str, talk: Make, monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_never_ready(talk: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(session, "READY_LIMIT_S", 0.3)
+    monkeypatch.setattr(session, "CLOSE_LIMIT_S", 0.3)
     with pytest.raises(SubjectError, match=r'did not say \{"ev":"ready"\} within 0.3 s') as raised:
         _speak(talk("time.sleep(60)"))
     assert raised.value.code == "subject-never-ready"
