@@ -4,7 +4,7 @@ BIN := .venv/bin
 # Every worker would rewrite every test, and every command under test compile all of faultlab, if nothing were kept.
 PYTEST := env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest
 
-.PHONY: help setup run test test-all check format bench fidelity fidelity-random lock clean
+.PHONY: help setup run test test-all check format bench bench-gate fidelity fidelity-random lock clean
 
 help:            ## show this
 	@grep -E '^[a-z-]+: .*##' Makefile | sed -E 's/: .*## /\t/' | expand -t 16
@@ -44,6 +44,9 @@ fidelity: setup  ## compare profiles with the real clients; writes docs/FIDELITY
 fidelity-random: setup ## the same in 50 scenarios drawn by chance
 	@$(BIN)/faultlab clients build
 	@$(BIN)/python -m tools.fidelity_random
+
+bench-gate: setup  ## how often the gate is wrong: false alarms and missed slow-downs
+	@$(BIN)/python bench/gate_errors.py
 
 # Needs uv (pip install uv). Names no host: an index is the installer's own setting.
 lock:            ## write constraints.txt anew
