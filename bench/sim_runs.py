@@ -44,7 +44,6 @@ class Mill:
         self._plans: Iterator[RunPlan] = cycle(of)
         self._writer = writer
         self._sim = Sim(conduct)
-        self._sim.open()
 
     def run(self) -> None:
         for _ in self._stages():

@@ -8,6 +8,8 @@ from client.settings import SettingValue
 
 PROTOCOL = 1
 
+_PLAIN = (float, int, str, bool)
+
 
 class LaunchError(Exception):
     """The launch record cannot be followed; the text says which key is wrong and what it should be."""
@@ -64,6 +66,6 @@ def _settings(value: object) -> Mapping[str, SettingValue]:
     if not isinstance(value, Mapping):
         raise LaunchError(f"settings is {value!r}, not an object")
     for name, setting in value.items():
-        if not isinstance(name, str) or not isinstance(setting, float | int | str | bool):
+        if not isinstance(name, str) or not isinstance(setting, _PLAIN):
             raise LaunchError(f"settings: {name!r} is {setting!r}, neither number, text nor flag")
     return dict(value)

@@ -3,9 +3,11 @@
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Literal
+from typing import Any, Literal, TypeVar
 
 from client.errors import SettingError
+
+T = TypeVar("T")
 
 SettingValue = float | int | str | bool
 Kind = Literal["duration", "count", "choice", "text", "flag"]
@@ -34,6 +36,7 @@ class Settings(Mapping[str, SettingValue]):
     def __init__(self, values: Mapping[str, SettingValue], *, release: str = "") -> None:
         self.release = release
         self._values = dict(values)
+        self._made: dict[Callable[[Settings], Any], Any] = {}
 
     def __getitem__(self, name: str) -> SettingValue:
         return self._values[name]
@@ -43,6 +46,13 @@ class Settings(Mapping[str, SettingValue]):
 
     def __len__(self) -> int:
         return len(self._values)
+
+    def once(self, make: "Callable[[Settings], T]") -> T:
+        """What `make` makes of these settings; made once."""
+        if make not in self._made:
+            self._made[make] = make(self)
+        made: T = self._made[make]
+        return made
 
     def seconds(self, name: str) -> float:
         """A duration, in seconds."""
@@ -58,6 +68,9 @@ class Settings(Mapping[str, SettingValue]):
         return bool(self._values[name])
 
 
+_RESOLVED_KEPT = 64
+
+
 class SettingsTable:
     """All settings of a profile, by name, in the order in which its documentation lists them."""
 
@@ -67,6 +80,7 @@ class SettingsTable:
         for setting in settings:
             self._rows.setdefault(setting.name, []).append(setting)
         self._of: dict[str, tuple[Setting, ...]] = {}
+        self._resolved: dict[object, Settings] = {}
 
     def of(self, release: str) -> tuple[Setting, ...]:
         """The settings that this release has."""
@@ -100,9 +114,17 @@ class SettingsTable:
 
     def resolve(self, given: Mapping[str, SettingValue], release: str) -> Settings:
         """Defaults with `given` laid over them, each checked. Durations are in seconds. Raises SettingError."""
-        for name, value in given.items():
-            self.check(name, value, release)
-        return Settings({s.name: given.get(s.name, s.default) for s in self.of(release)}, release=release)
+        # Runs of one case give the same again and again. Types count too: 1, 1.0 and true are equal.
+        key = release, tuple(given.items()), tuple(map(type, given.values()))
+        found = self._resolved.get(key)
+        if found is None:
+            for name, value in given.items():
+                self.check(name, value, release)
+            if len(self._resolved) >= _RESOLVED_KEPT:
+                self._resolved.clear()
+            found = Settings({s.name: given.get(s.name, s.default) for s in self.of(release)}, release=release)
+            self._resolved[key] = found
+        return found
 
 
 def _has(setting: Setting, release: str) -> bool:

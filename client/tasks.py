@@ -35,3 +35,4 @@ class Tasks:
         """Cancel every task, in the order in which they were started."""
         for task in tuple(self._tasks):
             task.cancel()
+        self._tasks.clear()  # the loop holds what it has cancelled until that has run

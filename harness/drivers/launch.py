@@ -1,7 +1,8 @@
 """The launch record: what a subject is told before it says `ready` (docs/SUBJECT_PROTOCOL.md, Start)."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
+from harness.latest import remembering_last
 from harness.plan import Named, RunPlan
 
 PROTOCOL = 1
@@ -17,10 +18,15 @@ def launch_record(plan: RunPlan, address_of: Callable[[int], tuple[str, int]]) -
         "version": plan.client.version,
         "bootstrap": [f"{host}:{port}" for host, port in addresses],
         "topic": plan.cluster.topics[0].name if plan.cluster.topics else None,
-        "settings": {setting.name: _value(setting) for setting in plan.settings},
+        "settings": _settings(plan.settings),
         "seed": plan.seed,
         **chosen,
     }
+
+
+@remembering_last
+def _settings(settings: tuple[Named, ...]) -> Mapping[str, object]:
+    return {setting.name: _value(setting) for setting in settings}
 
 
 def _value(setting: Named) -> str | int | float | bool:

@@ -1,12 +1,14 @@
 """One expectation held against one measurement: nothing here knows of faults, noise or other expectations."""
 
+from dataclasses import dataclass
 from typing import Any
 
 from harness.expectations.measuring import measured
 from harness.language.formulas import evaluate, evaluate_when
-from harness.measures import MEASURES, Censored, Measured, Missing, Value, parse
+from harness.latest import remembering_last
+from harness.measures import MEASURES, Censored, Measured, MeasureName, Missing, Value, parse
 from harness.plan import Expectation, RunPlan
-from harness.records.run import Judged
+from harness.records.run import Judged, Term
 from harness.story import Story
 
 _ROUNDING = 1e-9
@@ -19,6 +21,49 @@ def hold(plan: RunPlan, story: Story, expectation: Expectation) -> Judged:
     A censored measurement decides where its lower bound already does: beyond the upper bound it failed, at the lower
     bound of `at_least` it held.
     """
+    wanted = _wanted(plan, expectation)
+    if isinstance(wanted, Judged):
+        return wanted
+    low, high, unit = wanted.low, wanted.high, wanted.unit
+    found = measured(plan, story, wanted.name)
+    within, reason = _within(found, low, high, unit)
+    outcome = _outcome(within, expectation)
+    return _judged(
+        expectation, unit, terms=wanted.terms, predicted=wanted.predicted, low=low, high=high,
+        measured=found.value if isinstance(found, Value) else None,
+        censored_at=found.at_least if isinstance(found, Censored) else None,
+        outcome=outcome, fails_run=_fails_run(outcome, expectation), reason=reason,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Wanted:
+    """An expectation in one case: what its formula comes to there, with bounds in the measure's unit."""
+
+    name: MeasureName
+    unit: str
+    terms: tuple[Term, ...]
+    predicted: float
+    low: float | None
+    high: float | None
+
+
+def _wanted(plan: RunPlan, expectation: Expectation) -> _Wanted | Judged:
+    """What the expectation wants of this plan; its judgement already where it is skipped. Repeats want the same."""
+    known = _known(plan.client, plan.cluster, plan.steps, plan.settings, plan.expectations)
+    found = known.get(id(expectation))
+    if found is None or found[0] is not expectation:
+        found = known[id(expectation)] = expectation, _reckoned(plan, expectation)
+    return found[1]
+
+
+@remembering_last
+def _known(*_case: object) -> dict[int, tuple[Expectation, _Wanted | Judged]]:
+    """By the expectation's identity, with itself, so that nobody else can get it."""
+    return {}
+
+
+def _reckoned(plan: RunPlan, expectation: Expectation) -> _Wanted | Judged:
     name = parse(expectation.measure)
     unit = MEASURES[name.measure].unit
     if expectation.when is not None and not evaluate_when(expectation.when, plan):
@@ -26,17 +71,14 @@ def hold(plan: RunPlan, story: Story, expectation: Expectation) -> Judged:
     evaluated = evaluate(expectation.formula, plan)
     predicted = evaluated.number
     tolerance = expectation.within_relative * abs(predicted) + expectation.within_absolute
-    low = None if expectation.kind == "at_most" else predicted - tolerance - evaluated.early_s
-    high = None if expectation.kind == "at_least" else predicted + tolerance + evaluated.late_s
-    found = measured(plan, story, name)
-    within, reason = _within(found, low, high, unit)
-    outcome = _outcome(within, expectation)
-    return _judged(
-        expectation, unit, terms=evaluated.terms, predicted=predicted, low=low, high=high,
-        measured=found.value if isinstance(found, Value) else None,
-        censored_at=found.at_least if isinstance(found, Censored) else None,
-        outcome=outcome, fails_run=_fails_run(outcome, expectation), reason=reason,
-    )  # fmt: skip
+    return _Wanted(
+        name=name,
+        unit=unit,
+        terms=evaluated.terms,
+        predicted=predicted,
+        low=None if expectation.kind == "at_most" else predicted - tolerance - evaluated.early_s,
+        high=None if expectation.kind == "at_least" else predicted + tolerance + evaluated.late_s,
+    )
 
 
 def _judged(expectation: Expectation, unit: str, **found: Any) -> Judged:

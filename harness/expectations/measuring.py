@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from harness.latest import remembering_last
 from harness.measures import MEASURES, Censored, Measured, MeasureName, Missing, Value, parse
 from harness.measures.base import RUN
 from harness.measures.look import settings_waited_on, waits_during
@@ -12,7 +13,17 @@ from harness.story import Story
 
 def measured(plan: RunPlan, story: Story, name: MeasureName) -> Measured:
     """Take one measure. Raises KeyError for a measure that does not exist: validation refuses those."""
-    return MEASURES[name.measure].measure(plan, story, name.alias, name.argument)
+    taken = _taken(plan, story)
+    found = taken.get(name)
+    if found is None:
+        found = taken[name] = MEASURES[name.measure].measure(plan, story, name.alias, name.argument)
+    return found
+
+
+@remembering_last
+def _taken(_plan: RunPlan, _story: Story) -> dict[MeasureName, Measured]:
+    """What was measured of this run so far: expectations ask for it, and so does the record."""
+    return {}
 
 
 def all_measures(plan: RunPlan, story: Story) -> tuple[Measure, ...]:
@@ -21,7 +32,8 @@ def all_measures(plan: RunPlan, story: Story) -> tuple[Measure, ...]:
     for name in (*_of_operations(story), *_of_faults(story), *_of_run()):
         result = measured(plan, story, name)
         if not isinstance(result, Missing):
-            found[str(name)] = as_record(name, result)
+            record = as_record(name, result)
+            found[record.name] = record
     expected = [expectation.measure for expectation in plan.expectations]
     expected += [statistic.of for statistic in plan.statistics if statistic.statistic != "share"]
     for name in map(parse, dict.fromkeys(expected)):

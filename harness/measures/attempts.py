@@ -15,8 +15,6 @@ def attempts(plan: RunPlan, story: Story, alias: str, _argument: str | None) -> 
     missing = untraced(plan, story, Kind.ATTEMPT_STARTED)
     if missing is not None:
         return missing
-    count = sum(
-        happening.kind == Kind.ATTEMPT_STARTED and happening.fields.get("operation") == alias
-        for happening in during(story, operation)
-    )
+    kind = Kind.ATTEMPT_STARTED.value
+    count = len([h for h in during(story, operation) if h.kind == kind and h.fields.get("operation") == alias])
     return Censored(count) if operation.outcome is Outcome.CENSORED else Value(count)

@@ -2,7 +2,7 @@
 
 from client.events import Kind
 from harness.measures.base import Censored, Measured, Missing, Value, measure
-from harness.measures.look import dials_seen, during, operation_of, untraced
+from harness.measures.look import count_during, dials_seen, operation_of, untraced
 from harness.plan import RunPlan
 from harness.story import OperationStory, Outcome, Story
 
@@ -17,7 +17,7 @@ def dials(plan: RunPlan, story: Story, alias: str, _argument: str | None) -> Mea
     if missing is not None and not seen:
         return missing
     if missing is None:
-        count = sum(happening.kind == Kind.DIAL_STARTED for happening in during(story, operation))
+        count = count_during(story, operation, Kind.DIAL_STARTED)
     else:
         count = sum(_began_ns(operation) <= at_ns <= operation.ended_ns for at_ns in seen)
     wire = missing is not None

@@ -1,9 +1,10 @@
 """Looking at a story: the operation called so, the part of the subject's trace that lies within it, its waits."""
 
 from client.events import Kind
+from harness.latest import remembering_last
 from harness.measures.base import Missing
 from harness.measures.trace import TRACED, Wait, trace_of
-from harness.plan import Do, RunPlan
+from harness.plan import Do, Named, RunPlan
 from harness.story import Happening, OperationStory, Story
 
 
@@ -34,9 +35,17 @@ def untraced(plan: RunPlan, story: Story, *kinds: Kind) -> Missing | None:
     A bundled client traces all that it does. Another program is believed to trace a kind once it has told one.
     """
     told = trace_of(story).kinds
-    if not told.isdisjoint(kinds) or (plan.client.driver == "bundled" and not told.isdisjoint(TRACED)):
+    for kind in kinds:
+        if kind in told:
+            return None
+    if plan.client.driver == "bundled" and not told.isdisjoint(TRACED):
         return None
     return Missing(f"the client's trace has no {' or '.join(kinds)}")
+
+
+def count_during(story: Story, operation: OperationStory, kind: Kind) -> int:
+    """How many events of this kind the subject told between an operation's start and its end."""
+    return trace_of(story).counts(operation)[kind]
 
 
 def dials_seen(story: Story) -> tuple[int, ...]:
@@ -54,11 +63,16 @@ def waits_during(story: Story, operation: OperationStory) -> tuple[Wait, ...]:
 
 def full_name(plan: RunPlan, setting: str) -> str:
     """A setting's full name from any dotted end of it that is unique; the text itself where none is."""
-    names = [named.name for named in plan.settings]
+    names = _names(plan.settings)
     if setting in names:
         return setting
     ends = [name for name in names if name.endswith(f".{setting}")]
     return ends[0] if len(ends) == 1 else setting
+
+
+@remembering_last
+def _names(settings: tuple[Named, ...]) -> dict[str, None]:
+    return dict.fromkeys(named.name for named in settings)
 
 
 def settings_waited_on(waits: tuple[Wait, ...]) -> tuple[str, ...]:

@@ -1,5 +1,6 @@
 """A subject's trace in order, its waits put together: worked out once for a story, however many measures look at it."""
 
+from collections import Counter
 from dataclasses import dataclass
 from operator import attrgetter
 
@@ -37,6 +38,7 @@ class Trace:
         self.dials_seen = tuple([h.at_ns for h in story.happenings if h.kind == _DIAL_SEEN])
         self._pairs = _pairs(self.told)
         self._during: dict[tuple[str, int], tuple[Happening, ...]] = {}
+        self._counts: dict[tuple[str, int], Counter[str]] = {}
         self._waits: dict[tuple[str, int, int], tuple[Wait, ...]] = {}
 
     def during(self, operation: OperationStory) -> tuple[Happening, ...]:
@@ -48,6 +50,14 @@ class Trace:
         found = self._during.get(key)
         if found is None:
             found = self._during[key] = self._between(operation.alias, operation.ended_ns)
+        return found
+
+    def counts(self, operation: OperationStory) -> Counter[str]:
+        """How many there are of each kind between an operation's start and its end."""
+        key = operation.alias, operation.ended_ns
+        found = self._counts.get(key)
+        if found is None:
+            found = self._counts[key] = Counter([h.kind for h in self.during(operation)])
         return found
 
     def waits(self, operation: OperationStory) -> tuple[Wait, ...]:

@@ -16,5 +16,5 @@ def waited(plan: RunPlan, story: Story, alias: str, argument: str | None) -> Mea
     if missing is not None:
         return missing
     setting = full_name(plan, argument or "")
-    total_ns = sum(w.ended_ns - w.began_ns for w in waits_during(story, operation) if w.setting == setting)
+    total_ns = sum([w.ended_ns - w.began_ns for w in waits_during(story, operation) if w.setting == setting])
     return Censored(total_ns / 1e9) if operation.outcome is Outcome.CENSORED else Value(total_ns / 1e9)

@@ -16,5 +16,5 @@ def waits(plan: RunPlan, story: Story, alias: str, argument: str | None) -> Meas
     if missing is not None:
         return missing
     setting = full_name(plan, argument or "")
-    count = sum(wait.setting == setting and wait.outcome == "elapsed" for wait in waits_during(story, operation))
+    count = len([w for w in waits_during(story, operation) if w.setting == setting and w.outcome == "elapsed"])
     return Censored(count) if operation.outcome is Outcome.CENSORED else Value(count)

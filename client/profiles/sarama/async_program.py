@@ -42,4 +42,4 @@ async def new_async_program(
     surroundings: Surroundings, settings: Settings, addrs: Sequence[tuple[str, int]]
 ) -> AsyncProgram:
     """Blocks until the first metadata have come. Raises ClientError."""
-    return AsyncProgram(await new_async_producer(surroundings, config_of(settings), addrs))
+    return AsyncProgram(await new_async_producer(surroundings, settings.once(config_of), addrs))

@@ -104,7 +104,7 @@ class MetadataRefresh:
                 if isinstance(error, KError):
                     if error.code in _FATAL:
                         raise
-                else:
+                elif self._conf.release.keeps_broker_errors:
                     broker_errors.append(error)
             else:
                 snapshot = snapshot_of(response)
@@ -115,8 +115,7 @@ class MetadataRefresh:
             broker = await self._registry.next_to_ask()
         if broker is None:
             await self._registry.resurrect_dead_seeds()
-        kept = broker_errors if self._conf.release.keeps_broker_errors else ()
-        return _Try(True, self._conf.errors.sentinel("ErrOutOfBrokers", kept))
+        return _Try(True, self._conf.errors.sentinel("ErrOutOfBrokers", broker_errors))
 
     async def _update(self, snapshot: Snapshot, *, all_known_metadata: bool) -> _Try:
         """Take an answer in."""

@@ -38,4 +38,4 @@ async def new_sync_producer(
     surroundings: Surroundings, settings: Settings, addrs: Sequence[tuple[str, int]]
 ) -> SyncProducer:
     """Blocks until the first metadata have come. Raises ClientError."""
-    return SyncProducer(await new_async_producer(surroundings, config_of(settings), addrs))
+    return SyncProducer(await new_async_producer(surroundings, settings.once(config_of), addrs))

@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -35,7 +35,6 @@ class Sim:
         self._state = threading.Lock()
         self._loops: dict[SimLoop, None] = {}
         self._closed = False
-        self._opened = ExitStack()
 
     def makes(self, lever: Lever) -> Made | Refused:
         match lever:
@@ -53,8 +52,9 @@ class Sim:
         return Refused("start a program: it runs on virtual time, which no process shares")
 
     def open(self) -> None:
-        self._opened.enter_context(collecting_seldom())
+        """There is nothing to prepare."""
 
+    @collecting_seldom()
     def run(self, plan: RunPlan, progress: Progress, logs: Path | None) -> Story:
         """Raises RunInterrupted after `close`. Where the run can never end, the story's error names what hangs."""
 
@@ -78,7 +78,6 @@ class Sim:
             self._closed = True
             for loop in self._loops:
                 loop.interrupt()
-        self._opened.close()
 
     @contextmanager
     def _listed(self, loop: SimLoop) -> Iterator[None]:

@@ -1,7 +1,8 @@
-"""Python's search for cyclic garbage, put off while simulations run: nearly all of a run goes away by itself.
+"""Python's search for cyclic garbage, put off while a simulation runs: nearly all of a run goes away by itself.
 
-A search in the middle of a run finds next to nothing, and makes what it finds alive look old, so that ever more of the
-process is searched: a tenth of a run's time. As often as before after each run, it would search at each one's end.
+A search in the middle of a run finds next to nothing, and makes what it finds alive look old, so that ever more of
+the process is searched: a tenth of a run's time. Put off for longer than a run, it takes longer: the processor's caches
+have lost what is searched.
 """
 
 import gc

@@ -58,33 +58,32 @@ class KernelTimer:
 
 
 class _Handle(Handle):
-    """asyncio's handle without its debugging, which takes half of the time of a callback."""
+    """asyncio's handle without its debugging, which takes half of the time of a callback. Filled in by the loop: to
+    call an `__init__` takes longer than to set what it would set."""
 
     __slots__ = ()
+    _repr = None
+    _source_traceback = None
 
-    def __init__(self, callback: Any, args: Any, loop: "SimLoop", context: Context | None) -> None:
-        self._callback = callback
-        self._args = args
-        self._loop = loop
-        self._cancelled = False
-        self._context = copy_context() if context is None else context
-        self._repr = None
-        self._source_traceback = None
+    def cancel(self) -> None:
+        self._cancelled = True
+        self._callback = self._args = None  # type: ignore[assignment]
 
 
 class _TimerHandle(TimerHandle):
     __slots__ = ()
+    _repr = None
+    _source_traceback = None
 
-    def __init__(self, when: float, callback: Any, args: Any, loop: "SimLoop", context: Context | None) -> None:
-        self._callback = callback
-        self._args = args
-        self._loop = loop
-        self._cancelled = False
-        self._context = copy_context() if context is None else context
-        self._repr = None
-        self._source_traceback = None
-        self._when = when
-        self._scheduled = True
+    def cancel(self) -> None:
+        if not self._cancelled:
+            self._loop._timer_handle_cancelled(self)  # type: ignore[attr-defined]
+            self._cancelled = True
+            self._callback = self._args = None  # type: ignore[assignment]
+
+
+_new_handle: Any = _Handle.__new__
+_new_timer_handle: Any = _TimerHandle.__new__
 
 
 class SimLoop(asyncio.BaseEventLoop):
@@ -114,8 +113,14 @@ class SimLoop(asyncio.BaseEventLoop):
         self.network = Network(self, rng)
         self.main = self.new_host("main")
 
+    get_debug = staticmethod(bool)
+    """False. asyncio asks at each future: there is no Python function in it."""
+
     def time(self) -> float:
         return self._now
+
+    def create_future(self) -> asyncio.Future[Any]:
+        return asyncio.Future(loop=self)
 
     def new_host(self, name: str) -> Host:
         """A further host. Names need not be unique: a restarted one has its old name."""
@@ -134,6 +139,7 @@ class SimLoop(asyncio.BaseEventLoop):
         self.hosts.clear()
         self.transports.clear()
         self.network.let_go()
+        self.set_exception_handler(None)
 
     def forget_interrupt(self) -> None:
         """Let the loop run again, to end what is left."""
@@ -159,19 +165,30 @@ class SimLoop(asyncio.BaseEventLoop):
     def call_soon(self, callback: Callable[[*Ts], object], *args: *Ts, context: Context | None = None) -> Handle:
         if self._closed:
             raise RuntimeError("Event loop is closed")
-        handle = _Handle(callback, args, self, context)
+        handle: Any = _new_handle(_Handle)
+        handle._callback = callback
+        handle._args = args
+        handle._cancelled = False
+        handle._context = copy_context() if context is None else context
         self._ready.append(handle)
-        return handle
+        return handle  # type: ignore[no-any-return]
 
     def call_at(
         self, when: float, callback: Callable[[*Ts], object], *args: *Ts, context: Context | None = None
     ) -> TimerHandle:
         if self._closed:
             raise RuntimeError("Event loop is closed")
-        timer = _TimerHandle(when, callback, args, self, context)
+        timer: Any = _new_timer_handle(_TimerHandle)
+        timer._callback = callback
+        timer._args = args
+        timer._cancelled = False
+        timer._context = copy_context() if context is None else context
+        timer._loop = self
+        timer._when = when
+        timer._scheduled = True
         self._sequence += 1
         heapq.heappush(self._scheduled, (max(when, self._now), self._sequence, timer))
-        return timer
+        return timer  # type: ignore[no-any-return]
 
     def create_task(self, coro: Coroutine[Any, Any, T], **kwargs: Any) -> asyncio.Task[T]:  # type: ignore[override]
         if self._closed:
@@ -186,26 +203,30 @@ class SimLoop(asyncio.BaseEventLoop):
         return task
 
     def _run_once(self) -> None:
-        if self._interrupted:
-            raise Interrupted
+        """Rounds until somebody says stop: asyncio would call it for each of them."""
         ready = self._ready
-        if not ready and not self._stopping:
-            self._jump(ready)
-        elif self._still > STILL_LIMIT:
-            raise Livelock(f"no time passes after {self._now - START_S:.6f} s; busy:{describe(self.hosts)}")
-        self._still += 1
-        for _ in range(len(ready)):
-            handle = ready.popleft()
-            if handle._cancelled or (self.hosts_away and self._stands_still(handle)):
-                continue
-            try:
-                handle._context.run(handle._callback, *handle._args)  # type: ignore[attr-defined]
-            except (SystemExit, KeyboardInterrupt):
-                raise
-            except BaseException as error:  # noqa: BLE001 - a loop outlives its callbacks
-                self.call_exception_handler(
-                    {"message": f"Exception in callback {handle!r}", "exception": error, "handle": handle}
-                )
+        while True:
+            if self._interrupted:
+                raise Interrupted
+            if not ready and not self._stopping:
+                self._jump(ready)
+            elif self._still > STILL_LIMIT:
+                raise Livelock(f"no time passes after {self._now - START_S:.6f} s; busy:{describe(self.hosts)}")
+            self._still += 1
+            for _ in range(len(ready)):
+                handle = ready.popleft()
+                if handle._cancelled or (self.hosts_away and self._stands_still(handle)):
+                    continue
+                try:
+                    handle._context.run(handle._callback, *handle._args)  # type: ignore[attr-defined]
+                except (SystemExit, KeyboardInterrupt):
+                    raise
+                except BaseException as error:  # noqa: BLE001 - a loop outlives its callbacks
+                    self.call_exception_handler(
+                        {"message": f"Exception in callback {handle!r}", "exception": error, "handle": handle}
+                    )
+            if self._stopping:
+                return
 
     def _jump(self, ready: deque[Handle]) -> None:
         """Set the clock to the next timer, until one makes something ready. The kernel's callbacks run here."""

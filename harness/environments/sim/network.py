@@ -80,7 +80,9 @@ class Network:
     def let_go(self) -> None:
         """The simulation is over: forget every socket and listener."""
         for socket in self.sockets.values():
-            socket.sender.drop_everything()
+            socket.let_go()
+        for listener in self.listeners.values():
+            listener.accept_with(None)
         self.sockets.clear()
         self.listeners.clear()
 

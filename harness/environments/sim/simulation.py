@@ -36,8 +36,10 @@ def _retire(loop: SimLoop) -> None:
     loop.forget_interrupt()
     left = _unfinished(loop.hosts, running=True)
     with suppress(Deadlock, Livelock):
-        loop.run_until_complete(_cancelled(left))
-        loop.run_until_complete(loop.shutdown_asyncgens())
+        if left:
+            loop.run_until_complete(_cancelled(left))
+        if loop._asyncgens:  # type: ignore[attr-defined]
+            loop.run_until_complete(loop.shutdown_asyncgens())
     for host in loop.hosts:
         host.kill()
         for task in host.tasks:

@@ -137,6 +137,11 @@ class TcpSocket:
         self.emit(RST | ACK, self.sender.next_seq)
         self._forget()
 
+    def let_go(self) -> None:
+        """The simulation is over: hold nothing any more."""
+        self._owner = self._context = self.host = None
+        self.sender.drop_everything()
+
     # The kernel's part.
 
     def emit(self, flags: int, seq: int, payload: bytes = b"") -> bool:
