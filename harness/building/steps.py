@@ -4,8 +4,10 @@ import os
 import signal
 import subprocess
 import tempfile
+import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 _LIMIT_S = 900
@@ -29,16 +31,18 @@ def step(
     """
     with tempfile.TemporaryFile() as log:
         began = time.monotonic()
-        process = subprocess.Popen(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=subprocess.STDOUT,
-            env={**os.environ, **environment},
-            cwd=folder,
-            process_group=0,
-        )
+        process = None
         try:
+            with _interruption_held_back():
+                process = subprocess.Popen(
+                    command,
+                    stdin=subprocess.DEVNULL,
+                    stdout=log,
+                    stderr=subprocess.STDOUT,
+                    env={**os.environ, **environment},
+                    cwd=folder,
+                    process_group=0,
+                )
             while True:
                 try:
                     process.wait(_HEARTBEAT_S)
@@ -49,10 +53,27 @@ def step(
                         raise StepFailed(f"{name} had not ended after {_LIMIT_S} s") from None
                     tell(f"{name}, {lasted_s:.0f} s so far")
         finally:
-            if process.returncode is None:
+            if process is not None and process.returncode is None:
                 os.killpg(process.pid, signal.SIGKILL)
                 process.wait()
         if process.returncode != 0:
             log.seek(max(0, log.seek(0, os.SEEK_END) - _SAID_BYTES))
             said = log.read().decode(errors="replace").strip().splitlines()
             raise StepFailed(f"{name} ended with {process.returncode}: {said[-1] if said else 'it said nothing'}")
+
+
+@contextmanager
+def _interruption_held_back() -> Iterator[None]:
+    """A Ctrl-C takes effect behind the block: one between a program's start and its name would leave it running."""
+    handler = signal.getsignal(signal.SIGINT)
+    if not callable(handler) or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came: list[int] = []
+    signal.signal(signal.SIGINT, lambda number, _: came.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, handler)
+    if came:
+        handler(came[0], None)
