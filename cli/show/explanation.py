@@ -120,7 +120,10 @@ def _row(label: str, text: str, *, style: str = "") -> Iterator[Text]:
 def _condition(found: Explanation) -> str:
     """The formula's condition with the values that decide it; the release is in the headline already."""
     listed = [part for part in parts(found.answer.expectation.when) if VERSION not in part]
-    return " and ".join(told(part, found.situation) for part in listed) or "always, for this release"
+    return (
+        " and ".join(told(part, found.situation, found.answer.cited.formula.text) for part in listed)
+        or "always, for this release"
+    )
 
 
 def _measured(found: Explanation, measured: Sequence[Measurement]) -> Iterator[Text]:

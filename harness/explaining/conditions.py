@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterator
 
 from harness.explaining.situation import Situation, settings_in
-from harness.language.formulas import Formula, evaluate_when
+from harness.language.formulas import Formula, evaluate, evaluate_when
 
 VERSION = "client.version"
 
@@ -14,18 +14,25 @@ def parts(condition: str | None) -> tuple[str, ...]:
     return tuple(_parts(condition)) if condition is not None else ()
 
 
-def told(part: str, situation: Situation) -> str:
-    """`Producer.Retry.Max >= 1 (it is 3)`."""
-    there = settings_in(part, situation.plan)
+def told(part: str, situation: Situation, whole: str) -> str:
+    """`Producer.Retry.Max >= 1 (it is 3)`. `whole` is the formula that is conditional, `sum` where the part has it."""
+    shown = part.replace(f"({whole})", "sum")
+    there = settings_in(shown, situation.plan)
     texts = {name: situation.settings[name].text for name in there}
-    if len(there) == 1:
-        return f"{part} (it is {texts[there[0]]})" if there[0] in part else f"{part} ({there[0]} is {texts[there[0]]})"
-    return f"{part} ({', '.join(f'{name} is {text}' for name, text in texts.items())})" if there else part
+    if shown != part:
+        found = evaluate(whole, situation.plan)
+        texts["sum"] = f"{found.number:.3f} s" if found.unit == "s" else f"{found.number:g}"
+    if " or " in shown:
+        shown = f"({shown})"
+    if len(texts) == 1:
+        ((name, text),) = texts.items()
+        return f"{shown} (it is {text})" if name in shown else f"{shown} ({name} is {text})"
+    return f"{shown} ({', '.join(f'{name} is {text}' for name, text in texts.items())})" if texts else shown
 
 
-def why_not(condition: str, situation: Situation) -> tuple[str, ...]:
+def why_not(condition: str, situation: Situation, whole: str) -> tuple[str, ...]:
     """The parts that are not so here."""
-    return tuple(told(part, situation) for part in parts(condition) if not evaluate_when(part, situation.plan))
+    return tuple(told(part, situation, whole) for part in parts(condition) if not evaluate_when(part, situation.plan))
 
 
 def _parts(condition: str) -> Iterator[str]:

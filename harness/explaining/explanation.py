@@ -7,7 +7,7 @@ from harness.expectations import Breakdown
 from harness.explaining.budget import Budget, budget
 from harness.explaining.cases import Case
 from harness.explaining.cases import Library as Cases
-from harness.explaining.conditions import VERSION, why_not
+from harness.explaining.conditions import VERSION, parts, why_not
 from harness.explaining.effects import Effect, effects, rescues
 from harness.explaining.releases import OtherRelease, other_releases
 from harness.explaining.simulated import Laboratory, Simulate, Simulated, Trial, agree
@@ -129,10 +129,10 @@ def chosen(cases: Cases, word: str, asked: Asked) -> tuple[Situation, Answer, tu
 
 
 def _why_none(situation: Situation, word: str) -> Mistake:
-    """What keeps the formula from holding that comes nearest to it."""
-    whens = [situation.expectation(cited).when for cited in situation.case.cited]
-    missing = [why_not(when, situation) for when in whens if when is not None]
-    nearest = min(missing, key=lambda reasons: (any(VERSION in reason for reason in reasons), len(reasons)))
+    """What keeps the formula from holding that comes nearest to it: little is missing, and much is as it asks."""
+    whens = [(situation.expectation(cited).when, cited.formula.text) for cited in situation.case.cited]
+    missing = [(why_not(when, situation, whole), len(parts(when))) for when, whole in whens if when is not None]
+    nearest, _ = min(missing, key=lambda one: (any(VERSION in reason for reason in one[0]), len(one[0]), -one[1]))
     client = f"{situation.plan.client.name} {situation.plan.client.version}"
     if any(VERSION in reason for reason in nearest):
         return Mistake(f"no formula says yet what {word} costs {client}", "name another release")

@@ -1,17 +1,17 @@
 """The bound of an expectation: one formula of the right unit, the condition that it is under, and a claim's source."""
 
 from collections.abc import Mapping as AbstractMapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from harness.language.formulas import Evaluated, Formula, truth
-from harness.language.named import NamedFormula, cited
+from harness.language.named import SUM, NamedFormula, cited
 from harness.language.notes import Notes
 from harness.language.problems import did_you_mean
 from harness.language.schema import KINDS, Expect, Kind
 from harness.language.scope import Scope
 from harness.language.syntax import FormulaError
 from harness.language.tree import Mapping, Scalar, Tree, at
-from harness.language.units import WORDS
+from harness.language.units import WORDS, duration, number
 from harness.plan import RunPlan
 from harness.quantities import shown
 
@@ -154,12 +154,25 @@ def _when(model: Expect, tree: Tree, named: NamedFormula | None, context: Contex
     if named is not None and named.holds_when is not None:
         conditions.append(named.holds_when)
         assert isinstance(named.condition, Scalar)
-        check_condition(named.condition, context, context.notes_of_formulas)
+        check_condition(named.condition, _knowing_sum(context, named), context.notes_of_formulas)
     if model.when is not None:
         place = scalar(tree, "when")
         conditions.append(place.text)
         check_condition(place, context, context.notes)
     return " and ".join(f"({text})" for text in conditions) if len(conditions) > 1 else next(iter(conditions), None)
+
+
+def _knowing_sum(context: Context, named: NamedFormula) -> Context:
+    """The same where the formula's condition may speak of the formula. What is wrong in that one is noted there."""
+    assert isinstance(named.condition, Scalar)
+    if context.scope is None or not SUM.search(named.condition.text):
+        return context
+    try:
+        whole = Formula.parse(named.text).evaluate(context.scope)
+    except FormulaError:
+        return replace(context, scope=None)
+    value = duration("sum", whole.number) if whole.unit == "s" else number(whole.number)
+    return replace(context, scope=replace(context.scope, others={**context.scope.others, "sum": value}, known={}))
 
 
 def check_condition(place: Scalar, context: Context, notes: Notes) -> None:

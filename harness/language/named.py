@@ -22,6 +22,8 @@ from harness.language.validation import validated
 FILE = "formulas.yaml"
 CITATION = re.compile(r"\s*formula\(\s*['\"]?([A-Za-z][A-Za-z0-9_]*)['\"]?\s*\)\s*")
 PLUS = " + "
+SUM = re.compile(r"(?<![\w.])sum(?![\w.(])")
+"""What a formula's own condition calls all of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +37,10 @@ class MeantTerm:
 
 @dataclass(frozen=True, slots=True)
 class NamedFormula:
-    """`text` is the sum of the terms; outside of `holds_when` it says nothing. `error` is what the caller gets."""
+    """`text` is the sum of the terms; outside of `holds_when` it says nothing. `error` is what the caller gets.
+
+    `condition` is `holds_when` as written, where `sum` stands for the formula itself.
+    """
 
     name: str
     about: str
@@ -102,7 +107,9 @@ def _formula(name: str, entry: FormulaEntry, tree: Tree, notes: Notes) -> NamedF
     condition = body.get("holds_when")
     if isinstance(condition, Scalar):
         _check(condition, notes)
-    holds_when = condition.text if isinstance(condition, Scalar) and entry.holds_when is not None else None
+    text = PLUS.join(term.text for term in terms)
+    given = isinstance(condition, Scalar) and entry.holds_when is not None
+    holds_when = SUM.sub(f"({text})", condition.text) if given and isinstance(condition, Scalar) else None
     where = at(tree, ("formulas", name), key=True)
     return NamedFormula(name, entry.about, tuple(terms), holds_when, entry.error, entry.source, where, condition)
 

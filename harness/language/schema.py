@@ -219,7 +219,9 @@ class FormulaEntry(Part):
     """A named formula: the sum of its terms."""
 
     about: Line
-    holds_when: FormulaText | None = Field(default=None, description="Outside of this it says nothing")
+    holds_when: FormulaText | None = Field(
+        default=None, description="Outside of this it says nothing; `sum` is what it comes to"
+    )
     error: Line | None = Field(default=None, description="What the caller gets")
     sum: Annotated[list[TermText], Field(min_length=1, max_length=50)]
     source: Line

@@ -1,6 +1,7 @@
 """Protects what an explanation says: it was reckoned AND tried, and where the two differ nothing is claimed."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import product
 
 import pytest
@@ -106,7 +107,7 @@ def test_what_the_formula_does_not_know_is_found_by_running_it(sarama: Library, 
     found = ask(sarama, simulate, "blackhole", SHORT)
     cut = next(one for one in found.effects if one.setting == "Metadata.Timeout")
     assert not cut.none
-    assert cut.beyond[0].predicted_s == pytest.approx(8.85)
+    assert cut.beyond[0].predicted_s is None, "the formula asks that it is off"
     assert (cut.beyond[0].run.seconds or 99) < 8
 
 
@@ -156,13 +157,36 @@ def test_a_formula_that_forgets_how_often_is_found_out_by_its_effects(
 def test_a_formula_that_leaves_a_setting_out_is_found_and_the_setting_named(
     sarama: Library, simulate: Simulate
 ) -> None:
-    """It takes half an hour: the refresh in the background, every 10 minutes, waits beside it and makes it longer."""
-    asked = Asked(version=RELEASE, given={}, brokers=12, bootstrap=12)
-    found = explain(sarama, "blackhole-established", asked, simulate)
+    """Messages are kept back for a while before each request."""
+    found = ask(sarama, simulate, "blackhole-established", {**SHORT, "Producer.Flush.Frequency": "3s"})
     assert not found.agrees
     assert found.run.seconds is not None
     assert found.run.seconds > 1.2 * found.answer.seconds
-    assert [trial.changes for trial in found.rescues] == [(("Metadata.RefreshFrequency", 0.0),)]
+    assert [trial.changes for trial in found.rescues] == [
+        (("Producer.Flush.Bytes", 1.0),), (("Producer.Flush.Messages", 1.0),), (("Producer.Flush.Frequency", 0.0),),
+    ]  # fmt: skip
+
+
+def test_a_formula_holds_as_long_as_nothing_comes_between(
+    sarama: Library, changed: Callable[[str, str], Library], simulate: Simulate
+) -> None:
+    """It takes half an hour: the refresh in the background, every 10 minutes, waits beside it and makes it longer."""
+    asked = Asked(version=RELEASE, given={}, brokers=12, bootstrap=12)
+    with pytest.raises(Mistaken) as caught:
+        explain(sarama, "blackhole-established", asked, simulate)
+    assert caught.value.mistakes[0].message.endswith(
+        "it is not so that (Metadata.RefreshFrequency == 0s or sum < Metadata.RefreshFrequency)"
+        " (Metadata.RefreshFrequency is 10m, sum is 1830.850 s)"
+    )
+    found = explain(sarama, "blackhole-established", replace(asked, given={"RefreshFrequency": "0s"}), simulate)
+    assert found.agrees
+    careless = changed("or sum < Metadata.RefreshFrequency", "or sum > Metadata.RefreshFrequency")
+    assert not explain(careless, "blackhole-established", asked, simulate).agrees, "so the condition is needed"
+
+
+def test_a_limit_on_refreshes_is_no_case_of_the_formula(sarama: Library, simulate: Simulate) -> None:
+    with pytest.raises(Mistaken, match=r"it is not so that Metadata\.Timeout == 0s \(it is 1s\)"):
+        ask(sarama, simulate, "blackhole-established", {**SHORT, "Metadata.Timeout": "1s"})
 
 
 def test_a_case_of_which_no_formula_holds_says_what_is_missing(sarama: Library, simulate: Simulate) -> None:

@@ -108,7 +108,7 @@ def test_other_values_make_another_run_and_what_the_client_refuses_makes_none(sa
 
 
 def test_the_lab_is_more_patient_than_any_formula(sarama: Library) -> None:
-    found = ask(sarama, "blackhole-established", ReadTimeout="10m", DialTimeout="10m")
+    found = ask(sarama, "blackhole-established", ReadTimeout="10m", DialTimeout="10m", RefreshFrequency="0s")
     patience = max(step.give_up_after_s for step in found.plan.steps if hasattr(step, "give_up_after_s"))
     assert patience > 2 * only(found).seconds
     assert found.plan.limit_s > patience
@@ -120,10 +120,15 @@ def test_conditions_are_told_part_by_part_with_the_values_that_decide(sarama: Li
     cited = next(one for one in found.case.cited if one.formula.name == "never_answered")
     when = found.expectation(cited).when
     assert when is not None
-    assert why_not(when, found) == ("2*slow.delay > Net.ReadTimeout (it is 30s)",)
+    assert why_not(when, found, cited.formula.text) == ("2*slow.delay > Net.ReadTimeout (it is 30s)",)
     assert "Producer.Retry.Max >= 1" in parts(when)
-    assert told("Producer.Retry.Max >= 1", found) == "Producer.Retry.Max >= 1 (it is 3)"
-    assert told("client.version == '1.27.2'", found) == "client.version == '1.27.2'"
+    whole = cited.formula.text
+    assert told("Producer.Retry.Max >= 1", found, whole) == "Producer.Retry.Max >= 1 (it is 3)"
+    assert told("client.version == '1.27.2'", found, whole) == "client.version == '1.27.2'"
+    between = told("RefreshFrequency == 0s or (ReadTimeout) < RefreshFrequency", found, "ReadTimeout")
+    assert between == (
+        "(RefreshFrequency == 0s or sum < RefreshFrequency) (Metadata.RefreshFrequency is 10m, sum is 30.000 s)"
+    )
     assert parts(None) == ()
 
 

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.language import Problems, loads, one_line, render, report
+from harness.language import Problems, evaluate_when, loads, one_line, render, report
+from harness.plan import RunPlan
 
 PROBE = "{do: send, as: probe, give_up_after: 60s}"
 EXPECT = "{measure: probe.time_to_error, equals: 2*Net.ReadTimeout, within: 1% + 50ms}"
@@ -219,3 +220,26 @@ def test_a_mistake_in_formulas_yaml_is_shown_there(tmp_path: Path, changed: Call
     (problem,) = caught.value.problems
     assert (problem.path.name, problem.line, problem.column) == ("formulas.yaml", 7, 18)
     assert "did you mean Net.ReadTimeout?" in report(caught.value)
+
+
+def test_a_formula_s_condition_may_speak_of_the_formula_itself(tmp_path: Path, changed: Callable[..., object]) -> None:
+    def cell(condition: str) -> RunPlan:
+        (tmp_path / "formulas.yaml").write_text(
+            "format: 1\nformulas:\n  mine:\n    about: x\n"
+            f"    holds_when: {condition}\n    sum:\n      - {{term: 2*Net.ReadTimeout, meaning: a}}\n"
+            "      - {term: Net.DialTimeout, meaning: b}\n    source: here\n"
+        )
+        return loads(text, tmp_path / "a.scenario.yaml").cells[0]
+
+    text = changed(("2*Net.ReadTimeout", "formula(mine)")).text
+    for condition, holds in (("sum < 1h", True), ("Producer.Retry.Max >= 0 and 3*sum < 3s", False)):
+        plan = cell(condition)
+        when = next(e.when for e in plan.expectations if e.when and "2*Net.ReadTimeout + Net.DialTimeout" in e.when)
+        assert evaluate_when(when, plan) is holds
+    for condition, place, said in (
+        ("sum < 3", (5, 17), "unit"), ("sums < 3s", (5, 17), "unknown-name"), ("sum.x < 3s", (5, 17), "unknown-name"),
+    ):  # fmt: skip
+        with pytest.raises(Problems) as caught:
+            cell(condition)
+        (problem,) = caught.value.problems
+        assert (problem.path.name, problem.line, problem.column, problem.code) == ("formulas.yaml", *place, said)
