@@ -13,6 +13,9 @@ from harness.gating.comparison import gate as hold
 
 def gate(
     *,
+    paths: tuple[str, ...],
+    a: str | None,
+    b: str | None,
     baseline: Path | None,
     current: Path | None,
     run: bool,
@@ -30,11 +33,21 @@ def gate(
     runs of each case on both sides are enough for most. Exit 10: something got worse; 2: nobody can tell; 0: neither.
     """
     screen = console(json=json)
-    if run and current is not None:
-        raise Stop("--run measures now, --current names what was measured: they exclude each other", "leave one away")
-    if repeat is not None and not run:
-        raise Stop("--repeat says how often to run: it needs --run", "faultlab gate --run --repeat 20")
+    how = Answer(inconclusive=inconclusive, json=json, everything=all_, baseline=baseline, interleaved=a is not None)
     declared = floor_of(floor)
+    if a is not None and b is not None and run:
+        from cli.interleaved import Trial, run_in_turn  # here, since it brings the lab along
+
+        if baseline is not None or current is not None or update_:
+            raise Stop("--a and --b measure both sides now: there is no baseline to name or to write", "leave it away")
+        sides = run_in_turn(screen, Trial(first=a, second=b, paths=paths, only=only, repeat=repeat))
+        return sides if isinstance(sides, Exit) else answer(screen, hold(*sides, floor=declared), how)
+    if a is not None or b is not None or paths:
+        raise Stop(
+            "two programs are run in turn with --run, --a and --b, and scenarios",
+            "faultlab gate --run --a './mine-before' --b './mine-now' my.scenario.yaml",
+        )
+    _fit(run=run, current=current, repeat=repeat)
     if update_ and not run:
         return update(screen, baseline, current_side(current), only, declared)
     before = baseline_side(baseline)
@@ -43,8 +56,15 @@ def gate(
         return now
     if update_:
         return update(screen, baseline, now, only, declared)
-    how = Answer(inconclusive=inconclusive, json=json, everything=all_, baseline=baseline)
     return answer(screen, hold(before, now, floor=declared, only=only), how)
+
+
+def _fit(*, run: bool, current: Path | None, repeat: int | None) -> None:
+    """Raises Stop for options that say two things at once."""
+    if run and current is not None:
+        raise Stop("--run measures now, --current names what was measured: they exclude each other", "leave one away")
+    if repeat is not None and not run:
+        raise Stop("--repeat says how often to run: it needs --run", "faultlab gate --run --repeat 20")
 
 
 command = click.Command(
@@ -52,6 +72,7 @@ command = click.Command(
     callback=gate,
     help=gate.__doc__,
     params=[
+        click.Argument(["paths"], nargs=-1, metavar="[PATHS]..."),
         click.Option(
             ["--baseline"],
             type=click.Path(path_type=Path),
@@ -62,6 +83,10 @@ command = click.Command(
             ["--current"], type=click.Path(path_type=Path), metavar="DIR", help="What to hold; else the newest results."
         ),
         click.Option(["--run"], is_flag=True, help="Run the baseline's suite now, as often as it was run then."),
+        click.Option(
+            ["--a"], metavar="CMD", help="With --run, --b and PATHS: the program as it was; both are run in turn."
+        ),
+        click.Option(["--b"], metavar="CMD", help="The program as it is now."),
         click.Option(["--repeat"], type=click.IntRange(1, 1000), help="With --run: so many runs of each case."),
         click.Option(["--only"], multiple=True, metavar="NAME", help="Only scenarios of this name (a pattern too)."),
         click.Option(

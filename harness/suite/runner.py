@@ -8,10 +8,11 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from pathlib import Path
 from queue import Empty, SimpleQueue
 from types import FrameType
 from typing import Protocol
@@ -20,7 +21,6 @@ from harness.environments.world import Environment, RunInterrupted
 from harness.expectations import Judgement
 from harness.plan import RunPlan
 from harness.records.run import RunRecord
-from harness.records.writer import Writer
 from harness.story import Story
 from harness.suite.failing import failed_story
 from harness.suite.machine import wall_clock
@@ -35,6 +35,16 @@ WAKE_S = 0.2
 """How long a signal may go unnoticed that comes just before the main thread begins to wait."""
 
 Judge = Callable[[RunPlan, Story], Judgement]
+
+
+class RunWriter(Protocol):
+    """Where runs are written to as they end: `harness.records.writer.Writer`, or several of them."""
+
+    def write_lines(self, run: RunRecord, events: Iterable[bytes]) -> None: ...
+
+    def logs_for(self, run_id: str, attempt: int) -> Path: ...
+
+    def forget_empty_logs(self, run_id: str, attempt: int) -> None: ...
 
 
 class Observer(Protocol):
@@ -72,7 +82,7 @@ class Runner:
     """Runs plans in an environment that is open, once."""
 
     def __init__(
-        self, environment: Environment, judge: Judge, writer: Writer, observer: Observer, *, lanes: int | None = None
+        self, environment: Environment, judge: Judge, writer: RunWriter, observer: Observer, *, lanes: int | None = None
     ) -> None:
         """`lanes`: at most so many side by side; the environment's own number where it is less or None is given."""
         self.lanes = environment.lanes if lanes is None else max(1, min(lanes, environment.lanes))
