@@ -31,7 +31,7 @@ def validate(*, paths: tuple[str, ...], ci: bool, json: bool) -> Exit:
             click.echo(json_module.dumps({"format": 1, "problems": documents(problems)}, indent=2))
         say_problems(problems, ci=ci)
         return Exit.USAGE
-    screen = console(json=json)
+    screen = console(json=json, ci=ci)
     if json:
         click.echo(json_module.dumps({"format": 1, "problems": []}, indent=2))
     for one in loaded:

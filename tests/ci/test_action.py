@@ -112,7 +112,10 @@ def test_a_failing_suite_fails_the_job_and_is_held_against_the_baseline_all_the_
     assert "::error file=lab/bad.scenario.yaml,line=13,title=failed::" in made.ran["Run"].out
     held = made.ran["Hold against the baseline"]
     assert held.code is not None
-    assert "compared 1 of 1" in held.out or held.code == 0, held.out
+    summary = (made.temporary / "github_step_summary").read_text()
+    assert f"### faultlab gate: exit {held.code}\n\n```\ncompared " in summary, held.out
+    assert summary.index("### faultlab: FAILED") < summary.index("### faultlab gate")
+    assert "compared " in held.out
     assert made.ran["Put AppArmor's restriction back"].code is None
     assert made.outputs["run"]["results"] != first.outputs["run"]["results"], "twice in one job"
 
@@ -210,3 +213,19 @@ def test_the_whole_action_from_a_checkout(runner: Make, tmp_path: Path) -> None:
     assert codes["Run"] == 0, made.ran["Run"].out
     assert "a package of the user" not in "".join(ran.out for ran in made.ran.values())
     assert made.path.startswith(str(made.temporary))
+
+
+def test_a_client_that_got_worse_is_found_and_annotated(runner: Make) -> None:
+    """Every expectation holds; the baseline alone knows that it was quicker."""
+    inputs = {"env": "sim", "paths": "lab/good one.scenario.yaml", "repeat": "20"}
+    before = runner(inputs=inputs)
+    before.run("Run")
+    file = before.workspace / "lab" / "good one.scenario.yaml"
+    file.write_text(file.read_text().replace("Net.ReadTimeout: 2s", "Net.ReadTimeout: 3s"))
+    made = runner(inputs={**inputs, "baseline": before.outputs["run"]["results"]})
+    made.run("Run", "Hold against the baseline")
+    assert made.ran["Run"].code == 0, made.ran["Run"].out
+    held = made.ran["Hold against the baseline"]
+    assert held.code == 10, held.out
+    assert "REGRESSION  good" in held.out
+    assert "::error title=faultlab gate::worse than the baseline" in held.out
