@@ -19,7 +19,7 @@ WORDS: Mapping[str, str] = {
     "agrees": "agrees",
 }
 SIDES: Mapping[str, str] = {"real": "real client", "profile": "profile", "sim": "simulation"}
-MOST = {"differs": 100, "unsure": 60, "explained": 60, "agrees": 150}
+MOST = {"differs": 100, "unsure": 60, "explained": 60, "agrees": 80}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +85,8 @@ def finding(told: Counter[str]) -> str:
     if told["differs"]:
         parts.append(f"{told['differs']:,} differ{'s' if told['differs'] == 1 else ''}")
     if told["explained"]:
-        parts.append(f"{told['explained']:,} differ for a reason that the sources show")
+        verb = "differs" if told["explained"] == 1 else "differ"
+        parts.append(f"{told['explained']:,} {verb} for a reason that sources show")
     if told["unsure"]:
         parts.append(f"{told['unsure']:,} cannot be told with so few runs")
     return "; ".join(parts) + "."

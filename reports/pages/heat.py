@@ -11,8 +11,9 @@ from reports.pages.cases import Case, Names, Row, key_of
 from reports.pages.verdicts import gravest
 
 Cases = Mapping[tuple[Any, ...], Case]
-ENDINGS = {"time_to_error": (2, ""), "time_to_ack": (1, "acknowledged"), "time_to_end": (0, "returned")}
-"""What may end a caller's wait: the first that a case tells counts."""
+ERROR = "time_to_error"
+WAITS = (ERROR, "time_to_ack", "time_to_end")
+NO_ERROR = "no error"
 NO_SCENARIO = "no scenario here does it"
 
 
@@ -46,10 +47,11 @@ def heat_of(cases: Cases, timeouts: Sequence[Row], names: Names) -> Heat:
     for key, case in cases.items():
         together.setdefault((names.of(case.first), case.fault), []).append((case, waits.get(key)))
     cells = {place: cell_of(*place, own) for place, own in together.items()}
-    longest = {fault: 0.0 for _, fault in cells}
+    longest: dict[str, tuple[float, bool]] = {fault: (0.0, False) for _, fault in cells}
     for (_, fault), own in together.items():
-        longest[fault] = max([longest[fault], *(row["median"] for _, row in own if row and failed(row))])
-    faults = sorted(longest, key=lambda fault: (-longest[fault], fault))
+        told = [(row["median"], bool(row["median_is_bound"])) for _, row in own if row and failed(row)]
+        longest[fault] = max([longest[fault], *told])
+    faults = sorted(longest, key=lambda fault: (-longest[fault][0], fault))
     clients = sorted({client for client, _ in cells}, key=natural)
     return Heat(
         faults=tuple(faults),
@@ -69,10 +71,10 @@ def heat_of(cases: Cases, timeouts: Sequence[Row], names: Names) -> Heat:
 
 
 def waits_by_case(timeouts: Iterable[Row]) -> dict[tuple[Any, ...], Row]:
-    """Each case's longest wait of a caller for its error; where none came, for its acknowledgement."""
+    """Each case's longest wait of a caller for its error; where none came, for whatever came."""
     longest: dict[tuple[Any, ...], Row] = {}
     for row in timeouts:
-        if what_of(row) not in ENDINGS or row["median"] is None:
+        if what_of(row) not in WAITS or row["median"] is None:
             continue
         known = longest.get(key_of(row))
         if known is None or weight(row) > weight(known):
@@ -84,12 +86,12 @@ def what_of(row: Row) -> str:
     return str(row["measure"]).rpartition(".")[2]
 
 
-def weight(row: Row) -> tuple[int, float]:
-    return ENDINGS[what_of(row)][0], row["median"]
+def weight(row: Row) -> tuple[bool, float]:
+    return failed(row), row["median"]
 
 
 def failed(row: Row) -> bool:
-    return what_of(row) == "time_to_error"
+    return what_of(row) == ERROR
 
 
 def cell_of(client: str, fault: str, own: Sequence[tuple[Case, Row | None]]) -> HeatCell:
@@ -105,7 +107,7 @@ def cell_of(client: str, fault: str, own: Sequence[tuple[Case, Row | None]]) -> 
         fault=fault,
         number=figures.short(row["median"], at_least=bool(row["median_is_bound"])),
         shade=shade_of(row["median"]),
-        ending=ENDINGS[what_of(row)][1],
+        ending="" if failed(row) else NO_ERROR,
         verdict=verdict,
         cases=len(own),
     )
@@ -121,16 +123,18 @@ def longest_wait(together: Mapping[tuple[str, str], Sequence[tuple[Case, Row | N
     return f"The longest wait for an error was {long}: {client}, {fault}."
 
 
-def finding(longest: Mapping[str, float]) -> str:
-    """The picture in one sentence."""
-    failing = {fault: seconds for fault, seconds in longest.items() if seconds > 0}
+def finding(longest: Mapping[str, tuple[float, bool]]) -> str:
+    """The picture in one sentence; `longest` are the seconds of each fault, and whether they are only a lower bound."""
+    failing = {fault: told for fault, told in longest.items() if told[0] > 0}
     if not failing:
         return "No call came back with an error in these runs: the times are those until an answer."
     worst, least = max(failing, key=lambda one: failing[one]), min(failing, key=lambda one: failing[one])
-    first = f"Callers hang longest under {worst}, up to {figures.short(failing[worst])}"
-    return (
-        f"{first}; shortest under {least}, at most {figures.short(failing[least])}." if worst != least else f"{first}."
-    )
+    seconds, is_bound = failing[worst]
+    up_to = f"for {figures.short(seconds)} or longer" if is_bound else f"up to {figures.short(seconds)}"
+    first = f"Callers hang longest under {worst}, {up_to}"
+    if worst == least:
+        return f"{first}."
+    return f"{first}; shortest under {least}, at most {figures.short(failing[least][0])}."
 
 
 def natural(name: str) -> list[tuple[int, str]]:

@@ -11,8 +11,8 @@ from reports.pages.cases import Case, Names, Row, key_of
 from reports.pages.cut import Cut, cut
 from reports.pages.verdicts import GRAVEST_FIRST, gravest, of_outcomes
 
-MOST_ROWS = 1200
-"""Rows of the page's table: at some 700 bytes each, about a third of what a page may weigh."""
+MOST_ROWS = 900
+"""Rows of the page's table: at some 1.5 KB each, formulas too, about half of what a page may weigh."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,6 +62,10 @@ class Scenario:
     strip: Strip | None
     span: str
     cases: int
+    farthest: float
+    """Of its rows' medians from their predictions, in tolerances."""
+    left_out: int = 0
+    """Rows that the page has no room for."""
 
 
 def time_rows(timeouts: Sequence[Row], cases: Mapping[tuple[Any, ...], Case], names: Names) -> list[TimeRow]:
@@ -106,12 +110,16 @@ def scenarios_of(rows: Sequence[TimeRow], cases: Mapping[tuple[Any, ...], Case])
     for row in rows:
         together.setdefault((row.row["scenario"], row.client), []).append(row)
     made = [scenario_of(own, cases) for own in together.values()]
-    made.sort(key=lambda one: (GRAVEST_FIRST.index(one.verdict), one.name, one.client))
+    too_many = len(rows) > MOST_ROWS
+    made.sort(
+        key=lambda one: (GRAVEST_FIRST.index(one.verdict), -one.farthest if too_many else 0.0, one.name, one.client)
+    )
     room, shown = MOST_ROWS, []
     for one in made:
         if room <= 0:
             break
-        shown.append(replace(one, rows=one.rows[:room]) if len(one.rows) > room else one)
+        left_out = max(0, len(one.rows) - room)
+        shown.append(replace(one, rows=one.rows[:room], left_out=left_out) if left_out else one)
         room -= len(one.rows)
     return cut([*shown, *made[len(shown) :]], len(shown), "report/timeouts.parquet")
 
@@ -132,7 +140,16 @@ def scenario_of(own: Sequence[TimeRow], cases: Mapping[tuple[Any, ...], Case]) -
         strip=overview_of([one.strip for one in own if one.strip]),
         span=span_of(times),
         cases=len(keys),
+        farthest=max((tolerances_off(one.row) for one in own), default=0.0),
     )
+
+
+def tolerances_off(row: Row) -> float:
+    if row["median"] is None or row["predicted"] is None:
+        return 0.0
+    bounds = [abs(row[side] - row["predicted"]) for side in ("low", "high") if row[side] is not None]
+    off = abs(row["median"] - row["predicted"])
+    return float(off / max(bounds)) if any(bounds) else float(off)
 
 
 def span_of(times: Sequence[Row]) -> str:

@@ -1,6 +1,7 @@
 """A seeded suite with all that a report must cope with, written by the record models, and one Spark for all tests."""
 
 import shutil
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -20,11 +21,18 @@ from reports.report import make_report
 from reports.result import ReportResult
 from reports.session import spark_session
 
+sys.path.insert(0, str(Path(__file__).parent))  # helpers, under import-mode=importlib
+
 HOSTILE = "<script>alert('x')</script> & \"quoted\" | `ticks` *stars* <img src=x onerror=alert(1)>"
 CASES = [Blackhole(brokers=n, bootstrap=k, retries=m) for n, k in ((1, 1), (3, 1), (3, 3)) for m in (0, 1, 3)]
 REPEATS = 5
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+
+
+@pytest.fixture(scope="session")
+def hostile_text() -> str:
+    return HOSTILE
 
 
 def changed(run: RunRecord, number: int, **fields: object) -> RunRecord:

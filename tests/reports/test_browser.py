@@ -2,12 +2,17 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from time import perf_counter
 from urllib.parse import quote
 
+import pyarrow.parquet as pq
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, sync_playwright
+from rich_rows import agreement_row, grown, outcome_row, recovery_rows
 
+from reports.pages.page import write_page
+from reports.pages.view import page_of
 from reports.result import ReportResult
 
 pytestmark = [pytest.mark.spark, pytest.mark.browser]
@@ -65,9 +70,40 @@ def heard() -> list[str]:
     return []
 
 
+Tables = dict[str, list[dict[str, object]]]
+
+
+@pytest.fixture(scope="module")
+def tables(built: ReportResult, hostile_text: str) -> Tables:
+    """The seeded suite's tables, and by hand what it lacks: agreement of every kind, and recovery. Text is hostile."""
+    found = {name: pq.read_table(path).to_pylist() for name, path in built.tables.items()}
+    for row in found["groups"]:
+        row["reason"] = hostile_text
+    found["agreement"] = [agreement_row(outcome) for outcome in ("differs", "unsure", "explained", *["agrees"] * 12)]
+    found["agreement"].append(
+        agreement_row("differs", real=(1.0, 1.1, 1.2), name=hostile_text, case=hostile_text, fault=hostile_text)
+    )
+    found["agreement"].append(outcome_row("differs", hostile_text, "i/o timeout"))
+    times = [(0.3, False), (0.9, False), (2.0, True)]
+    found["recovery"] = [
+        row
+        for place in range(12)
+        for row in recovery_rows(times, scenario=f"heal-{place}", client_version=f"1.{place % 3}", case=f"a={place}")
+    ]
+    found["recovery"] += recovery_rows(times, scenario=hostile_text, fault=hostile_text, case=hostile_text, dark_s=60.0)
+    return found
+
+
+@pytest.fixture(scope="module")
+def rich(built: ReportResult, tables: Tables, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A page with every section in it."""
+    page = page_of(tables, (), tables["quarantined"], ())
+    return write_page(page, tmp_path_factory.mktemp("rich") / "a page #1.html")
+
+
 def opened(
     browser: Browser,
-    built: ReportResult,
+    built: ReportResult | Path,
     heard: list[str],
     *,
     width: int = 1440,
@@ -89,7 +125,7 @@ def opened(
         "request",
         lambda request: heard.append(f"request: {request.url}") if request.is_navigation_request() is False else None,
     )
-    page.goto(address_of(built.page))
+    page.goto(address_of(built if isinstance(built, Path) else built.page))
     return page
 
 
@@ -118,6 +154,48 @@ def test_axe_finds_nothing(browser: Browser, built: ReportResult, heard: list[st
         found = Axe().run(page)
         assert found.violations_count == 0, found.generate_report()
         page.evaluate(OPEN_ALL)
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(360, "dark"), (1440, "light")])
+def test_every_section_is_silent_fits_and_pleases_axe(
+    browser: Browser, rich: Path, heard: list[str], width: int, scheme: str
+) -> None:
+    page = opened(browser, rich, heard, width=width, scheme=scheme, reduced_motion="reduce", bypass_csp=True)
+    page.evaluate(OPEN_ALL)
+    assert page.locator(".agreement tr[data-verdict=fail]").count() == 3
+    assert page.locator(".curves").count() == 2
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.evaluate(LOW_CONTRAST, CONTRAST) == []
+    assert (page.locator("img").count(), page.locator("script").count()) == (0, 1)
+    assert page.get_by_text("<script>alert('x')</script>").count() > 5
+    assert [line for line in heard if not line.startswith("request: data:")] == []
+    found = Axe().run(page)
+    assert found.violations_count == 0, found.generate_report()
+
+
+@pytest.mark.parametrize("copies", [154, 1], ids=["as many cases", "few cases"])
+def test_ten_thousand_runs_are_a_small_page_that_opens_at_once(
+    browser: Browser, tables: Tables, tmp_path: Path, copies: int
+) -> None:
+    """Whether they are 154 times as many cases, or the same cases with 154 times as many repeats."""
+    if copies > 1:
+        many = grown(tables, runs=10_000)
+    else:
+        many = {**tables, "runs": tables["runs"] * 154, "noise": tables["noise"] * 154}
+        many["timeouts"] = [{**row, "pairs": row["pairs"] * 154, "n": row["n"] * 154} for row in tables["timeouts"]]
+    assert len(many["runs"]) >= 10_000
+    file = write_page(page_of(many, (), (), ()), tmp_path / "report.html")
+    assert file.stat().st_size < 3 * 1024 * 1024
+    took_s = []
+    for _ in range(5):
+        context = browser.new_context(viewport={"width": 1440, "height": 800})
+        page = context.new_page()
+        began_s = perf_counter()
+        page.goto(address_of(file))
+        page.evaluate("new Promise((shown) => requestAnimationFrame(() => setTimeout(shown)))")
+        took_s.append(perf_counter() - began_s)
+        context.close()
+    assert min(took_s) < 1.0
 
 
 def test_text_from_records_is_text(browser: Browser, built: ReportResult, heard: list[str]) -> None:

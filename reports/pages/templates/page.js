@@ -114,12 +114,12 @@
   };
 
   // Links: a filter is added to those that are set, a place is gone to without losing them.
-  const go = (id) => {
+  const go = (id, behavior = "auto") => {
     const place = id && byId(id);
     if (!place) return;
     for (let at = place; at; at = at.parentElement) if (at.tagName === "DETAILS") at.open = true;
     if (!place.hasAttribute("tabindex") && !place.matches("a, button")) place.tabIndex = -1;
-    place.scrollIntoView();
+    place.scrollIntoView({ behavior });
     place.focus({ preventScroll: true });
   };
   document.addEventListener("click", (event) => {
@@ -154,7 +154,7 @@
   });
   window.addEventListener("hashchange", () => { filter(); go(wanted().at); });
   filter();
-  if (location.hash.includes("=")) go(wanted().at);
+  if (location.hash.includes("=")) go(wanted().at, "instant");
 
   // On paper, everything is open.
   let opened = [];

@@ -1,0 +1,278 @@
+"""Protects what the page's sections say: the heat map, agreement, recovery, statistics over repeats, single runs."""
+
+from typing import Any
+
+import pytest
+from rich_rows import EXPLAINED, agreement_row, outcome_row, recovery_rows
+
+from reports.charts.compare import Compare, Marked, reach_of
+from reports.charts.curve import Curves, curve_of, last_of
+from reports.charts.heat import STEPS_S, legend, shade_of
+from reports.charts.histogram import histogram_of
+from reports.charts.interval import bounded_of
+from reports.charts.svg import label, picture
+from reports.jvm.rehearsal import Blackhole
+from reports.pages.agreement import agreements_of
+from reports.pages.cases import DEAD_ADDRESSES, Case, Names, cases_of, fault_of
+from reports.pages.cut import cut
+from reports.pages.groups import groups_of
+from reports.pages.heat import heat_of
+from reports.pages.recovery import axis_of, recovery_of
+from reports.pages.runs import farthest, noise_of
+
+Row = dict[str, Any]
+
+
+def run(**changes: object) -> Row:
+    return {**Blackhole().run(1)[0].model_dump(), "case": "", "suite": 0, **changes}
+
+
+def waited(of: Row, seconds: float, *, what: str = "time_to_error", unended: bool = False) -> Row:
+    names = ("scenario", "environment", "client", "client_version", "driver", "brokers", "case")
+    row = {name: of[name] for name in names}
+    return {**row, "measure": f"probe.{what}", "median": seconds, "median_is_bound": unended, "unit": "s"}
+
+
+def heat(runs: list[Row], waits: list[Row]) -> Any:
+    cases = cases_of(runs)
+    return heat_of(cases, waits, Names.among(cases))
+
+
+def test_a_cell_has_the_longest_wait_and_the_gravest_verdict_of_its_cases() -> None:
+    good, bad = run(scenario="a"), run(scenario="b", verdict="fail")
+    [(client, [cell])] = heat([good, bad], [waited(good, 45.0), waited(bad, 2.0)]).rows
+    assert client == "sarama 1.27.2"
+    assert (cell.number, cell.shade, cell.verdict, cell.cases) == ("45.00 s", len(STEPS_S), "fail", 2)
+
+
+def test_an_error_says_more_than_a_longer_answer_and_without_one_the_answer_stands() -> None:
+    one, other = run(scenario="a"), run(scenario="b", faults=[])
+    found = heat(
+        [one, other], [waited(one, 2.0), waited(one, 9.0, what="time_to_ack"), waited(other, 0.2, what="time_to_end")]
+    )
+    told = {cell.fault: (cell.number, cell.ending) for _, cells in found.rows for cell in cells}
+    assert told == {"blackhole": ("2.00 s", ""), "no fault": ("0.20 s", "no error")}
+    assert found.finding == "Callers hang longest under blackhole, up to 2.00 s."
+
+
+def test_what_was_not_run_says_why() -> None:
+    here = run()
+    there = run(client_version="1.9.0", faults=[{**here["faults"][0], "fault": "refuse"}], verdict="skipped",
+                reasons=["1.9.0 has no such setting"])  # fmt: skip
+    found = heat([here, there], [waited(here, 2.0)])
+    assert [client for client, _ in found.rows] == ["sarama 1.9.0", "sarama 1.27.2"]
+    reasons = [[cell.reason for cell in cells] for _, cells in found.rows]
+    assert reasons == [["no scenario here does it", "1.9.0 has no such setting"], ["", "no scenario here does it"]]
+
+
+def test_a_wait_that_did_not_end_is_at_least_so_long() -> None:
+    one = run()
+    found = heat([one], [waited(one, 60.0, unended=True)])
+    assert found.rows[0][1][0].number == "\u2265 60.00 s"
+    assert found.finding == "Callers hang longest under blackhole, for 60.00 s or longer."
+    assert found.longest == "The longest wait for an error was \u2265 60.000 s: sarama 1.27.2, blackhole."
+
+
+def test_shades_are_of_one_scale_whatever_is_on_the_page() -> None:
+    assert [shade_of(seconds) for seconds in (0.0, 0.1, 0.1001, 1.0, 29.0, 30.0, 1e4)] == [0, 0, 1, 2, 5, 5, 6]
+    assert len(legend()) == len(STEPS_S) + 1
+
+
+def test_clients_say_how_they_ran_where_that_is_not_plain() -> None:
+    profile, real = run(), run(driver="real")
+    assert Names.among(cases_of([profile])).of(profile) == "sarama 1.27.2"
+    names = Names.among(cases_of([profile, real]))
+    assert (names.of(profile), names.of(real)) == ("sarama 1.27.2 (profile)", "sarama 1.27.2 (real)")
+    places = Names.among(cases_of([profile, run(environment="sim")]))
+    assert places.of(profile) == "sarama 1.27.2, local"
+
+
+def test_what_was_wrong_in_a_run_has_a_name() -> None:
+    fault = run()["faults"][0]
+    assert fault_of(run(faults=[fault, {**fault, "fault": "kill"}, fault])) == "blackhole + kill"
+    assert fault_of(run(faults=[], bootstrap=[1, 101])) == DEAD_ADDRESSES
+    assert fault_of(run(faults=[])) == "no fault"
+    assert Case((run(faults=[]), run())).fault == "blackhole"
+
+
+def test_disagreements_come_first_and_too_few_runs_are_no_agreement() -> None:
+    rows = [agreement_row(outcome) for outcome in ("agrees", "explained", "unsure", "differs", "agrees")]
+    found = agreements_of(rows)
+    assert found is not None
+    assert [(outcome, len(own)) for outcome, _, own in found.groups] == [
+        ("differs", 1), ("unsure", 1), ("explained", 1), ("agrees", 2),
+    ]  # fmt: skip
+    assert found.finding == (
+        "2 of 5 measures agree; 1 differs; 1 differs for a reason that sources show; 1 cannot be told with so few runs."
+    )
+    told = {outcome: (words, next(iter(own))) for outcome, words, own in found.groups}
+    assert told["unsure"][0] == "not enough runs"
+    assert told["unsure"][1].standing == "inconclusive"
+    assert told["differs"][1].standing == "fail"
+    assert [side.name for side in told["differs"][1].sides] == ["real client", "profile", "simulation"]
+    assert "needs about 23 runs a side" in told["unsure"][1].sides[1].note
+    assert told["explained"][1].sides[1].source == EXPLAINED
+    assert agreements_of([]) is None
+
+
+def test_sides_are_drawn_relative_to_the_prediction_on_one_axis() -> None:
+    rows = [agreement_row() for _ in range(20)] + [agreement_row("differs", profile=(13.2, 13.3, 13.4))]
+    found = agreements_of(rows)
+    assert found is not None
+    far = next(iter(found.groups[0][2])).picture
+    assert far.reach == found.reach == 1.0
+    assert [round(one.middle, 2) for one in far.sides] == [0.07, 50.28, 0.0]
+    assert "+50 % \u25b6" in far.svg
+    assert 'class="mark real"' in far.svg
+    assert 'class="mark profile"' not in far.svg
+
+
+def test_without_a_prediction_the_real_client_is_the_middle() -> None:
+    found = agreements_of([agreement_row(predicted=None)])
+    assert found is not None
+    row = next(iter(found.groups[0][2]))
+    assert row.picture.sides[0].middle == 0.0
+    assert row.bound == "agrees within \u00b10.090 s"
+    assert row.sides[1].against == "+0.001 s (\u22120.009 to +0.011)"
+
+
+def test_errors_are_compared_as_words() -> None:
+    found = agreements_of([outcome_row("differs", "<b>EOF</b>", "i/o timeout")])
+    assert found is not None
+    row = next(iter(found.groups[0][2]))
+    assert [side.found for side in row.sides] == ["<b>EOF</b> (3)", "i/o timeout (3)", "i/o timeout (3)"]
+    assert row.picture is None
+
+
+def test_the_axis_fits_nine_of_ten() -> None:
+    assert reach_of([]) == 1.0
+    assert reach_of([0.1] * 19 + [80.0]) == 1.0
+    assert reach_of([0.1, -3.0, 4.0]) == 5.0
+    drawn = Compare((Marked("sim", (-2.0, 2.0), 0.0),), None, 5.0, "words")
+    assert (drawn.at(0), drawn.at(5), drawn.at(-99)) == (50.0, 97.0, 3.0)
+
+
+def test_a_curve_knows_of_runs_that_were_given_up_on() -> None:
+    """Two recover at 1 s; one is given up on at 2 s; the last recovers at 3 s: half of it was at risk then."""
+    curve = curve_of([(1.0, False), (1.0, False), (2.0, True), (3.0, False)])
+    assert curve.steps == ((1.0, 0.5), (3.0, 1.0))
+    assert curve.lost == (2.0,)
+    assert (curve.time_of(0.5), curve.time_of(0.9)) == (1.0, 3.0)
+    ignored = curve_of([(1.0, False), (2.0, True), (2.0, True), (2.0, True)])
+    assert ignored.steps == ((1.0, 0.25),)
+    assert ignored.time_of(0.5) is None
+    # Freireich's leukaemia remissions, as every book on survival has them.
+    textbook = curve_of([(6, False)] * 3 + [(6, True), (7, False), (9, True), (10, False), (10, True), (11, True),
+                        (13, False), (16, False), (17, True), (19, True), (20, True), (22, False), (23, False),
+                        (25, True), (32, True), (32, True), (34, True), (35, True)])  # fmt: skip
+    assert [round(1 - share, 3) for _, share in textbook.steps] == [0.857, 0.807, 0.753, 0.69, 0.627, 0.538, 0.448]
+
+
+def test_a_curve_is_drawn_in_steps_up_to_the_axis_end() -> None:
+    curve = curve_of([(0.1, False), (1.0, False)])
+    drawn = Curves((("sarama", curve),), last_of([curve]), "words")
+    assert drawn.last_s == 2.0
+    assert drawn.at(0.001) == 0.0
+    assert "V50" in drawn.svg
+    assert drawn.line(curve).endswith("V0H100")
+
+
+def test_recovery_leaves_out_who_worked_at_once_and_counts_them() -> None:
+    names = Names(frozenset(), places=False, faults={})
+    rows = [*recovery_rows([(0.0, False)] * 3), *recovery_rows([(0.4, False), (0.6, False), (5.0, True)], scenario="b")]
+    found = recovery_of(rows, names)
+    assert found is not None
+    assert (found.quick, found.cases, len(found.outages)) == (1, 2, 1)
+    assert found.finding == (
+        "1 of 2 cases worked as soon as the fault was gone; the slowest needed \u2265 5.00 s more (b); "
+        "in 1 case some runs never worked again while the lab looked."
+    )
+    [panel] = found.panels
+    [row] = panel.rows
+    assert (row.half, row.mostly, row.every, row.unended) == ("0.600 s", "not seen", "not seen", 1)
+    assert recovery_of([], names) is None
+
+
+def test_one_long_outage_does_not_make_the_others_invisible() -> None:
+    assert axis_of([1.0, 2.0, 2.5, 200.0]) == 2.5
+    assert axis_of([]) == 1.0
+    names = Names(frozenset(), places=False, faults={})
+    rows = [row for place, dark in enumerate((1.0, 1.0, 1.0, 90.0))
+            for row in recovery_rows([(0.5, False)], dark_s=dark, scenario=f"s{place}")]  # fmt: skip
+    found = recovery_of(rows, names)
+    assert found is not None
+    assert [one.beyond for one in found.outages].count(True) == 1
+    assert all(one.dark_share + one.felt_share <= 100.01 for one in found.outages)
+
+
+def group(**changes: Any) -> Row:
+    told = {
+        "scenario": "s", "environment": "local", "client": "sarama", "client_version": "1.27.2", "driver": "bundled",
+        "brokers": 1, "case": "", "statistic": "share", "of": "probe.outcome == 'failed'", "q": None, "kind": "equals",
+        "unit": "share", "predicted": 1 / 6, "low": 0.08, "high": 0.25, "estimate": 0.2, "interval_low": 0.12,
+        "interval_high": 0.31, "measured": 40, "needed": 120, "verdict": "inconclusive", "outcome": "inconclusive",
+        "reason": None, "line": 3,
+    }  # fmt: skip
+    return {**told, **changes}
+
+
+def test_statistics_tell_how_sure_they_are_and_how_many_runs_it_takes() -> None:
+    names = Names(frozenset(), places=False, faults={})
+    held = group(statistic="quantile", q=0.95, of="probe.time_to_end", unit="s", verdict="pass", outcome="held",
+                 needed=None, kind="at_most", low=None)  # fmt: skip
+    rows = [held, group(), group(kind="claim"), group(outcome="skipped")]
+    first, second = groups_of(rows, names)
+    assert (first.what, first.expected, first.tolerance) == (
+        "share of runs with probe.outcome == 'failed'", "16.7 %", "\u00b1 8.3 points",
+    )  # fmt: skip
+    assert (first.interval, first.runs) == ("12.0 % to 31.0 %", "40 runs, needs about 120")
+    assert (second.what, second.expected) == ("95 % quantile of probe.time_to_end", "\u2264 0.167 s")
+
+
+def test_an_estimate_is_drawn_between_its_bounds() -> None:
+    drawn = bounded_of(group())
+    assert drawn is not None
+    assert drawn.tick is not None
+    assert drawn.span is not None
+    assert drawn.estimate is not None
+    assert drawn.band[0] < drawn.tick < drawn.estimate < drawn.band[1] < drawn.span[1] <= 100
+    open_ended = bounded_of(group(interval_high=None, high=None, kind="at_least"))
+    assert open_ended is not None
+    assert open_ended.span is not None
+    assert (open_ended.span[1], open_ended.band[1]) == (100.0, 100.0)
+    assert bounded_of(group(estimate=None)) is None
+
+
+def test_the_worst_run_is_the_one_farthest_in_its_own_tolerance() -> None:
+    judged = run()["expectations"][0]
+    near = {**judged, "measured": judged["predicted"] + 0.01, "low": 8.8, "high": 8.9}
+    far = {**judged, "measure": "probe.other", "measured": judged["predicted"] - 0.03, "low": 8.84, "high": 8.86}
+    claim = {**judged, "kind": "claim", "measured": 99.0}
+    used, words = farthest(run(expectations=[near, far, claim]))
+    assert used == pytest.approx(3.0, rel=0.01)
+    assert words == "probe.other \u22120.030 s"
+
+
+def test_noise_is_told_of_real_environments_alone() -> None:
+    row = {"environment": "local", "loop_lag_p99_s": 0.0009, "tries": 1}
+    assert noise_of([{**row, "environment": "sim"}]) is None
+    found = noise_of([row, {**row, "loop_lag_p99_s": 0.012, "tries": 3}, {**row, "environment": "sim"}])
+    assert found is not None
+    assert found.rows == (("local", "2", "12 ms", "12 ms", "1"),)
+    assert "at most 12 ms late; 1 run had to be tried again" in found.finding
+    assert found.picture is not None
+    assert found.picture.words.count(" from ") == 2
+    assert histogram_of([]) is None
+
+
+def test_what_is_cut_says_so() -> None:
+    few, many = cut("abc", 5, "report/x.parquet"), cut("abcdefgh", 3, "report/x.parquet")
+    assert (few.words, list(few)) == ("", ["a", "b", "c"])
+    assert many.words == "the first 3 of 8, the worst first; all of them are in report/x.parquet"
+
+
+def test_charts_hold_text_as_text() -> None:
+    drawn = picture("strip", '<script>"x"</script>', 30, [], [label("beyond", "<b>")])
+    assert "<script>" not in drawn
+    assert "<b>" not in drawn
+    assert 'aria-label="&lt;script&gt;&#34;x&#34;&lt;/script&gt;"' in drawn
