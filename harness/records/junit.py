@@ -8,6 +8,7 @@ those of a case (predicted, measured) are lines of its `system-out`, which peopl
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
@@ -23,10 +24,14 @@ KINDS = {"equals": "", "at_most": "at most ", "at_least": "at least ", "claim": 
 
 
 def junit(folders: Sequence[Results]) -> bytes:
-    """The document. Planned runs without a record are errors; several folders tell their suites apart by name."""
+    """The document. Planned runs without a record are errors; several suites are told apart by their names.
+
+    A run that is in several folders of one suite counts once.
+    """
     root = Element("testsuites", name="faultlab")
-    for results in folders:
-        prefix = f"{results.manifest.suite}/" if len(folders) > 1 else ""
+    suites = _merged(folders)
+    for results in suites:
+        prefix = f"{results.manifest.suite}/" if len(suites) > 1 else ""
         for suite in _suites(results, prefix):
             root.append(suite)
     for name in ("tests", "failures", "errors"):
@@ -49,6 +54,24 @@ def write_junit(file: Path, folders: Sequence[Results]) -> Path:
             f"cannot write {file}: {error.strerror or error}; the results themselves are complete",
             "name a file that can be written",
         ) from error
+
+
+def _merged(folders: Sequence[Results]) -> list[Results]:
+    """One for each suite, whose runs may lie in several folders, as copies or as what a resumed one added."""
+    found: dict[str, Results] = {}
+    for results in folders:
+        before = found.setdefault(results.manifest.suite, results)
+        if before is results:
+            continue
+        newest = {run.run_id: run for run in sorted((*before.runs, *results.runs), key=lambda run: run.attempt)}
+        planned = dict.fromkeys((*before.manifest.run_ids, *results.manifest.run_ids))
+        found[results.manifest.suite] = replace(
+            before,
+            manifest=before.manifest.model_copy(update={"run_ids": tuple(planned)}),
+            runs=tuple(newest[run_id] for run_id in dict.fromkeys((*planned, *newest)) if run_id in newest),
+            groups=results.groups or before.groups,
+        )
+    return list(found.values())
 
 
 def _suites(results: Results, prefix: str) -> Iterator[Element]:
@@ -171,7 +194,8 @@ def _parameter(value: NamedValue) -> str:
 
 
 def _figures(one: Judged) -> Iterator[str]:
-    yield f"{one.measure} {_bound(one)}: {one.outcome}"
+    declared = "" if one.declared_holds is None else f", declared `holds: {str(one.declared_holds).lower()}`"
+    yield f"{one.measure} {_bound(one)}: {one.outcome}{declared}"
     yield f"  predicted  {_range(one)}"
     yield f"  measured   {_measured(one)}"
 

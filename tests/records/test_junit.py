@@ -57,7 +57,8 @@ def judged(**more: object) -> Judged:
 
 def test_a_run_is_a_case_of_its_scenario_s_suite() -> None:
     held = judged(measured=4.001, outcome="held", fails_run=False, reason=None)
-    runs = [run(f"{n:012x}").model_copy(update={"repeat": n, "expectations": (held,)}) for n in (1, 2)]
+    claim = judged(kind="claim", measured=4.001, outcome="refuted", fails_run=False, declared_holds=False)
+    runs = [run(f"{n:012x}").model_copy(update={"repeat": n, "expectations": (held, claim)}) for n in (1, 2)]
     root = document(results(runs))
     (suite,) = root
     assert suite.get("name") == "sarama-blackhole"
@@ -75,6 +76,7 @@ def test_a_run_is_a_case_of_its_scenario_s_suite() -> None:
     said = first.findtext("system-out", "")
     assert "predicted  4.000 s (3.910 .. 4.090)\n" in said
     assert "measured   4.001 s" in said
+    assert "claim 2*Net.ReadTimeout: refuted, declared `holds: false`\n" in said
     assert [child.tag for child in first] == ["system-out"], "nothing is wrong with it"
 
 
@@ -126,9 +128,6 @@ def test_what_was_skipped_says_why_and_what_was_not_run_is_an_error() -> None:
 
 
 def test_what_repeats_have_in_common_is_a_case_of_its_own() -> None:
-    root = document(results([run("a" * 12)], [group("held")]), results([run("a" * 12)], [group("failed")]))
-    names = [suite.get("name") for suite in root]
-    assert names == ["20260302-1402/sarama-blackhole"] * 2, "with several folders, whose it is"
     shared = document(results([run("a" * 12)], [group("failed").model_copy(update={"scenario": "sarama-blackhole"})]))
     case = shared[0].findall("testcase")[1]
     assert case.get("name") == "sarama 1.27.2 share probe.outcome == 'failed' equals 1/6"
@@ -145,6 +144,17 @@ def test_several_folders_are_told_apart() -> None:
     )  # fmt: skip
     classes = [case.get("classname") for case in document(one, other).iter("testcase")]
     assert classes == ["20260302-1402/sarama-blackhole", "other/sarama-blackhole"]
+
+
+def test_a_run_in_two_folders_of_a_suite_counts_once_and_its_last_try(tmp_path: Path) -> None:
+    """As copies of a suite that was resumed elsewhere lie beside it."""
+    a, b, c = (run(name * 12).model_copy(update={"repeat": n}) for n, name in enumerate("abc"))
+    first = results([a, b.model_copy(update={"verdict": "inconclusive"})], missing=(c.run_id,))
+    again = results([b.model_copy(update={"attempt": 2}), c])
+    root = document(first, again)
+    assert [suite.get("name") for suite in root] == ["sarama-blackhole"]
+    assert (root.get("tests"), root.get("errors")) == ("3", "0")
+    assert document(first).get("errors") == "2", "one proved nothing, one was not run"
 
 
 @given(st.text(alphabet=st.characters(exclude_categories=())))
