@@ -1,8 +1,8 @@
 """pytest plugin: scenarios are collected as tests, and tests of your own run scenarios with the fixture `lab`.
 
 Imports pytest, the standard library, and `pytest_faultlab_engine` beside it, which does the same: faultlab itself runs
-as a child process. One child runs all selected cases of a session side by side, begun when the first of them is asked
-for; each test ends as soon as its own case is over.
+in a child process. One command of it runs all selected cases of a session side by side, begun when the first of them is
+asked for; each test ends as soon as its own case is over.
 """
 
 import json
@@ -16,11 +16,20 @@ from typing import Any, Literal
 
 import pytest
 
-from pytest_faultlab_engine import Batch, CaseResult, Engine, LabFailed, Result, ScenarioMistakes, Wait
+from pytest_faultlab_engine import (
+    ENDING,
+    Batch,
+    CaseResult,
+    Engine,
+    LabFailed,
+    Result,
+    ScenarioMistakes,
+    Wait,
+    word_for,
+)
 
 __all__ = ["CaseResult", "Lab", "LabFailed", "Result", "ScenarioMistakes", "Wait", "lab"]
 
-ENDING = ".scenario.yaml"
 World = Literal["auto", "sim", "local"]
 WORLDS: tuple[World, ...] = ("auto", "sim", "local")
 POLICIES = ("fail", "skip")
@@ -71,13 +80,14 @@ class Session:
         self._cases: dict[Path, list[dict[str, Any]]] = {}
         self._mistakes: dict[Path, list[str]] = {}
         self._looked: set[Path] = set()
+        self._engine: Engine | None = None
         self._batch: Batch | None = None
         self._numbers = count(1)
 
     def cases_in(self, path: Path) -> list[dict[str, Any]]:
         """The cases of a scenario file. Raises ScenarioMistakes, LabFailed.
 
-        One child reads all files that pytest is going to find: a start of Python costs more than a hundred of them.
+        One command reads all files that pytest is going to find: a hundred cost little more than one.
         """
         if path not in self._looked:
             self._look([path, *(p for p in ahead(self._config) if p not in self._looked and p != path)])
@@ -101,7 +111,6 @@ class Session:
                 return alone.case(item.name)
             finally:
                 alone.end()
-        self.end()
         self._batch = self._begin([one for one in item.session.items if isinstance(one, Case) and one.wanted])
         return self._batch.case(item.name)
 
@@ -123,18 +132,28 @@ class Session:
             return folder
         raise AssertionError("numbers do not end")
 
+    def answer(self, words: list[str], folder: Path) -> dict[str, Any]:
+        """The JSON document that a command of faultlab ends with. Raises ScenarioMistakes, LabFailed."""
+        command = self._running().begin(words, cwd=folder)
+        told = command.document()
+        if told is None:
+            raise command.failure()
+        return told
+
     def end(self) -> None:
-        """End the engine, where one is at work."""
+        """End what is at work."""
         batch, self._batch = self._batch, None
-        if batch is not None:
-            batch.end()
+        engine, self._engine = self._engine, None
+        try:
+            if batch is not None:
+                batch.end()
+        finally:
+            if engine is not None:
+                engine.end()
 
     def _look(self, paths: list[Path]) -> None:
         self._looked.update(paths)
-        engine = Engine(["list", "--json", "--", *map(self._shown, paths)], cwd=self.folder)
-        told = engine.document()
-        if told is None:
-            raise engine.failure()
+        told = self.answer(["list", "--json", "--", *map(self._shown, paths)], self.folder)
         for scenario in told["scenarios"]:
             tags = {"tags": scenario["tags"], "scenario": scenario["scenario"]}
             self._cases[self.folder / scenario["path"]] = [{**case, **tags} for case in scenario["cases"]]
@@ -153,7 +172,13 @@ class Session:
             item.begun = True
         files = list(dict.fromkeys(self._shown(item.path) for item in items))
         cases = [item.name for item in items]
-        return Batch(self.options.arguments(), files, cases, self.new_folder(), self.folder)
+        return Batch(self._running(), self.options.arguments(), files, cases, self.new_folder(), self.folder)
+
+    def _running(self) -> Engine:
+        """The session's engine, begun when it is first needed."""
+        if self._engine is None or not self._engine.alive:
+            self._engine = Engine()
+        return self._engine
 
 
 SESSION = pytest.StashKey[Session]()
@@ -259,11 +284,8 @@ class Lab:
         out = self._session.new_folder()
         changes = [f"{name}={json.dumps(v) if isinstance(v, bool) else v}" for name, v in (settings or {}).items()]
         said = [*self._session.options.arguments(environment, repeat, seed), *(f"--set={one}" for one in changes)]
-        engine = Engine(["run", "--json", *said, "--out", str(out), "--", _word(scenario, out)], cwd=self._folder)
-        told = engine.document()
-        if told is None:
-            raise engine.failure()
-        return Result.of(told, self._folder)
+        words = ["run", "--json", *said, "--out", str(out), "--", word_for(scenario, out)]
+        return Result.of(self._session.answer(words, self._folder), self._folder)
 
     def check(self, result: Result) -> None:
         """Fail the test where the verdict is no pass, with what faultlab shows for it. Nothing tested is no pass."""
@@ -319,12 +341,6 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     session.config.stash[SESSION].end()
 
 
-def pytest_unconfigure(config: pytest.Config) -> None:
-    found = config.stash.get(SESSION, None)
-    if found is not None:
-        found.end()
-
-
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
     """Where the runs of the scenarios are, for `faultlab report`."""
     reports = [r for some in terminalreporter.stats.values() for r in some if hasattr(r, "user_properties")]
@@ -360,17 +376,6 @@ def _or_skipped(options: Options, why: str, text: str) -> str:
     if options.inconclusive == "skip":
         pytest.skip(f"inconclusive: {why}")
     return f"inconclusive: {why}\n\n{text}"
-
-
-def _word(scenario: str | os.PathLike[str] | Mapping[str, Any], out: Path) -> str:
-    """What the command line takes: what is no file yet becomes one, beside the results."""
-    if isinstance(scenario, Mapping):
-        scenario = json.dumps(scenario, indent=2, default=os.fspath) + "\n"  # JSON is YAML
-    if isinstance(scenario, str) and "\n" in scenario:
-        path = out / f"given{ENDING}"
-        path.write_text(scenario, encoding="utf-8")
-        return str(path)
-    return os.fspath(scenario)
 
 
 def _option(config: pytest.Config, name: str) -> str:

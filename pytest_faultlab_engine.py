@@ -6,7 +6,9 @@ project may have packages named client, cli, harness or reports of its own: thei
 
 import json
 import os
+import select
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -14,25 +16,28 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import IO, Any, Literal
 
 PATIENCE_S = 15.0
 """How long the engine may take to end in good order before it is killed."""
 
 HOME = Path(__file__).resolve().parent
 BEGIN = """\
+import socket
 import sys
-sys.path.insert(0, sys.argv.pop(1))
+sys.path.insert(0, sys.argv[1])
 from harness.environments.local.syscalls import die_with_parent
-die_with_parent(int(sys.argv.pop(1)))
-from cli.main import main
-sys.exit(main())
+die_with_parent(int(sys.argv[2]))
+from cli.forks import serve
+sys.exit(serve(socket.socket(fileno=int(sys.argv[3]))))
 """
 """This module's folder comes first: whatever else is installed, the engine finds its own packages. And it ends with the
 process that asked it, even where that one is killed."""
 
+ENDING = ".scenario.yaml"
 USAGE, NOTHING = 4, 5
 """Exit codes of faultlab: a scenario or an option is wrong; nothing was selected."""
+KILLED = -int(signal.SIGKILL)
 
 Verdict = Literal["pass", "fail", "inconclusive", "skipped", "lab_error"]
 
@@ -180,70 +185,137 @@ class Result:
         return "\n\n".join(case.text for case in self.cases if case.text)
 
 
-class Engine:
-    """One command of faultlab, running. Ends with `end`, or by itself; nothing of it outlives this process."""
+def word_for(scenario: str | os.PathLike[str] | Mapping[str, Any], out: Path) -> str:
+    """What the command line takes: what is no file yet becomes one, beside the results."""
+    if isinstance(scenario, Mapping):
+        scenario = json.dumps(scenario, indent=2, default=os.fspath) + "\n"  # JSON is YAML
+    if isinstance(scenario, str) and "\n" in scenario:
+        path = out / f"given{ENDING}"
+        path.write_text(scenario, encoding="utf-8")
+        return str(path)
+    return os.fspath(scenario)
 
-    def __init__(self, arguments: Sequence[str], *, cwd: Path) -> None:
+
+class Engine:
+    """A process of faultlab, isolated from this one's modules and paths, in which commands are begun."""
+
+    def __init__(self) -> None:
         self._said = tempfile.TemporaryFile()  # noqa: SIM115  (a pipe that nobody reads would stop the engine)
-        command = [sys.executable, "-I", "-c", BEGIN, str(HOME), str(os.getpid()), *arguments]
-        # A group of its own: Ctrl-C in a terminal reaches this process alone, which then says it to the engine once.
+        self._control, theirs = socket.socketpair()
+        words = [sys.executable, "-I", "-c", BEGIN, str(HOME), str(os.getpid()), str(theirs.fileno())]
+        # A group of its own: Ctrl-C in a terminal reaches this process alone, which then says it to commands once.
         self._process = subprocess.Popen(
-            command, cwd=cwd, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self._said, process_group=0
-        )
+            words, pass_fds=[theirs.fileno()], process_group=0,
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=self._said,
+        )  # fmt: skip
+        theirs.close()
+
+    @property
+    def alive(self) -> bool:
+        """The kernel ends it with the thread that made it."""
+        return self._process.poll() is None
+
+    def begin(self, arguments: Sequence[str], *, cwd: Path) -> "Command":
+        """Begin a command of faultlab. Raises LabFailed where the engine cannot."""
+        asked = {"arguments": list(arguments), "folder": str(cwd), "environment": dict(os.environ)}
+        said = tempfile.TemporaryFile()  # noqa: SIM115
+        out, write_out = os.pipe()
+        told, write_told = os.pipe()
+        with tempfile.TemporaryFile() as request:
+            request.write(json.dumps(asked).encode())
+            request.seek(0)
+            with suppress(OSError):
+                socket.send_fds(self._control, [b"!"], [request.fileno(), write_out, said.fileno(), write_told])
+            os.close(write_out)
+            os.close(write_told)
+        command = Command(os.fdopen(out, "rb"), said, os.fdopen(told, "rb", buffering=0))
+        if command.pid is None:
+            self._process.wait(PATIENCE_S)
+            self._said.seek(0)
+            raise LabFailed(f"faultlab cannot begin\n{self._said.read().decode(errors='replace')}".rstrip())
+        return command
+
+    def end(self) -> None:
+        """End it, and every command that it began."""
+        self._control.close()
+        try:
+            self._process.wait(PATIENCE_S)
+        except BaseException:
+            self._process.kill()
+            self._process.wait()
+            raise
+
+
+class Command:
+    """One command of faultlab, running. Ends with `end`, or by itself."""
+
+    def __init__(self, out: IO[bytes], said: IO[bytes], told: IO[bytes]) -> None:
+        self._out, self._said, self._told = out, said, told
+        first = told.readline()
+        self.pid = int(first) if first else None
+        self._code: int | None = None
 
     def line(self) -> dict[str, Any] | None:
-        """The next line of JSON; None when the engine has ended."""
-        assert self._process.stdout is not None
-        text = b"" if self._process.stdout.closed else self._process.stdout.readline()
+        """The next line of JSON; None when the command has ended."""
+        text = b"" if self._out.closed else self._out.readline()
         if not text.endswith(b"\n"):
-            self._process.wait()
             return None
         found: dict[str, Any] = json.loads(text)
         return found
 
     def document(self) -> dict[str, Any] | None:
-        """All that is said on stdout, once the engine has ended; None where it has nothing to say."""
-        assert self._process.stdout is not None
+        """All that is said on stdout, once the command has ended; None where it has nothing to say."""
         try:
-            text = self._process.stdout.read()
-            self._process.wait()
+            text = self._out.read()
         finally:
             self.end()
         found: dict[str, Any] | None = json.loads(text) if text.strip() else None
         return found
 
     def failure(self) -> Exception:
-        """Why the engine ended without an answer."""
+        """Why it ended without an answer."""
+        self.end()
         self._said.seek(0)
         said = self._said.read().decode(errors="replace").strip()
-        if self._process.returncode in (USAGE, NOTHING):
+        if self._code in (USAGE, NOTHING):
             return ScenarioMistakes(said)
-        return LabFailed(f"faultlab ended without an answer (exit {self._process.returncode})\n{said}".rstrip())
+        return LabFailed(f"faultlab ended without an answer (exit {self._code})\n{said}".rstrip())
 
     def end(self) -> None:
         """Have it end in good order, where it has not: runs under way are stopped, what ended is kept."""
-        if self._process.poll() is None:
-            self._process.terminate()
+        if self._code is None and self.pid is not None:
             try:
-                self._process.wait(PATIENCE_S)
+                if not self._ended(within_s=0.0):
+                    os.kill(self.pid, signal.SIGTERM)
+                if not self._ended(within_s=PATIENCE_S):
+                    raise LabFailed(f"faultlab did not end within {PATIENCE_S:g} s: it was killed")
             except BaseException:
-                self._process.kill()
-                self._process.wait()
                 with suppress(OSError):
-                    os.killpg(self._process.pid, signal.SIGKILL)
+                    os.killpg(self.pid, signal.SIGKILL)
                 raise
-        if self._process.stdout is not None:
-            self._process.stdout.close()
+            finally:
+                self._out.close()
+        self._out.close()
+
+    def _ended(self, *, within_s: float) -> bool:
+        """Whether it has told its exit code, or has gone without a word."""
+        waiting = select.poll()
+        waiting.register(self._told, select.POLLIN)
+        if self._code is None and waiting.poll(within_s * 1000):
+            last = self._told.readline()
+            self._code = int(last) if last else KILLED
+        return self._code is not None
 
 
 class Batch:
-    """Cases that one engine runs side by side; each is told as soon as it is over, in whatever order they are asked."""
+    """Cases that one command runs side by side; each is told as soon as it is over, in whatever order one asks."""
 
     def __init__(
-        self, options: Sequence[str], files: Sequence[str], cases: Sequence[str], out: Path, cwd: Path
+        self, engine: Engine, options: Sequence[str], files: Sequence[str], cases: Sequence[str], out: Path, cwd: Path
     ) -> None:
         chosen = [part for case in cases for part in ("--case", case)]
-        self._engine = Engine(["run", "--stream", *options, *chosen, "--out", str(out), "--", *files], cwd=cwd)
+        words = ["run", "--stream", *options, *chosen, "--out", str(out), "--", *files]
+        self._command = engine.begin(words, cwd=cwd)
         self._out = out
         self._open = set(cases)
         self._told: dict[str, dict[str, Any]] = {}
@@ -253,14 +325,14 @@ class Batch:
         return case in self._open
 
     def case(self, case: str) -> dict[str, Any]:
-        """What the engine says of a case, with the folder of its `results`, or the `text` that says why it cannot be
+        """What faultlab says of a case, with the folder of its `results`, or the `text` that says why it cannot be
         run. Waits for its end. Raises LabFailed, ScenarioMistakes: then for every case that is still open."""
         while case not in self._told:
             if self._failure is not None:
                 raise self._failure
-            line = self._engine.line()
+            line = self._command.line()
             if line is None:
-                self._failure = self._engine.failure()
+                self._failure = self._command.failure()
             elif "case" in line:
                 self._told[line["case"]["id"]] = {**line["case"], "results": str(self._out)}
             elif "impossible" in line:
@@ -271,8 +343,8 @@ class Batch:
     def end(self) -> None:
         """In peace where every case was asked for, else by stopping what is under way. May be called again."""
         try:
-            while not self._open and self._engine.line() is not None:
+            while not self._open and self._command.line() is not None:
                 pass  # the last line is the whole suite
         finally:
             self._open.clear()
-            self._engine.end()
+            self._command.end()

@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import sys
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree
@@ -124,14 +125,20 @@ def _case(element: ElementTree.Element) -> _Named:
 
 
 def processes_about(path: Path) -> list[int]:
-    """Processes that have this path in their command line."""
+    """Processes that have this project's path in their command line, their environment, or as their folder."""
     found = []
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit() and int(entry.name) != os.getpid():
-            try:
-                words = (entry / "cmdline").read_bytes()
-            except OSError:
-                continue
-            if os.fsencode(path) in words:
+            words = [_bytes(entry / "cmdline"), _bytes(entry / "environ")]
+            with suppress(OSError):
+                words.append(os.fsencode((entry / "cwd").readlink()))
+            if any(os.fsencode(path.parent) in word for word in words):
                 found.append(int(entry.name))
     return found
+
+
+def _bytes(file: Path) -> bytes:
+    try:
+        return file.read_bytes()
+    except OSError:
+        return b""

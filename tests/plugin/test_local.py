@@ -20,11 +20,10 @@ def until(done: Callable[[], bool], *, what: str, within_s: float = 60.0) -> Non
         time.sleep(0.05)
 
 
-def under_way(project: Project, *, cases: int) -> bool:
-    """Beside the engine there are at least two processes for each run: its world and its client."""
-    return (project.path / "kept" / "pytest-1" / "manifest.json").exists() and len(
-        processes_about(project.path)
-    ) > 2 * cases
+def under_way(project: Project) -> bool:
+    """Beside pytest, the engine, its command and the process from which cells are forked there is a whole cell."""
+    begun = (project.path / "kept" / "pytest-1" / "manifest.json").exists()
+    return begun and len(processes_about(project.path)) >= 4 + 3
 
 
 def begin(project: Project) -> subprocess.Popen[str]:
@@ -33,7 +32,7 @@ def begin(project: Project) -> subprocess.Popen[str]:
         [PYTEST, "--faultlab-env=local", "--faultlab-out=kept", "-q"], cwd=project.path, text=True,
         env=project.environment(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
     )  # fmt: skip
-    until(lambda: under_way(project, cases=1), what="the run")
+    until(lambda: under_way(project), what="the run")
     return process
 
 
