@@ -11,9 +11,6 @@ from harness.stats.significance import chance_more_often
 PROOF = frozenset({Kind.LOST, Kind.DUPLICATED})
 """A single one is proof enough where there was none before: no machine is so noisy that it loses a message."""
 
-SUSPICIOUS = 0.05
-"""Above this chance nobody asks for more runs: of what comes and goes by chance, no number of runs would be enough."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
@@ -43,11 +40,6 @@ class Change:
     def testable(self) -> bool:
         """Whether it happened in some runs and not in others: in any other case no order of them says anything."""
         return not self.plain and 0 < self.before + self.now < self.of_before + self.of_now
-
-    @property
-    def suspicious(self) -> bool:
-        """It may be worse than it was: only more runs can tell."""
-        return self.new or self.chance <= SUSPICIOUS
 
     def needed(self, level: float) -> int | None:
         """About so many runs a side show these shares clearly; None: no number that is asked for does."""

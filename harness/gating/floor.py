@@ -16,7 +16,8 @@ class Floor:
     absolute_s: float
 
     def of_time(self, median_s: float, late_s: float) -> float:
-        """In seconds. `late_s` is how late the lab's own timers came: less than that is no client's doing."""
+        """In seconds. `late_s` is how much later the lab's own timers came on one side than on the other: so much of a
+        difference is no client's doing."""
         return self.relative * abs(median_s) + self.absolute_s + late_s
 
     def of_count(self, median: float) -> float:

@@ -1,8 +1,9 @@
 """Which of all differences are alarms.
 
 An alarm needs two things: an order of runs so clear that chance alone makes one in fewer than `LEVEL` of all suites in
-which nothing changed (false discovery rates over every difference that could be one), and an interval that
-lies above the floor as a whole. What an alarm could not be told from is `unsure`, and says how many runs it takes.
+which nothing changed (false discovery rates over every difference that could be one), and an interval that lies above
+the floor as a whole. What may be one is `unsure`, and says how many runs it takes: its interval reaches above the floor
+at a rate of at most `SUSPICIOUS`, or it happened now and never before, or there were too few runs to say anything.
 """
 
 from collections.abc import Iterator, Sequence
@@ -10,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from harness.gating.cases import CaseName, CaseRuns, Kind
-from harness.gating.changes import SUSPICIOUS, Change, changes
+from harness.gating.changes import Change, changes
 from harness.gating.floor import Floor
 from harness.gating.shifts import Shift, compare_samples, floor_of, tested
 from harness.gating.where import where
@@ -18,6 +19,9 @@ from harness.stats.significance import false_discovery_rates, runs_to_tell
 
 LEVEL = 0.01
 """What is promised: of suites in which nothing changed, at most one in a hundred alarms."""
+
+SUSPICIOUS = 0.25
+"""Above this rate nobody asks for more runs: some difference as large comes by chance in every fourth suite."""
 
 Said = Literal["regression", "unsure", "better", "unchanged"]
 
@@ -73,7 +77,8 @@ def judge_pairs(pairs: Sequence[tuple[CaseRuns, CaseRuns]], floor: Floor) -> tup
 
 def _held(before: CaseRuns, now: CaseRuns, floor: Floor) -> Iterator[Shift | Change]:
     yield from changes(before, now)
-    late_s = max(before.late_s, now.late_s)
+    # What was late on both sides alike is no difference between them.
+    late_s = abs(now.late_s - before.late_s)
     for name in tested(before, now):
         sample = before.samples[name]
         yield compare_samples(name, sample, now.samples[name], floor_of(sample, floor, late_s))
@@ -85,7 +90,7 @@ def _judged(one: Shift | Change, rate: float, alone: float) -> Judged:
         return _judged_change(one, rate, alone)
     if one.surely_above and rate <= LEVEL:
         return Judged(said="regression", of=one, rate=rate)
-    if one.perhaps_above and (not one.enough or one.chance <= SUSPICIOUS):
+    if one.perhaps_above and (not one.enough or rate <= SUSPICIOUS):
         return Judged(said="unsure", of=one, rate=rate, needed=one.needed(runs_to_tell(alone)))
     # Nothing hangs on what got better: an interval below the floor is enough.
     return Judged(said="better" if one.surely_below else "unchanged", of=one)
@@ -96,7 +101,7 @@ def _judged_change(one: Change, rate: float, alone: float) -> Judged:
         # That a time is told no more is no worse time, but nobody can say that it is as good as it was.
         said: Said = "unsure" if one.happening.kind is Kind.UNTOLD else "regression"
         return Judged(said=said, of=one, rate=None if one.plain else rate)
-    if one.chance < 1 and one.suspicious:
+    if one.new or (one.chance < 1 and rate <= SUSPICIOUS):
         return Judged(said="unsure", of=one, rate=rate, needed=one.needed(alone))
     return Judged(said="better" if one.chance_fewer <= alone else "unchanged", of=one)
 

@@ -19,7 +19,7 @@ REGRESSION  kafka-go-blackhole  kafka-go 0.4.50  time to error
             17.50 -> 19.62 s  +2.12 [+2.06 +2.18]  q<0.0001  floor 0.90
             where: 1 more dial, 1 more BackoffMax
 LOST        sarama-breaker-open  in the baseline, not run now
-UNSURE      java-reset  +0.31 s [+0.01 +0.61]  needs 70 runs a side
+UNSURE      java-reset  +0.31 s [+0.01 +0.61]  needs 71 runs a side
 unchanged   41, largest +0.01 s
 
 REGRESSED   1 slower, 1 lost, 1 unsure                                   exit 10
