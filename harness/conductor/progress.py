@@ -6,7 +6,7 @@ from client.events import Kind
 from harness.environments.world import Progress
 from harness.story import Value
 
-_MEANS_SOMETHING = frozenset({Kind.DIAL_STARTED, Kind.DIAL_ENDED, Kind.WAIT_STARTED})
+_DIAL_STARTED, _DIAL_ENDED, _WAIT_STARTED = Kind.DIAL_STARTED.value, Kind.DIAL_ENDED.value, Kind.WAIT_STARTED.value
 
 
 class Telling:
@@ -24,19 +24,16 @@ class Telling:
 
     def trace(self, kind: str, fields: Mapping[str, Value]) -> None:
         """Say what a trace event means, where it means something to whoever waits."""
-        if kind not in _MEANS_SOMETHING:
-            return
-        connection = fields.get("connection")
-        match kind:
-            case Kind.DIAL_STARTED:
-                self._dialling.add(connection)
-                broker = fields.get("broker")
-                named = isinstance(broker, int) and broker >= 0
-                self.say(f"dialling broker {broker}" if named else f"dialling {fields.get('address', 'a broker')}")
-            case Kind.DIAL_ENDED:
-                self._dialling.discard(connection)
-            case _:
+        if kind == _WAIT_STARTED:
+            connection = fields.get("connection")
+            # A dial's own limit says less than whom it dials.
+            if connection is None or connection not in self._dialling:
                 setting = str(fields.get("waiting_on", ""))
-                # A dial's own limit says less than whom it dials.
-                if connection is None or connection not in self._dialling:
-                    self.say("backing off" if "backoff" in setting.lower() else f"waiting: {setting}")
+                self.say("backing off" if "backoff" in setting.lower() else f"waiting: {setting}")
+        elif kind == _DIAL_STARTED:
+            self._dialling.add(fields.get("connection"))
+            broker = fields.get("broker")
+            named = isinstance(broker, int) and broker >= 0
+            self.say(f"dialling broker {broker}" if named else f"dialling {fields.get('address', 'a broker')}")
+        elif kind == _DIAL_ENDED:
+            self._dialling.discard(fields.get("connection"))

@@ -20,16 +20,10 @@ class Recorder:
         """Record a happening at an absolute clock value. Fields that are None are left out."""
         number = self._numbers.get(source, 0)
         self._numbers[source] = number + 1
-        self._told.append(
-            Happening(
-                at_ns - self.origin_ns, source, number, str(kind), _given(fields) if None in fields.values() else fields
-            )
-        )
+        if None in fields.values():
+            fields = {name: value for name, value in fields.items() if value is not None}
+        self._told.append(Happening(at_ns - self.origin_ns, source, number, str(kind), fields))
 
     def happenings(self) -> tuple[Happening, ...]:
         """All so far, by time, source and number."""
         return tuple(sorted(self._told))
-
-
-def _given(fields: Mapping[str, Value]) -> Mapping[str, Value]:
-    return {name: value for name, value in fields.items() if value is not None}

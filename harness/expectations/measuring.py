@@ -1,6 +1,7 @@
 """Measures of a run as records: those that it gave, and those that were expected of it, given or not."""
 
 from collections.abc import Iterator
+from functools import lru_cache
 
 from harness.latest import remembering_last
 from harness.measures import MEASURES, Censored, Measured, MeasureName, Missing, Value, parse
@@ -29,8 +30,9 @@ def _taken(_plan: RunPlan, _story: Story) -> dict[MeasureName, Measured]:
 def all_measures(plan: RunPlan, story: Story) -> tuple[Measure, ...]:
     """Every measure that the run gave, by operation and fault; after them the expected ones that it did not give."""
     found: dict[str, Measure] = {}
+    taken = _taken(plan, story)
     for name in (*_of_operations(story), *_of_faults(story), *_of_run()):
-        result = measured(plan, story, name)
+        result = taken.get(name) or measured(plan, story, name)
         if not isinstance(result, Missing):
             record = as_record(name, result)
             found[record.name] = record
@@ -42,15 +44,15 @@ def all_measures(plan: RunPlan, story: Story) -> tuple[Measure, ...]:
     return tuple(found.values())
 
 
+@lru_cache(maxsize=4096)
 def as_record(name: MeasureName, result: Measured) -> Measure:
+    """Repeats of a case measure the same, nearly all of it."""
     unit = MEASURES[name.measure].unit
-    match result:
-        case Value(value):
-            return Measure(name=str(name), unit=unit, value=value, wire=result.wire)
-        case Censored(at_least):
-            return Measure(name=str(name), unit=unit, censored_at=at_least, wire=result.wire)
-        case Missing(reason):
-            return Measure(name=str(name), unit=unit, missing=reason)
+    if isinstance(result, Value):
+        return Measure(name=str(name), unit=unit, value=result.value, wire=result.wire)
+    if isinstance(result, Censored):
+        return Measure(name=str(name), unit=unit, censored_at=result.at_least, wire=result.wire)
+    return Measure(name=str(name), unit=unit, missing=result.reason)
 
 
 def _of_operations(story: Story) -> Iterator[MeasureName]:

@@ -37,6 +37,7 @@ class Trace:
         self.kinds = frozenset([h.kind for h in self.told])
         self.dials_seen = tuple([h.at_ns for h in story.happenings if h.kind == _DIAL_SEEN])
         self._pairs = _pairs(self.told)
+        self._edges = [place for place, h in enumerate(self.told) if h.kind in (_STARTED, _ENDED)]
         self._during: dict[tuple[str, int], tuple[Happening, ...]] = {}
         self._counts: dict[tuple[str, int], Counter[str]] = {}
         self._waits: dict[tuple[str, int, int], tuple[Wait, ...]] = {}
@@ -69,16 +70,15 @@ class Trace:
         return found
 
     def _between(self, alias: str, ended_ns: int) -> tuple[Happening, ...]:
+        edges = [place for place in self._edges if self.told[place].fields.get("operation") == alias]
+        if not edges or self.told[edges[0]].kind == _ENDED:
+            return ()
+        ends = [place for place in edges if self.told[place].kind == _ENDED]
         found: list[Happening] = []
-        inside = False
-        for happening in self.told:
-            kind = happening.kind
-            mine = kind in (_STARTED, _ENDED) and happening.fields.get("operation") == alias
-            if mine and kind == _STARTED:
-                inside = True
-            elif mine or (inside and happening.at_ns > ended_ns):
+        for happening in self.told[edges[0] + 1 : ends[0] if ends else None]:
+            if happening.at_ns > ended_ns:
                 break
-            elif inside and kind in TRACED:
+            if happening.kind in TRACED:
                 found.append(happening)
         return tuple(found)
 
@@ -125,4 +125,7 @@ def _pairs(told: list[Happening]) -> tuple[tuple[Happening, Happening | None], .
 def _same_wait(began: Happening, ended: Happening) -> bool:
     """The end of a wait repeats what its beginning said, but for the limit."""
     before, after = began.fields, ended.fields
-    return all(before.get(name) == after[name] for name in _IDENTITY if name in after)
+    for name in _IDENTITY:  # noqa: SIM110 - a generator takes longer than all that it would look at
+        if name in after and before.get(name) != after[name]:
+            return False
+    return True

@@ -16,6 +16,7 @@ from types import TracebackType
 from typing import Self
 
 from pydantic import ValidationError
+from pydantic_core import to_json
 
 from harness.records.event import EventRecord
 from harness.records.folder import EVENTS, RUNS, ResultsFolder, ResultsInTheWay, ResultsUnwritable
@@ -152,7 +153,7 @@ class Writer:
 
 
 def _line(record: Record) -> bytes:
-    return record.model_dump_json().encode() + b"\n"
+    return to_json(record, inf_nan_mode="null") + b"\n"
 
 
 def _append(folder: ResultsFolder, path: Path) -> int:

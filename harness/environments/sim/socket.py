@@ -147,11 +147,8 @@ class TcpSocket:
     def emit(self, flags: int, seq: int, payload: bytes = b"") -> bool:
         """Send a segment. False where it was refused on the way out."""
         receiver = self.receiver
-        return self.network.send(
-            Segment(
-                self.local, self.remote, flags, seq, payload, receiver.next_seq, receiver.advertise(), gap=receiver.gap
-            )
-        )
+        ack, edge = receiver.next_seq, receiver.advertise()
+        return self.network.send(Segment(self.local, self.remote, flags, seq, payload, ack, edge, gap=receiver.gap))
 
     def arrived(self, segment: Segment) -> None:
         """Take a segment that the input hook let through."""
