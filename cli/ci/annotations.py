@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from cli.ci.log import LogStream
+from cli.ci.log import LogStream, harmless
 from cli.ci.systems import System, this_system
 
 Level = Literal["error", "warning", "notice"]
@@ -41,7 +41,8 @@ class Annotation:
             properties = {"file": file, "line": self.line, "col": self.column, "endColumn": self.end_column}
         properties["title"] = self.title
         listed = ",".join(f"{name}={escaped(str(value), also=':,')}" for name, value in properties.items() if value)
-        return f"::{self.level} {listed}::{escaped(self.message)}"
+        message = "\r".join(harmless(part) for part in self.message.split("\r"))
+        return f"::{self.level} {listed}::{escaped(message)}"
 
 
 def say(stream: LogStream, annotation: Annotation, system: System | None = None) -> None:
