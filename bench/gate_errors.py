@@ -81,10 +81,10 @@ def pools() -> dict[str, list[Pool]]:
 
 
 def _pool(case: dict[str, Any]) -> Pool:
-    *head, parameters = case["name"]
+    scenario, client, version, driver, environment, parameters = case["name"]
     columns = {key.partition(" ")[::2]: values for key, values in case.items()}
     return Pool(
-        name=CaseName(*head, tuple((name, text) for name, text in parameters)),
+        name=CaseName(scenario, client, version, driver, environment, tuple((name, text) for name, text in parameters)),
         operations=tuple(case["operations"]),
         late_s=case["late_s"],
         happened={Happening.parse(rest): told for (kind, rest), told in columns.items() if kind == "happened"},

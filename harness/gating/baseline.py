@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from harness.gating.cases import CaseName, CaseRuns, Happening, Sample, Side
 from harness.gating.comparison import matches
@@ -64,6 +64,17 @@ class _Case(_Part):
                 raise ValueError("a count is no number")
         return counts
 
+    @model_validator(mode="after")
+    def _no_more_than_counted(self) -> "_Case":
+        """A hand that slipped must not make a sample of millions."""
+        told = {name: len(times.ms) + len(times.unended_ms) for name, times in self.times.items()}
+        told |= {name: sum(tally.values()) for name, tally in self.counts.items()}
+        told |= self.happened
+        more = next((name for name, number in told.items() if not 0 <= number <= self.counted), None)
+        if more is not None or self.counted > self.runs:
+            raise ValueError(f"{more or 'counted'} has more runs than there were")
+        return self
+
 
 class _File(_Part):
     format: int
@@ -81,6 +92,15 @@ class _File(_Part):
         except QuantityError as error:
             raise ValueError(f"{error.text}; {error.hint}") from error
         return text
+
+    @field_validator("cases")
+    @classmethod
+    def _each_once(cls, cases: tuple[_Case, ...]) -> tuple[_Case, ...]:
+        names = Counter(_name_of(case) for case in cases)
+        twice = next((name for name, number in names.items() if number > 1), None)
+        if twice is not None:
+            raise ValueError(f"a case of {twice.scenario} stands there twice")
+        return cases
 
 
 class BaselineMixed(RecordsError):
@@ -189,9 +209,7 @@ def _case_of(case: _Case) -> CaseRuns:
         numbers = sorted(float(text) for text, times in tally.items() for _ in range(times))
         samples[name] = Sample("count", tuple(numbers))
     return CaseRuns(
-        name=CaseName(
-            case.scenario, case.client, case.version, case.driver, case.environment, tuple(case.parameters.items())
-        ),
+        name=_name_of(case),
         runs=case.runs,
         counted=case.counted,
         reasons=case.reasons,
@@ -201,6 +219,11 @@ def _case_of(case: _Case) -> CaseRuns:
         settings=case.settings,
         late_s=case.late_ms / 1000,
     )
+
+
+def _name_of(case: _Case) -> CaseName:
+    parameters = tuple(case.parameters.items())
+    return CaseName(case.scenario, case.client, case.version, case.driver, case.environment, parameters)
 
 
 def _seconds(values_ms: tuple[float, ...]) -> tuple[float, ...]:

@@ -68,6 +68,11 @@ def test_a_part_is_replaced_and_the_rest_is_kept(tmp_path: Path) -> None:
         merged(both, replace(anew, machine="another"), ("two",))
 
 
+def block(text: str) -> str:
+    """The one case of the file."""
+    return text.partition('"cases": [\n')[2].rpartition("\n  ]")[0]
+
+
 SPOILT = [
     ("not JSON", lambda text: text[:-30], "is no baseline"),
     ("a list", lambda text: "[]", "is no baseline"),
@@ -78,7 +83,9 @@ SPOILT = [
     ("a count that is none", lambda text: text.replace('{"4": 20}', '{"four": 20}'), "four"),
     ("a floor that is none", lambda text: text.replace("5% + 20ms", "a lot"), "floor"),
     ("a newer one", lambda text: text.replace('"format": 1', '"format": 2'), "written by a newer faultlab"),
-    ("more counted than run", lambda text: text.replace('"counted": 21', '"counted": -1'), "counted"),
+    ("more runs than there were", lambda text: text.replace('{"4": 20}', '{"4": 2000000000}'), "more runs than"),
+    ("a case twice", lambda text: text.replace('"cases": [\n', '"cases": [\n' + block(text) + ",\n"), "twice"),
+    ("fewer than none", lambda text: text.replace('"counted": 21', '"counted": -1'), "counted"),
 ]
 
 
@@ -93,6 +100,12 @@ def test_what_is_spoilt_is_said_and_never_read_as_something_else(tmp_path: Path,
         read_baseline(file)
     assert str(file) in str(raised.value)
     assert raised.value.remedy
+
+
+def test_what_is_no_text_is_said(tmp_path: Path) -> None:
+    (tmp_path / "b.json").write_bytes(b"\xff\xfe{}")
+    with pytest.raises(ResultsUnreadable, match="is no baseline"):
+        read_side(tmp_path / "b.json")
 
 
 def test_a_file_that_cannot_be_written_leaves_nothing_behind(tmp_path: Path) -> None:
