@@ -37,6 +37,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """One worker has all that starts Java (`--dist loadgroup`): a Spark for each takes longer than what they share."""
     for item in items:
@@ -45,12 +46,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def own_temporary_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """What tests and the programs that they start put aside is theirs, and goes when pytest forgets its folders."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("TMPDIR", str(tmp_path_factory.mktemp("tmp")))
-        patch.setattr(tempfile, "tempdir", None)
-        yield
+def own_temporary_folder() -> Iterator[None]:
+    """What tests and the programs that they start put aside is theirs, and goes with them.
+
+    Not below pytest's own folders, which no other user may enter: some tests become one.
+    """
+    with tempfile.TemporaryDirectory(prefix="faultlab-tests-", ignore_cleanup_errors=True) as folder:
+        Path(folder).chmod(0o711)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("TMPDIR", folder)
+            patch.setattr(tempfile, "tempdir", None)
+            yield
 
 
 SETTINGS = {"Net.DialTimeout": 1.0, "Net.ReadTimeout": 2.0, "Net.WriteTimeout": 3.0, "Metadata.Retry.Backoff": 0.25}

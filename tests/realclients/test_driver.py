@@ -50,7 +50,8 @@ def test_the_same_scenario_is_another_run_with_the_same_chance() -> None:
 
 
 def test_resume_and_replay_ask_for_the_same_client(tmp_path: Path) -> None:
-    asked = {"paths": ["dark"], "environment": "local", "seed": 7, "repeat": None, "only": [], "tags": []}
+    asked = {"paths": ["dark"], "environment": "local", "seed": 7, "repeat": None, "only": [], "tags": [], "cases": [],
+             "settings": {"Net.DialTimeout": "1s"}}  # fmt: skip
     for client in (None, "real", "profile"):
         request = Request.of({**asked, "client": client}, tmp_path)
         manifest = Manifest(
