@@ -36,10 +36,17 @@ SHOWN = 12
 
 
 def head(gated: Gated, *, interleaved: bool) -> Iterator[Text]:
-    """`compared 43 of 44 scenarios, 20 + 20 runs, same machine`."""
+    """`compared 43 of 44 scenarios, 20 + 20 runs, same machine`, and what is odd about the two."""
+    yield from _proof(gated, interleaved=interleaved)
     for side in (gated.baseline, gated.current):
         for line in side.set_aside:
             yield folded(f"set aside: {line}", lead="", style="yellow")
+    if gated.baseline.faultlab != gated.current.faultlab and not gated.other_machine:
+        versions = f"the baseline was made by faultlab {gated.baseline.faultlab}, this is {gated.current.faultlab}"
+        yield folded(versions, lead="", style="dim")
+
+
+def _proof(gated: Gated, *, interleaved: bool) -> Iterator[Text]:
     if gated.other_machine:
         yield folded("compared nothing: the baseline is another machine's", lead="")
         yield folded(gated.baseline.machine, lead="  baseline  ")
@@ -54,11 +61,6 @@ def head(gated: Gated, *, interleaved: bool) -> Iterator[Text]:
     )
     where = "virtual time" if gated.baseline.simulated and gated.current.simulated else "same machine"
     yield Text(f"compared {len(gated.compared)} of {of}, {runs}{' interleaved' if interleaved else ''}, {where}")
-    if gated.baseline.faultlab != gated.current.faultlab:
-        yield folded(
-            f"the baseline was made by faultlab {gated.baseline.faultlab}, this is {gated.current.faultlab}",
-            lead="", style="dim",
-        )  # fmt: skip
 
 
 def body(gated: Gated, *, everything: bool) -> Iterator[Text]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from harness.gating.cases import CaseName, CaseRuns, Side
 from harness.gating.floor import DEFAULT, Floor
-from harness.gating.judging import Compared, Judged, Said, judge_pairs
+from harness.gating.judging import Compared, Said, judge_pairs
 from harness.gating.shifts import LEAST
 
 
@@ -98,11 +98,6 @@ def elsewhere(before: Side, now: Side) -> bool:
 def too_few(one: Compared) -> bool:
     """Whether it is unsure for want of runs alone, whatever was measured."""
     return one.said == "unsure" and min(one.before.counted, one.now.counted) < LEAST
-
-
-def leading(one: Compared) -> Judged:
-    """The difference that stands for the case."""
-    return one.judged[0]
 
 
 def _gravity(one: Compared) -> tuple[tuple[int, int, float], CaseName]:
