@@ -15,7 +15,7 @@ ORDER = ("differs", "unsure", "explained", "agrees")
 WORDS: Mapping[str, str] = {
     "differs": "differs",
     "unsure": "not enough runs",
-    "explained": "differs, explained",
+    "explained": "explained",
     "agrees": "agrees",
 }
 SIDES: Mapping[str, str] = {"real": "real client", "profile": "profile", "sim": "simulation"}
@@ -94,12 +94,13 @@ def finding(told: Counter[str]) -> str:
 
 def marks_of(row: Row) -> tuple[Marked, ...]:
     """Each side relative to the prediction; where there is none, to the real client's median, or the first that told
-    anything."""
+    anything. None where that is shorter than the differences that may be: any per cent of it would mislead."""
     told = {side["side"]: side for side in row["sides"] or [] if side["median"] is not None}
     base = row["predicted"]
     if base is None:
         base = next((told[side]["median"] for side in SIDES if side in told), None)
-    if not base or row["unit"] == "outcome":
+    widest = max((one["bound"] for one in row["compared"] or []), default=0.0)
+    if not base or base < widest or row["unit"] == "outcome":
         return ()
     return tuple(
         Marked(
@@ -152,7 +153,7 @@ def side_row(row: Row, side: Row, compared: Row | None) -> SideRow:
         name=SIDES[side["side"]],
         found=found_of(row, side),
         runs=f"{told}{figures.many(side['runs'], 'run')}{ended}",
-        against=against(row, compared),
+        against=against(row, side, compared),
         outcome=outcome,
         note="; ".join(dict.fromkeys(note for note in notes if note)),
         source=(compared or {}).get("source") or "",
@@ -165,10 +166,11 @@ def found_of(row: Row, side: Row) -> str:
     return ", ".join(f"{one['word']} ({one['count']})" for one in side["outcomes"] or []) or figures.NOTHING
 
 
-def against(row: Row, compared: Row | None) -> str:
+def against(row: Row, side: Row, compared: Row | None) -> str:
     """`+0.004 s (+0.001 to +0.008)`."""
     if compared is None:
-        return "held against it"
+        references = {one["reference"] for one in row["compared"] or []}
+        return "others are held against it" if side["side"] in references else "not compared"
     if row["unit"] == "outcome" or compared["difference"] is None:
         return ""
     low, high = compared["interval_low"], compared["interval_high"]

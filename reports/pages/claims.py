@@ -87,7 +87,7 @@ def claim_of(name: str, what: str, formula: str, source: str, own: Sequence[tupl
         what=what,
         verdict=verdicts.pop() if len(verdicts) == 1 else "mixed",
         as_declared=all(declared) if declared else None,
-        cases=cut((one for _, one in own), MOST_CASES, "report/claims.parquet"),
+        cases=cut((one for _, one in own), MOST_CASES, "report/claims.parquet", worst_first=False),
     )
 
 

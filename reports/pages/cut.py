@@ -9,11 +9,12 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Cut(Generic[T]):
-    """The first of `total` entries; `rest` says where all of them are."""
+    """The first of `total` entries; `rest` says where all of them are, `worst_first` in which order they stand."""
 
     shown: tuple[T, ...]
     total: int
     rest: str = ""
+    worst_first: bool = True
 
     def __iter__(self) -> Iterator[T]:
         return iter(self.shown)
@@ -26,9 +27,10 @@ class Cut(Generic[T]):
         """`the first 200 of 10,000, the worst first; all of them are in report/runs.parquet`, or nothing."""
         if len(self.shown) == self.total:
             return ""
-        return f"the first {len(self.shown):,} of {self.total:,}, the worst first; all of them are in {self.rest}"
+        order = ", the worst first" if self.worst_first else ""
+        return f"the first {len(self.shown):,} of {self.total:,}{order}; all of them are in {self.rest}"
 
 
-def cut(entries: Iterable[T], most: int, rest: str) -> Cut[T]:
+def cut(entries: Iterable[T], most: int, rest: str, *, worst_first: bool = True) -> Cut[T]:
     every: Sequence[T] = tuple(entries)
-    return Cut(tuple(every[:most]), len(every), rest)
+    return Cut(tuple(every[:most]), len(every), rest, worst_first)

@@ -106,7 +106,7 @@ def place_of(row: Row) -> tuple[Any, ...]:
 
 def finding(told: Sequence[Row], slow: Sequence[Row]) -> str:
     quick = len(told) - len(slow)
-    first = f"{quick} of {figures.many(len(told), 'case')} worked as soon as the fault was gone"
+    first = f"{quick or 'None'} of {figures.many(len(told), 'case')} worked as soon as the fault was gone"
     if not slow:
         return first + "."
     worst = max(slow, key=lambda row: row["max"])

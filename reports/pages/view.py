@@ -93,11 +93,11 @@ def page_of(
         recovery=recovery_of(tables["recovery"], names),
         timelines=tuple((choice, names.of(choice.run), line) for choice, line in timelines),
         waits=waits_of(tables["waits"], tables["timeouts"]),
-        unjudged=cut(told, MOST_UNJUDGED, "report/timeouts.parquet"),
+        unjudged=cut(told, MOST_UNJUDGED, "report/timeouts.parquet", worst_first=False),
         runs=runs_of(runs, names),
         noise=noise_of(tables["noise"]),
         environment=summary.environment(runs, manifests),
-        quarantined=cut(quarantined, MOST_QUARANTINED, "report/quarantined.parquet"),
+        quarantined=cut(quarantined, MOST_QUARANTINED, "report/quarantined.parquet", worst_first=False),
     )
 
 

@@ -347,4 +347,11 @@ def test_it_prints(browser: Browser, built: ReportResult, heard: list[str]) -> N
     page.emulate_media(media="print", color_scheme="dark")
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
     assert page.evaluate("getComputedStyle(document.body).color") == "rgb(27, 34, 48)"
+    page.set_viewport_size({"width": 718, "height": 1000})
+    page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+    assert page.locator(".times tr[data-verdict]:visible").count() > 20
+    assert page.locator("button:visible, input:visible").count() == 0
+    assert page.evaluate("document.documentElement.scrollWidth") <= 718
     assert len(page.pdf(format="A4")) > 20_000
+    page.evaluate("window.dispatchEvent(new Event('afterprint'))")
+    assert page.locator(".times tr[data-verdict]:visible").count() < 10

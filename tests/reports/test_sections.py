@@ -127,6 +127,12 @@ def test_sides_are_drawn_relative_to_the_prediction_on_one_axis() -> None:
     assert 'class="mark profile"' not in far.svg
 
 
+def test_a_time_of_next_to_nothing_is_not_drawn_in_per_cent_of_itself() -> None:
+    found = agreements_of([agreement_row(predicted=0.001)])
+    assert found is not None
+    assert next(iter(found.groups[0][2])).picture is None
+
+
 def test_without_a_prediction_the_real_client_is_the_middle() -> None:
     found = agreements_of([agreement_row(predicted=None)])
     assert found is not None
@@ -268,6 +274,7 @@ def test_noise_is_told_of_real_environments_alone() -> None:
 def test_what_is_cut_says_so() -> None:
     few, many = cut("abc", 5, "report/x.parquet"), cut("abcdefgh", 3, "report/x.parquet")
     assert (few.words, list(few)) == ("", ["a", "b", "c"])
+    assert cut("abcdefgh", 3, "x", worst_first=False).words == "the first 3 of 8; all of them are in x"
     assert many.words == "the first 3 of 8, the worst first; all of them are in report/x.parquet"
 
 

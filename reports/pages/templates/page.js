@@ -119,6 +119,9 @@
     if (!place) return;
     for (let at = place; at; at = at.parentElement) if (at.tagName === "DETAILS") at.open = true;
     if (!place.hasAttribute("tabindex") && !place.matches("a, button")) place.tabIndex = -1;
+    const bar = document.querySelector(".bar");
+    const covered = getComputedStyle(bar).position === "sticky" ? bar.offsetHeight : 0;
+    document.documentElement.style.scrollPaddingTop = `${covered + 14}px`;
     place.scrollIntoView({ behavior });
     place.focus({ preventScroll: true });
   };
@@ -156,11 +159,16 @@
   filter();
   if (location.hash.includes("=")) go(wanted().at, "instant");
 
-  // On paper, everything is open.
-  let opened = [];
+  // On paper, everything is open but the longest lists.
+  const opened = new Set();
   window.addEventListener("beforeprint", () => {
-    opened = every("details:not([open])");
-    for (const one of opened) one.open = true;
+    for (const one of every("details:not([open], [data-long])")) {
+      one.open = true;
+      opened.add(one);
+    }
   });
-  window.addEventListener("afterprint", () => { for (const one of opened) one.open = false; });
+  window.addEventListener("afterprint", () => {
+    for (const one of opened) one.open = false;
+    opened.clear();
+  });
 })();
