@@ -22,6 +22,7 @@ from reports.ingest.filesystems import HadoopFiles, LocalFiles, is_uri
 from reports.ingest.folders import Folder, find
 from reports.ingest.keeping import Size
 from reports.ingest.records import Records, read_folders
+from reports.junit import write_junit_of
 from reports.jvm.archive import archive_for
 from reports.jvm.runtime import find_java
 from reports.pages.cases import cases_of
@@ -121,14 +122,16 @@ def report_of(
     page = page_of(rows, manifests, rows["quarantined"], timelines)
     folder = out / "report"
     folder.mkdir(parents=True, exist_ok=True)
+    junit, left_out = write_junit_of([one.name for one in folders], folder / "junit.xml")
     return ReportResult(
+        junit=junit,
         page=write_page(page, out / "report.html"),
         markdown=write_markdown(page, folder / "timeouts.md"),
         tables={name: write_parquet(table, folder / f"{name}.parquet") for name, table in tables.items()},
         csv={name: write_csv(table, folder / f"{name}.csv") for name, table in tables.items()},
         quarantined=len(rows["quarantined"]),
         runs=tables["runs"].num_rows,
-        remarks=remarks_on(folders, rows["folders"]),
+        remarks=(*remarks_on(folders, rows["folders"]), *left_out),
         seconds=perf_counter() - began_s,
     )
 

@@ -22,4 +22,6 @@ class ReportResult:
     runs: int
     seconds: float
     csv: Mapping[str, Path] = field(default_factory=dict)
+    junit: Path | None = None
+    """JUnit XML; None where no folder of this machine could be read for it."""
     remarks: tuple[str, ...] = ()

@@ -26,6 +26,7 @@ def test_a_report_names_its_page_and_what_was_set_aside(results: Path) -> None:
     told = json.loads(done.out)
     assert (told["runs"], told["quarantined"]) == (2, 1)
     assert (results.parent / told["page"]).stat().st_size > 10_000
+    assert b'tests="2"' in (results.parent / told["junit"]).read_bytes()
     assert "1 line set aside" in done.err
 
 
