@@ -34,10 +34,11 @@ def agree(
     *, between: str, most: int, out: Path | None, write: Path | None, of: tuple[Path, ...], cells: int | None,
     report: bool, **asked: Any,
 ) -> Exit:  # fmt: skip
-    """Run scenarios with the profile, the real client and in the simulation, and say whether they do the same.
+    """Say whether profile, real client and simulation do the same.
 
-    PATHS are scenario files, folders, or names of bundled scenarios. The real client is the reference: each time, each
-    count and each error is compared with its own. Where runs are too few to say, more are made, once.
+    PATHS are scenario files, folders, or names of bundled scenarios: each is run by every side. The real client is the
+    reference: each time, each count and each error is compared with its own. Where runs are too few to say, more are
+    made, once.
     """
     began = time.monotonic()
     screen = console()
