@@ -52,7 +52,10 @@ SMALL_SETTINGS = {
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
 }
-LARGE_SETTINGS = {"spark.sql.shuffle.partitions": "4"}
+LARGE_SETTINGS = {
+    "spark.sql.shuffle.partitions": "4",
+    "spark.sql.objectHashAggregate.sortBased.fallbackThreshold": "1000000",
+}
 CLUSTER_SETTINGS = {"spark.sql.adaptive.enabled": "true", "spark.sql.shuffle.partitions": "64"}
 MOST_MEMORY_BYTES = 4 * 2**30
 MASTER = re.compile(r"spark://([^:,/]+):(\d+)$")

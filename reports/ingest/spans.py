@@ -35,8 +35,8 @@ def spans_of(events: DataFrame) -> DataFrame:
         .withColumns({"what": what, "seen": kind == SEEN, **{name: told_of(name, what) for name in IDENTITY}})
         .groupBy(*keys)
         .agg(
-            F.array_sort(F.collect_list(F.when(~ends, begun))).alias("begun"),
-            F.array_sort(F.collect_list(F.when(ends, ended))).alias("ended"),
+            F.sort_array(F.collect_list(F.when(~ends, begun))).alias("begun"),
+            F.sort_array(F.collect_list(F.when(ends, ended))).alias("ended"),
         )
         .select(*keys, F.explode(F.arrays_zip("begun", "ended")).alias("pair"))
         .where(F.col("pair.begun").isNotNull())

@@ -48,7 +48,7 @@ def summed_up(tries: DataFrame) -> DataFrame:
         (F.sum("took_ns") / 1e9).alias("seconds"),
         (F.min("took_ns") / 1e9).alias("min_s"),
         (F.max("took_ns") / 1e9).alias("max_s"),
-        F.array_sort(F.collect_set("error")).alias("errors"),
+        F.sort_array(F.collect_set("error")).alias("errors"),
     )
 
 

@@ -36,7 +36,7 @@ def summed_up(rows: DataFrame) -> DataFrame:
     ]
     outcomes = [F.count_if(F.col("outcome") == outcome).alias(outcome) for outcome in OUTCOMES]
     return rows.groupBy(*ROW).agg(
-        F.count("*").alias("n"), *same, *outcomes, F.array_sort(F.collect_list("pair")).alias("pairs")
+        F.count("*").alias("n"), *same, *outcomes, F.sort_array(F.collect_list("pair")).alias("pairs")
     )
 
 

@@ -83,15 +83,15 @@ def summed_up(rows: DataFrame) -> DataFrame:
     """`dark_s` is how long the fault had lasted when it was healed; `points` has a run each, the shortest first."""
     return rows.groupBy(*ROW).agg(
         F.count("*").alias("n"),
-        F.array_sort(F.collect_list("pair")).alias("pairs"),
-        F.array_sort(F.collect_list("point")).alias("points"),
+        F.sort_array(F.collect_list("pair")).alias("pairs"),
+        F.sort_array(F.collect_list("point")).alias("points"),
         F.count_if(F.col("pair.unended")).alias("censored"),
         F.min("pair.time").alias("min"),
         F.max("pair.time").alias("max"),
         F.percentile("point.dark_s", F.lit(0.5)).alias("dark_s"),
         F.min("point.dark_s").alias("dark_min_s"),
         F.max("point.dark_s").alias("dark_max_s"),
-        F.array_sort(F.collect_set("missing")).alias("missing"),
+        F.sort_array(F.collect_set("missing")).alias("missing"),
     )
 
 

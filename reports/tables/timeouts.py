@@ -84,12 +84,12 @@ def summed_up(rows: DataFrame) -> DataFrame:
     return rows.groupBy(*ROW).agg(
         F.count("*").alias("n"),
         *judged,
-        F.array_sort(F.collect_list("pair")).alias("pairs"),
+        F.sort_array(F.collect_list("pair")).alias("pairs"),
         F.min("pair.time").alias("min"),
         F.max("pair.time").alias("max"),
         F.count_if(F.col("pair.unended")).alias("censored"),
         *outcomes,
-        F.array_sort(F.collect_set("missing")).alias("missing"),
+        F.sort_array(F.collect_set("missing")).alias("missing"),
         F.first("about").alias("about"),
     )
 
