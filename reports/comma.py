@@ -3,6 +3,7 @@
 Nested columns are left out: they are in the Parquet file. Lists of texts are joined with `; `.
 """
 
+import csv
 from pathlib import Path
 
 import pandas as pd
@@ -17,7 +18,7 @@ BETWEEN = "; "
 def write_csv(table: pa.Table, file: Path) -> Path:
     """Whole or not at all. Raises OSError."""
     unfinished = file.with_name(f".{file.name}.new")
-    flat_frame(table).to_csv(unfinished, index=False, lineterminator="\n")
+    flat_frame(table).to_csv(unfinished, index=False, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
     return unfinished.replace(file)
 
 
