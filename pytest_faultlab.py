@@ -34,7 +34,8 @@ World = Literal["auto", "sim", "local"]
 WORLDS: tuple[World, ...] = ("auto", "sim", "local")
 POLICIES = ("fail", "skip")
 RESULTS = "faultlab_results"
-"""The property of a test that says in which folder its runs are."""
+"""The property of a test that says in which folder its runs are; up to FOLDERS of them are named one by one."""
+FOLDERS = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,9 +121,9 @@ class Session:
             factory = getattr(self._config, "_tmp_path_factory", None)
             made = factory.mktemp("faultlab") if factory is not None else Path(tempfile.mkdtemp(prefix="faultlab-"))
             return Path(made)
-        worker = getattr(self._config, "workerinput", {}).get("workerid", "")
+        worker = getattr(self._config, "workerinput", {}).get("workerid")
         for number in self._numbers:
-            folder = self.options.out / f"pytest-{f'{worker}-' if worker else ''}{number}"
+            folder = self.options.out / "-".join(["pytest", *([worker] if worker else []), str(number)])
             try:
                 folder.mkdir(parents=True)
             except FileExistsError:
@@ -134,7 +135,7 @@ class Session:
 
     def answer(self, words: list[str], folder: Path) -> dict[str, Any]:
         """The JSON document that a command of faultlab ends with. Raises ScenarioMistakes, LabFailed."""
-        command = self._running().begin(words, cwd=folder)
+        command = self.engine().begin(words, cwd=folder)
         told = command.document()
         if told is None:
             raise command.failure()
@@ -172,10 +173,10 @@ class Session:
             item.begun = True
         files = list(dict.fromkeys(self._shown(item.path) for item in items))
         cases = [item.name for item in items]
-        return Batch(self._running(), self.options.arguments(), files, cases, self.new_folder(), self.folder)
+        return Batch(self.engine(), self.options.arguments(), files, cases, self.new_folder(), self.folder)
 
-    def _running(self) -> Engine:
-        """The session's engine, begun when it is first needed."""
+    def engine(self) -> Engine:
+        """The session's, begun when it is first needed. It ends with the thread that asks first: the main one's."""
         if self._engine is None or not self._engine.alive:
             self._engine = Engine()
         return self._engine
@@ -300,7 +301,9 @@ class Lab:
 @pytest.fixture
 def lab(request: pytest.FixtureRequest) -> Lab:
     """Runs fault-injection scenarios: `lab.run("dark.scenario.yaml").measure("probe.time_to_error")`."""
-    return Lab(request.config.stash[SESSION], request.path.parent)
+    session = request.config.stash[SESSION]
+    session.engine()
+    return Lab(session, request.path.parent)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -344,11 +347,12 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
     """Where the runs of the scenarios are, for `faultlab report`."""
     reports = [r for some in terminalreporter.stats.values() for r in some if hasattr(r, "user_properties")]
-    folders = dict.fromkeys(value for r in reports for name, value in r.user_properties if name == RESULTS)
+    folders = {Path(value): None for r in reports for name, value in r.user_properties if name == RESULTS}
     wrong = any(r.outcome != "passed" for r in reports)
     if folders and (wrong or config.stash[SESSION].options.out is not None):
+        said = folders if len(folders) <= FOLDERS else dict.fromkeys(folder.parent / "*" for folder in folders)
         terminalreporter.section("faultlab")
-        terminalreporter.write_line(f"report  faultlab report {' '.join(map(str, folders))}")
+        terminalreporter.write_line(f"report  faultlab report {' '.join(map(str, said))}")
 
 
 def ahead(config: pytest.Config) -> Iterator[Path]:
@@ -366,7 +370,7 @@ def _below(path: Path, config: pytest.Config) -> Iterable[Path]:
         here = Path(folder)
         ignored = config.hook.pytest_ignore_collect
         folders[:] = sorted(n for n in folders if not ignored(collection_path=here / n, config=config))
-        files = (here / name for name in sorted(names) if name.endswith(ENDING))
+        files = (here / n for n in sorted(names) if n.endswith(ENDING))
         found += [file for file in files if not ignored(collection_path=file, config=config)]
     return found
 
@@ -390,8 +394,6 @@ def _one_of(name: str, value: str, values: Iterable[Any]) -> Any:
 
 def _number(config: pytest.Config, name: str, *, least: int) -> int | None:
     text = _option(config, name)
-    if not text:
-        return None
-    if not text.isdecimal() or int(text) < least:
+    if text and (not text.isdecimal() or int(text) < least):
         raise pytest.UsageError(f"faultlab_{name} is a whole number from {least}, not {text}")
-    return int(text)
+    return int(text) if text else None

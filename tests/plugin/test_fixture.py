@@ -14,6 +14,8 @@ def test_a_run_tells_verdict_measures_outcomes_and_where_the_time_went(project: 
     project.write(
         "tests/test_mine.py",
         """
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 from pytest_faultlab import Lab, LabFailed, Result, ScenarioMistakes
 
@@ -44,6 +46,13 @@ def test_overrides(lab: Lab) -> None:
     lab.check(result)
 
 
+def test_from_several_threads(lab: Lab) -> None:
+    with ThreadPoolExecutor(3) as threads:
+        results = list(threads.map(lambda n: lab.run("lab/dark.scenario.yaml", seed=n), range(6)))
+    assert [(result.seed, result.verdict) for result in results] == [(n, "pass") for n in range(6)]
+    assert len({result.results for result in results}) == 6
+
+
 def test_a_bundled_scenario_and_its_cases(lab: Lab) -> None:
     result = lab.run("sarama-slow-answer")
     lab.check(result)
@@ -63,7 +72,7 @@ def test_mistakes_name_their_place(lab: Lab) -> None:
     done = project.pytest("-q", "--rootdir=.", "tests")
     assert done.code == 0, done.out
     assert set(done.outcomes.values()) == {"passed"}
-    assert len(done.outcomes) == 5
+    assert len(done.outcomes) == 6
 
 
 def test_a_scenario_may_be_text_or_a_mapping_and_check_says_what_faultlab_says(project: Project) -> None:

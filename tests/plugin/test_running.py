@@ -1,9 +1,10 @@
 """Protects what a scenario's test says: passed only with proof, failed with where the time went, errors told apart."""
 
 import json
+import subprocess
 from pathlib import Path
 
-from project import WRONG, Project, processes_about, scenario, untouched
+from project import PYTEST, WRONG, Project, processes_about, scenario, untouched
 
 PROGRAM = "{driver: {exec: [./mine]}, name: mine}"
 
@@ -47,6 +48,11 @@ def test_a_pass_a_failure_and_what_tested_nothing(project: Project) -> None:
     }
     assert "faultlab report " in done.out
     assert processes_about(project.path) == []
+    replay = wrong.properties["replay"].split()
+    again = subprocess.run([Path(PYTEST).with_name(replay[0]), *replay[1:], "--json"], cwd=project.path, check=False,
+                           capture_output=True, text=True, env=project.environment(), timeout=60)  # fmt: skip
+    assert again.returncode == 1, again.stderr
+    assert json.loads(again.stdout)["cases"][0]["summary"] == wrong.text.splitlines()[0]
 
 
 def test_what_tested_nothing_can_be_skipped_but_never_passes(project: Project) -> None:
