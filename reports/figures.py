@@ -22,8 +22,10 @@ def bound(value: float | None, unit: str, *, at_least: bool) -> str:
 
 
 def short(seconds: float, *, at_least: bool = False) -> str:
-    """For a small place: `126.85 s`, `0.30 s`, `4 ms`."""
+    """For a small place: `126.85 s`, `0.30 s`, `4 ms`, `< 1 ms`."""
     sign = "\u2265 " if at_least else ""
+    if 0 < seconds < 0.0005:
+        return "< 1 ms"
     if abs(seconds) < 0.0995:
         return f"{sign}{signed(seconds * 1e3, '.0f')} ms"
     return f"{sign}{signed(seconds, '.2f')} s"

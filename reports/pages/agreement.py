@@ -147,7 +147,12 @@ def side_row(row: Row, side: Row, compared: Row | None) -> SideRow:
     told = f"{side['measured']} of " if side["measured"] != side["runs"] else ""
     outcome = compared["outcome"] if compared else ""
     needed = f"needs about {compared['needed']} runs a side" if compared and compared["needed"] else ""
-    notes = [needed, (compared or {}).get("reason") or "", "" if side["measured"] else side["silent"] or ""]
+    notes = [
+        grouped(compared),
+        needed,
+        (compared or {}).get("reason") or "",
+        "" if side["measured"] else side["silent"] or "",
+    ]
     return SideRow(
         side=side["side"],
         name=SIDES[side["side"]],
@@ -158,6 +163,14 @@ def side_row(row: Row, side: Row, compared: Row | None) -> SideRow:
         note="; ".join(dict.fromkeys(note for note in notes if note)),
         source=(compared or {}).get("source") or "",
     )
+
+
+def grouped(compared: Row | None) -> str:
+    """Of values that come in groups, as where an order is drawn by chance: how differently often they are met."""
+    if not compared or compared["share_difference"] is None:
+        return ""
+    off, most = (figures.amount(compared[name], "share") for name in ("share_difference", "share_bound"))
+    return f"{compared['groups']} groups of values, met differently often by {off} (may be {most})"
 
 
 def found_of(row: Row, side: Row) -> str:

@@ -94,6 +94,10 @@ def test_figures() -> None:
     assert figures.difference(-0.0061, "s") == "\u22120.006 s"
     assert figures.difference(0, "count") == "0"
     assert figures.amount(-0.0001, "s") == "0.000 s"
+    assert [figures.short(one) for one in (0.0, 0.0001, 0.004, 0.3, 126.85)] == [
+        "0 ms", "< 1 ms", "4 ms", "0.30 s", "126.85 s",
+    ]  # fmt: skip
+    assert figures.short(60.0, at_least=True) == "\u2265 60.00 s"
     assert figures.many(1, "run") == "1 run"
     assert figures.day("2026-03-02T14:02:00+00:00") == "2 March 2026, 14:02 UTC"
     assert figures.day("yesterday") == "yesterday"
