@@ -9,7 +9,7 @@ from rich.text import Text
 from cli.exits import Exit
 from cli.show.figures import WIDTH, many
 from cli.show.rows import folded
-from cli.show.shifted import change, figures, interval, label, measure_words, named, rate, signed
+from cli.show.shifted import change, digits_of, figures, interval, label, measure_words, named, rate, signed
 from harness.gating.cases import CaseName
 from harness.gating.changes import Change
 from harness.gating.comparison import Gated, Silent, too_few
@@ -55,7 +55,8 @@ def _proof(gated: Gated, *, interleaved: bool) -> Iterator[Text]:
     names = [one.name for one in gated.compared] + [one.name for one in gated.silent]
     names += [case.name for case in gated.lost]
     scenarios = len({name.scenario for name in names})
-    of = many(len(names), "scenario") if len(names) == scenarios else f"{len(names)} cases of {scenarios} scenarios"
+    of = many(scenarios, "scenario")
+    of = of if len(names) == scenarios else f"{len(names)} cases of {of}"
     runs = (
         f"{_runs([c.before.counted for c in gated.compared])} + {_runs([c.now.counted for c in gated.compared])} runs"
     )
@@ -121,7 +122,7 @@ def _regression(gated: Gated, one: Compared, *, everything: bool) -> Iterator[Te
         yield _line(gated, "REGRESSION", one.name, "", client=True)
         yield _below(change(first.of), rate(first))
     for other in others if everything else others[:ALSO]:
-        yield folded(f"also: {_short(other)}", lead=lead)
+        yield folded(f"also: {_short(other, words=True)}", lead=lead)
     if len(others) > ALSO and not everything:
         yield folded(f"and {len(others) - ALSO} more (--all)", lead=lead)
     if one.where:
@@ -215,14 +216,14 @@ def _told(word: str, name: str, text: str) -> Text:
     return line.append("\n").append_text(folded(text, lead=" " * WORD)) if text else line
 
 
-def _short(one: Judged) -> str:
+def _short(one: Judged, *, words: bool = False) -> str:
+    """`+0.31 s [-0.10 +0.72]`; `words`: also of the measure that a reader expects."""
     if isinstance(one.of, Change):
         return change(one.of)
-    words = measure_words(one.of.measure)
-    lead = "" if words in ("time to error", "time to ack") else f"{words} "
-    return (
-        f"{lead}{signed(one.of.shift, one.of.unit, 2)}{' s' if one.of.unit == 's' else ''} {interval(one.of)}".rstrip()
-    )
+    measure = measure_words(one.of.measure)
+    lead = f"{measure} " if words or measure not in ("time to error", "time to ack") else ""
+    unit = " s" if one.of.unit == "s" else ""
+    return f"{lead}{signed(one.of.shift, one.of.unit, digits_of(one.of))}{unit} {interval(one.of)}".rstrip()
 
 
 def _floor(shift: Shift) -> str:

@@ -13,7 +13,7 @@ from typing import Literal
 from harness.gating.cases import CaseName, CaseRuns, Kind
 from harness.gating.changes import Change, changes
 from harness.gating.floor import Floor
-from harness.gating.shifts import Shift, compare_samples, floor_of, tested
+from harness.gating.shifts import ENDS, Shift, compare_samples, floor_of, tested
 from harness.gating.where import where
 from harness.stats.significance import false_discovery_rates, runs_to_tell
 
@@ -37,12 +37,19 @@ class Judged:
 
     @property
     def gravity(self) -> tuple[int, int, float]:
-        """Sorts the gravest first: losses before verdicts, those before times, and the larger shift before the less."""
+        """Sorts the gravest first: losses before verdicts, those before times, and the larger shift first."""
         said = ("regression", "unsure", "better", "unchanged").index(self.said)
         if isinstance(self.of, Change):
             return said, list(Kind).index(self.of.happening.kind), -self.of.now / self.of.of_now
         size = self.of.shift / self.of.floor if self.of.floor else self.of.shift
-        return said, len(Kind) + (self.of.unit == "count"), -abs(size)
+        return said, len(Kind) + _rank(self.of), -abs(size)
+
+
+def _rank(shift: Shift) -> int:
+    """What a caller waits for comes before what follows from it, and that before counts."""
+    if shift.unit == "count":
+        return 2
+    return 0 if shift.measure.rpartition(".")[2] in ENDS else 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

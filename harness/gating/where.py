@@ -45,7 +45,7 @@ def _more(before: CaseRuns, now: CaseRuns, alias: str) -> Iterator[str]:
             more = _middle(now, name) - _middle(before, name)
             if more and not (more == dials and "dial" in setting.lower()):
                 yield from (f"{lead}{words}" for words in _counted(more, setting, plural=False))
-            elif not more:
+            elif not more and before.settings.get(setting) == now.settings.get(setting):
                 yield from (f"{lead}{words}" for words in _longer(before, now, operation, setting))
 
 
