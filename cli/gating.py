@@ -161,7 +161,7 @@ def update(screen: Console, path: Path | None, current: Side, only: tuple[str, .
 def document(gated: Gated, code: Exit) -> dict[str, Any]:
     """The comparison as JSON values."""
     findings = [
-        {"kind": said, **_name(one.name), "leading": _judged(one.judged[0]),
+        {"kind": said, **_name(one.name), "leading": _judged(one.judged[0]) if one.judged else None,
          "also": [_judged(other) for other in one.all_of(said)[1:]], "where": list(one.where)}
         for said in ("regression", "unsure", "better")
         for one in gated.that(said)

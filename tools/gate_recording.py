@@ -1,6 +1,6 @@
 """Keeps of a results folder what `bench/gate_errors.py` draws from: `bench/data/gate_runs.json`, run by run.
 
-    faultlab run --env local --repeat 40 --cells 4 --out DIR $(python tools/gate_recording.py --scenarios)
+    faultlab run --env local --repeat 40 --cells 8 --out DIR $(python tools/gate_recording.py --scenarios)
     python tools/gate_recording.py DIR
 
 Runs that are not conclusive are left out; the machine should have nothing else to do.

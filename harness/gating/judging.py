@@ -13,7 +13,7 @@ from typing import Literal
 from harness.gating.cases import CaseName, CaseRuns, Kind
 from harness.gating.changes import Change, changes
 from harness.gating.floor import Floor
-from harness.gating.shifts import ENDS, Shift, compare_samples, floor_of, tested
+from harness.gating.shifts import ENDS, LEAST, Shift, compare_samples, floor_of, tested
 from harness.gating.where import where
 from harness.stats.significance import false_discovery_rates, runs_to_tell
 
@@ -64,7 +64,11 @@ class Compared:
 
     @property
     def said(self) -> Said:
-        return self.judged[0].said if self.judged else "unchanged"
+        said = self.judged[0].said if self.judged else "unchanged"
+        if said in ("better", "unchanged") and not any(isinstance(one.of, Shift) for one in self.judged):
+            # Nothing was measured: that nothing happened in a few runs says nothing.
+            return "unsure" if min(self.before.counted, self.now.counted) < LEAST else said
+        return said
 
     def all_of(self, said: Said) -> tuple[Judged, ...]:
         return tuple(one for one in self.judged if one.said == said)

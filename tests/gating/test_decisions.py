@@ -108,6 +108,14 @@ def test_too_few_runs_say_nothing_but_how_many_it_takes() -> None:
     assert the_one(enough).said == "regression"
 
 
+def test_a_case_of_which_nothing_was_measured_takes_runs_too() -> None:
+    few, many = suites.case(counted=2), suites.case(counted=LEAST)
+    assert held(few, few).inconclusive
+    assert not held(many, many).inconclusive
+    failing = suites.case(counted=2, happened={"fails probe": 2})
+    assert held(few, failing).regressed
+
+
 def test_what_is_unsure_needs_about_as_many_runs_as_it_says() -> None:
     gated = timed(suites.spread(9.0, step_s=0.1), suites.spread(9.31, step_s=0.1))
     one = the_one(gated)
