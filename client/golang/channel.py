@@ -98,9 +98,12 @@ class Channel(Generic[T]):
         """Send if that needs no waiting."""
         if self._closed:
             raise ClosedChannelError("send on closed channel")
-        if self._receivers and (receiver := _next(self._receivers)) is not None:
-            receiver.future.set_result(Passed(receiver.place, value, True))
-            return True
+        receivers = self._receivers
+        while receivers:
+            receiver = receivers.popleft()
+            if not receiver.future.done():
+                receiver.future.set_result(Passed(receiver.place, value, True))
+                return True
         if len(self._buffer) < self.capacity:
             self._buffer.append(value)
             return True

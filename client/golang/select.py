@@ -27,12 +27,8 @@ class Receive(NamedTuple):
 Case = Send | Receive
 
 
-class Selected(NamedTuple):
-    """Which case proceeded (its place among the cases), and what a receive brought."""
-
-    place: int
-    value: Any
-    ok: bool
+Selected = Passed
+"""Which case proceeded (its place among the cases), and what a receive brought."""
 
 
 async def select(rng: Random, *cases: Case) -> Selected:
@@ -51,7 +47,7 @@ async def select(rng: Random, *cases: Case) -> Selected:
         else:
             parked.append((channel, channel.park_receiver(future, index)))
     try:
-        return Selected(*await future)
+        return await future
     finally:
         for channel, one in parked:
             channel.unpark(one)

@@ -89,7 +89,7 @@ class Link:
         if not data:
             self.end_source()
             return
-        self._first().take(Chunk(data, self._loop.time()))
+        self._first().take(Chunk(data, self._loop.now))
         self._read_more()
 
     def write_ready(self) -> None:

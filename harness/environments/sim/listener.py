@@ -96,7 +96,7 @@ class Listener:
         if request.timer is not None:
             request.timer.cancel()
         network, wait_s = self._network, SYN_ACK_INTERVALS_S[request.timeouts]
-        fires_at = network.wheel.fires_at(network.loop.time(), wait_s)
+        fires_at = network.wheel.fires_at(network.loop.now, wait_s)
         request.timer = network.loop.kernel_at(fires_at, self._unanswered, remote, request)
 
     def _unanswered(self, remote: Address, request: _Request) -> None:

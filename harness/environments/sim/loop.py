@@ -43,14 +43,15 @@ class Interrupted(RuntimeError):
 
 
 class KernelTimer:
-    """A callback of the simulated kernel: belongs to no host, so no lever stops it. Errors in it end the run."""
+    """A callback of the simulated kernel: belongs to no host, so no lever stops it. Errors in it end the run.
+
+    Filled in by the loop, as all below: to call an `__init__` takes longer than to set what it would set.
+    """
 
     __slots__ = ("args", "callback", "when")
-
-    def __init__(self, when: float, callback: Callable[..., None], args: tuple[Any, ...]) -> None:
-        self.when = when
-        self.callback: Callable[..., None] | None = callback
-        self.args = args
+    when: float
+    callback: Callable[..., None] | None
+    args: tuple[Any, ...]
 
     def cancel(self) -> None:
         self.callback = None
@@ -58,8 +59,7 @@ class KernelTimer:
 
 
 class _Handle(Handle):
-    """asyncio's handle without its debugging, which takes half of the time of a callback. Filled in by the loop: to
-    call an `__init__` takes longer than to set what it would set."""
+    """asyncio's handle without its debugging, which takes half of the time of a callback."""
 
     __slots__ = ()
     _repr = None
@@ -82,12 +82,13 @@ class _TimerHandle(TimerHandle):
             self._callback = self._args = None  # type: ignore[assignment]
 
 
+_new_kernel_timer: Callable[[type[KernelTimer]], KernelTimer] = KernelTimer.__new__
 _new_handle: Any = _Handle.__new__
 _new_timer_handle: Any = _TimerHandle.__new__
 
 
 class SimLoop(asyncio.BaseEventLoop):
-    """One simulated world's time, hosts and network.
+    """One simulated world's time, hosts and network. `now` is what `time` tells.
 
     `rng` is the only source of chance. `hosts` are in the order of their creation; code outside of any host (a bare
     `run_until_complete`) runs on the host `main`. `transports` are those that are not lost yet.
@@ -101,7 +102,7 @@ class SimLoop(asyncio.BaseEventLoop):
 
     def __init__(self, rng: Random) -> None:
         super().__init__()
-        self._now = START_S
+        self.now = START_S
         self._sequence = 0
         self._cancelled_timers = 0
         self._still = 0
@@ -117,7 +118,7 @@ class SimLoop(asyncio.BaseEventLoop):
     """False. asyncio asks at each future: there is no Python function in it."""
 
     def time(self) -> float:
-        return self._now
+        return self.now
 
     def create_future(self) -> asyncio.Future[Any]:
         return asyncio.Future(loop=self)
@@ -151,7 +152,10 @@ class SimLoop(asyncio.BaseEventLoop):
 
     def kernel_at(self, when: float, callback: Callable[..., None], *args: Any) -> KernelTimer:
         """Call back in the simulated kernel at a moment of this clock."""
-        timer = KernelTimer(when, callback, args)
+        timer = _new_kernel_timer(KernelTimer)
+        timer.when = when
+        timer.callback = callback
+        timer.args = args
         self._sequence += 1
         heapq.heappush(self._scheduled, (when, self._sequence, timer))
         return timer
@@ -187,7 +191,7 @@ class SimLoop(asyncio.BaseEventLoop):
         timer._when = when
         timer._scheduled = True
         self._sequence += 1
-        heapq.heappush(self._scheduled, (max(when, self._now), self._sequence, timer))
+        heapq.heappush(self._scheduled, (max(when, self.now), self._sequence, timer))
         return timer  # type: ignore[no-any-return]
 
     def create_task(self, coro: Coroutine[Any, Any, T], **kwargs: Any) -> asyncio.Task[T]:  # type: ignore[override]
@@ -211,7 +215,7 @@ class SimLoop(asyncio.BaseEventLoop):
             if not ready and not self._stopping:
                 self._jump(ready)
             elif self._still > STILL_LIMIT:
-                raise Livelock(f"no time passes after {self._now - START_S:.6f} s; busy:{describe(self.hosts)}")
+                raise Livelock(f"no time passes after {self.now - START_S:.6f} s; busy:{describe(self.hosts)}")
             self._still += 1
             for _ in range(len(ready)):
                 handle = ready.popleft()
@@ -234,18 +238,16 @@ class SimLoop(asyncio.BaseEventLoop):
         self._still = 0
         while not ready:
             if not scheduled:
-                raise Deadlock(
-                    f"nothing is scheduled after {self._now - START_S:.6f} s, waiting:{describe(self.hosts)}"
-                )
+                raise Deadlock(f"nothing is scheduled after {self.now - START_S:.6f} s, waiting:{describe(self.hosts)}")
             now = scheduled[0][0]
             while scheduled and scheduled[0][0] <= now:
                 when, _, timer = heapq.heappop(scheduled)
                 if type(timer) is KernelTimer:
                     if timer.callback is not None:
-                        self._now = now
+                        self.now = now
                         timer.callback(*timer.args)
                 elif not timer._cancelled:  # type: ignore[union-attr]
-                    self._now = now
+                    self.now = now
                     timer._scheduled = False  # type: ignore[union-attr]
                     ready.append(timer)  # type: ignore[arg-type]
                     if watcher is not None:

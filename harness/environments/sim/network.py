@@ -74,7 +74,7 @@ class Network:
         for rule in self._output:
             if rule.takes(segment):
                 return False
-        self.loop.kernel_at(self.loop.time() + DELAY_S, self._arrive, segment)
+        self.loop.kernel_at(self.loop.now + DELAY_S, self._arrive, segment)
         return True
 
     def let_go(self) -> None:

@@ -216,13 +216,13 @@ class Sender:
             if payload:
                 self._unsent.appendleft(payload)
             return False
-        sent = _Sent(self._next_seq, payload, self._socket.loop.time(), fin=fin)
+        sent = _Sent(self._next_seq, payload, self._socket.loop.now, fin=fin)
         self._flight.append(sent)
         self._next_seq = sent.end
         return True
 
     def _send_again(self, sent: _Sent) -> None:
-        sent.at = self._socket.loop.time()
+        sent.at = self._socket.loop.now
         self._socket.emit(ACK | FIN if sent.fin else ACK, sent.seq, sent.payload)
 
     def _arm_probe_or_retransmission(self) -> None:
@@ -231,7 +231,7 @@ class Sender:
             return
         network = self._socket.network
         slack_s = RTO_MIN_S if len(self._flight) == 1 else TAIL_PROBE_SLACK_S
-        until_rto_s = self._flight[0].at + network.rto_s - self._socket.loop.time()
+        until_rto_s = self._flight[0].at + network.rto_s - self._socket.loop.now
         self._probing_tail = True
         self._arm(max(0.0, min(2 * network.round_trip_s + slack_s, until_rto_s)))
 
@@ -239,13 +239,13 @@ class Sender:
         self._probing_tail = False
         rto_s: float = min(self._socket.network.rto_s * 2**self._backoff, RTO_MAX_S)
         if self._tail_probed and self._backoff == 0 and self._flight:
-            rto_s = max(0.0, self._flight[0].at + rto_s - self._socket.loop.time())
+            rto_s = max(0.0, self._flight[0].at + rto_s - self._socket.loop.now)
         self._arm(rto_s)
 
     def _arm(self, delay_s: float) -> None:
         """One kernel timer a sender: moved forward lazily, since nearly every deadline is called off."""
         network, loop = self._socket.network, self._socket.loop
-        self._deadline = network.wheel.fires_at(loop.time(), delay_s)
+        self._deadline = network.wheel.fires_at(loop.now, delay_s)
         if self._timer is None:
             self._timer = loop.kernel_at(self._deadline, self._fired)
         elif self._timer.when > self._deadline:
@@ -257,7 +257,7 @@ class Sender:
         loop = self._socket.loop
         if self._deadline is None:
             return
-        if loop.time() < self._deadline:
+        if loop.now < self._deadline:
             self._timer = loop.kernel_at(self._deadline, self._fired)
             return
         self._deadline = None
@@ -272,7 +272,7 @@ class Sender:
         self._arm_retransmission()
 
     def _retransmit(self) -> None:
-        now = self._socket.loop.time()
+        now = self._socket.loop.now
         if self._trouble_since is None:
             self._trouble_since = now
         elif now - self._trouble_since >= (ORPHAN_GIVE_UP_S if self._socket.orphan else GIVE_UP_S):

@@ -187,7 +187,7 @@ class TcpSocket:
 
     def _dial(self) -> None:
         self.network.send(Segment(self.local, self.remote, SYN, edge=self.receiver.edge))
-        fires_at = self.network.wheel.fires_at(self.loop.time(), SYN_INTERVALS_S[self._syns])
+        fires_at = self.network.wheel.fires_at(self.loop.now, SYN_INTERVALS_S[self._syns])
         self._timer = self.loop.kernel_at(fires_at, self._unanswered)
 
     def _unanswered(self) -> None:
@@ -224,7 +224,7 @@ class TcpSocket:
         if self.receiver.ended:
             self._forget()
         elif self._timer is None:
-            self._timer = self.loop.kernel_at(self.loop.time() + FIN_WAIT_2_S, self._forget)
+            self._timer = self.loop.kernel_at(self.loop.now + FIN_WAIT_2_S, self._forget)
 
     def _forget(self) -> None:
         self.gone = True

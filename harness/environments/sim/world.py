@@ -92,7 +92,7 @@ class SimWorld:
         yield world
 
     def now_ns(self) -> int:
-        return round(self._loop.time() * 1e9)
+        return round(self._loop.now * 1e9)
 
     def address_of(self, broker: int) -> tuple[str, int]:
         return advertised(broker)
