@@ -17,7 +17,6 @@ from typing import Any, Literal
 import pytest
 
 from pytest_faultlab_engine import (
-    ENDING,
     Batch,
     CaseResult,
     Engine,
@@ -30,6 +29,7 @@ from pytest_faultlab_engine import (
 
 __all__ = ["CaseResult", "Lab", "LabFailed", "Result", "ScenarioMistakes", "Wait", "lab"]
 
+ENDING = ".scenario.yaml"
 World = Literal["auto", "sim", "local"]
 WORLDS: tuple[World, ...] = ("auto", "sim", "local")
 POLICIES = ("fail", "skip")

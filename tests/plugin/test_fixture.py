@@ -116,12 +116,13 @@ def test_mapped(lab):
         assert "had not ended after 1.000 s" in str(error)
 """,
     )
-    done = project.pytest()
+    done = project.pytest("--faultlab-out=kept")
     assert done.outcomes == {"test_wrong": "failure", "test_nothing": "failure", "test_mapped": "passed"}, done.out
     assert "  Net.ReadTimeout  2 x 2.000  4.000    1 x   2.000    -2.000  1 missing" in done.cases["test_wrong"].text
     assert "inconclusive: fault `outage` dropped 0 packets" in done.cases["test_nothing"].text
     skipped = project.pytest("--faultlab-inconclusive=skip", "-k", "nothing")
     assert skipped.outcomes == {"test_nothing": "skipped"}, skipped.out
+    assert "kept" not in project.pytest("--collect-only", "-q").out, "results are no tests"
 
 
 @pytest.mark.parametrize("installed", ["here", "elsewhere"])
