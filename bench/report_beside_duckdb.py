@@ -1,0 +1,131 @@
+"""The same questions of the same ten million events, asked of Spark as the report does and of duckdb, in one process.
+
+    .venv/bin/python -m bench.report_beside_duckdb [FOLDER] [--events 10000000] [--times 3]
+
+duckdb answers from one process without Java and without a cluster: the ratio is what Spark costs on one machine.
+"""
+
+import argparse
+import os
+import tempfile
+from collections.abc import Callable, Sequence
+from functools import partial
+from math import isclose
+from pathlib import Path
+from statistics import median
+from time import perf_counter
+from typing import Any
+
+import duckdb
+import pyspark.sql.functions as F  # noqa: N812
+from pyspark.sql import DataFrame
+
+from bench._multiplied import multiply, simulated
+from harness.records.event import EventRecord
+from reports.ingest.keeping import Size
+from reports.ingest.lines import SUITE
+from reports.ingest.schemas import schema_of
+from reports.ingest.spans import SAME, spans_of
+from reports.jvm.archive import archive_for
+from reports.jvm.runtime import find_java
+from reports.session import spark_session
+
+EVENTS_A_RUN = 100
+SHARES = (0.5, 0.99)
+Answer = list[tuple[Any, ...]]
+WHEN = """
+    SELECT kind, count(*), quantile_cont(at_ns, 0.5), quantile_cont(at_ns, 0.99)
+    FROM events GROUP BY kind ORDER BY kind
+"""
+SAME_WAIT = ", ".join(("run_id", "source", *SAME["wait"]))
+WAITS = f"""
+    WITH numbered AS (
+        SELECT {SAME_WAIT}, kind, at_ns,
+               row_number() OVER (PARTITION BY {SAME_WAIT}, kind ORDER BY at_ns, source_seq) AS number
+        FROM events WHERE kind IN ('wait_started', 'wait_ended')
+    ), spans AS (
+        SELECT waiting_on,
+               max(at_ns) FILTER (kind = 'wait_ended') - max(at_ns) FILTER (kind = 'wait_started') AS took_ns
+        FROM numbered GROUP BY {SAME_WAIT}, number
+    )
+    SELECT waiting_on, count(*), quantile_cont(took_ns, 0.5), quantile_cont(took_ns, 0.99)
+    FROM spans WHERE took_ns IS NOT NULL GROUP BY waiting_on ORDER BY waiting_on
+"""
+
+
+def quantiles(name: str) -> list[Any]:
+    return [F.count("*"), *(F.percentile(name, F.lit(share)) for share in SHARES)]
+
+
+def when(events: DataFrame) -> DataFrame:
+    return events.groupBy("kind").agg(*quantiles("at_ns")).orderBy("kind")
+
+
+def waits(events: DataFrame) -> DataFrame:
+    """By the report's own pairing of beginnings and ends."""
+    took = spans_of(events).where(F.col("what") == "wait").withColumn("took_ns", F.col("ended_ns") - F.col("began_ns"))
+    return took.dropna(subset="took_ns").groupBy("waiting_on").agg(*quantiles("took_ns")).orderBy("waiting_on")
+
+
+QUESTIONS = (("exact p50 and p99 of when, by kind", WHEN, when), ("waits paired, by setting", WAITS, waits))
+
+
+def timed(ask: Callable[[], Answer], times: int) -> tuple[Answer, float]:
+    """The answer, and the median of so many times; the first one, which warms caches up, is not counted."""
+    answer, taken = ask(), []
+    for _ in range(times):
+        began_s = perf_counter()
+        answer = ask()
+        taken.append(perf_counter() - began_s)
+    return answer, median(taken)
+
+
+def of_duckdb(told: duckdb.DuckDBPyConnection, sql: str) -> Answer:
+    return told.sql(sql).fetchall()
+
+
+def of_spark(asked: DataFrame) -> Answer:
+    return [tuple(row) for row in asked.collect()]
+
+
+def agree(one: Answer, other: Answer) -> bool:
+    return len(one) == len(other) and all(
+        a[:2] == b[:2] and all(isclose(x, y, rel_tol=1e-9, abs_tol=1) for x, y in zip(a[2:], b[2:], strict=True))
+        for a, b in zip(one, other, strict=True)
+    )
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """1 where the two answer differently."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", nargs="?", type=Path)
+    parser.add_argument("--events", type=int, default=10_000_000)
+    parser.add_argument("--times", type=int, default=3)
+    given = parser.parse_args(arguments)
+    with tempfile.TemporaryDirectory() as name:
+        source = given.folder or simulated(Path(name) / "suite")
+        folder = Path(name) / "many"
+        runs = max(1, given.events // EVENTS_A_RUN)
+        multiply(source, folder, runs=runs, events=given.events, as_parquet=True, with_runs=False)
+        parts = folder / "events.parquet"
+        size = sum(file.stat().st_size for file in parts.iterdir())
+        told = duckdb.connect(config={"threads": 2})
+        told.execute(f"CREATE VIEW events AS SELECT * FROM read_parquet('{parts}/*.parquet')")
+        count = told.sql("SELECT count(*) FROM events").fetchall()[0][0]
+        load = ", ".join(f"{average:.2f}" for average in os.getloadavg())
+        print(f"{count:,} events, {size / 1e6:.0f} MB of Parquet; load {load}")
+        right = True
+        with spark_session(archive_for(find_java()), Path(name) / "work", size=Size.LARGE) as spark:
+            events = spark.read.schema(schema_of(EventRecord)).parquet(str(parts)).withColumn(SUITE, F.lit(0))
+            for question, sql, asked in QUESTIONS:
+                by_duckdb, duckdb_s = timed(partial(of_duckdb, told, sql), given.times)
+                by_spark, spark_s = timed(partial(of_spark, asked(events)), given.times)
+                right = right and agree(by_duckdb, by_spark)
+                same = "same answer" if agree(by_duckdb, by_spark) else "DIFFERENT ANSWERS"
+                ratio = spark_s / duckdb_s
+                print(f"  {question}: Spark {spark_s:.2f} s, duckdb {duckdb_s:.2f} s, ratio {ratio:.1f}; {same}")
+    return 0 if right else 1
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
