@@ -1,5 +1,6 @@
 """A story told by hand, for whatever reads stories: the subject's trace line by line, as a driver would record it."""
 
+import re
 import signal
 import tempfile
 from collections.abc import Callable, Iterator
@@ -35,6 +36,21 @@ hypothesis_settings.load_profile("shared machine")
 # A shell's background job has SIGINT ignored, and its children inherit that: what tests interrupt has to listen.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """With `-m "cell ..."` each of many workers would import every test, to leave most of them out."""
+    asked = re.match(r"(cell|slow)\b", config.option.markexpr or "")
+    return True if asked and not _names(collection_path, f"mark.{asked[1]}".encode()) else None
+
+
+def _names(path: Path, mark: bytes) -> bool:
+    """Whether a test file, the conftest.py beside it, or a file of the folder, has this mark. tests/docs holds tests
+    to writing marks nowhere else."""
+    if path.is_dir():
+        return any(mark in file.read_bytes() for file in path.rglob("*.py"))
+    beside = path.with_name("conftest.py")
+    return path.suffix != ".py" or mark in path.read_bytes() or (beside.is_file() and mark in beside.read_bytes())
 
 
 @pytest.hookimpl(tryfirst=True)
