@@ -119,7 +119,7 @@ def test_without_java_on_the_machine(tmp_path: Path, write_hard_suite: Callable[
     assert done.stderr == ""
     assert not list(leftovers.iterdir())
     assert sorted(path.name for path in (tmp_path / "my results" / "report").iterdir()) == [
-        *sorted([*(f"{name}.parquet" for name in TABLES), "timeouts.md"])
+        *sorted([*(f"{name}.{form}" for name in TABLES for form in ("csv", "parquet")), "junit.xml", "timeouts.md"])
     ]
 
 
