@@ -14,7 +14,10 @@ def test_a_run_tells_verdict_measures_outcomes_and_where_the_time_went(project: 
     project.write(
         "tests/test_mine.py",
         """
+import os
+import signal
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 from pytest_faultlab import Lab, LabFailed, Result, ScenarioMistakes
@@ -53,6 +56,17 @@ def test_from_several_threads(lab: Lab) -> None:
     assert len({result.results for result in results}) == 6
 
 
+def test_a_lab_that_cannot_begin_and_an_engine_that_was_killed(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TOXIPROXY_SERVER", "/nowhere/toxiproxy-server")
+    with pytest.raises(LabFailed, match="/nowhere/toxiproxy-server"):
+        lab.run("lab/dark.scenario.yaml", environment="local")
+    monkeypatch.undo()
+    (engine,) = Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
+    os.kill(int(engine), signal.SIGKILL)
+    os.waitid(os.P_PID, int(engine), os.WEXITED | os.WNOWAIT)
+    assert lab.run("lab/dark.scenario.yaml").verdict == "pass"
+
+
 def test_a_bundled_scenario_and_its_cases(lab: Lab) -> None:
     result = lab.run("sarama-slow-answer")
     lab.check(result)
@@ -72,7 +86,7 @@ def test_mistakes_name_their_place(lab: Lab) -> None:
     done = project.pytest("-q", "--rootdir=.", "tests")
     assert done.code == 0, done.out
     assert set(done.outcomes.values()) == {"passed"}
-    assert len(done.outcomes) == 6
+    assert len(done.outcomes) == 7
 
 
 def test_a_scenario_may_be_text_or_a_mapping_and_check_says_what_faultlab_says(project: Project) -> None:

@@ -12,7 +12,7 @@ PROGRAM = "{driver: {exec: [./mine]}, name: mine}"
 def runs_in(folder: Path) -> dict[str, list[str]]:
     """The scenarios of which each results folder has runs."""
     return {
-        path.parent.name: [json.loads(line)["scenario"] for line in path.read_text().splitlines()]
+        path.parent.name: sorted(json.loads(line)["scenario"] for line in path.read_text().splitlines())
         for path in sorted(folder.glob("*/runs.jsonl"))
     }
 
@@ -43,9 +43,7 @@ def test_a_pass_a_failure_and_what_tested_nothing(project: Project) -> None:
     assert "FAILED wrong.scenario.yaml::wrong - probe.time_to_error: measured 2.000 s, expected 4.000 s" in done.out
     assert "ERROR nothing.scenario.yaml::nothing - inconclusive: fault `outage` dropped 0 packets" in done.out
     assert "pytest_faultlab.py" not in done.out, "no traceback of the plugin"
-    assert {name: sorted(names) for name, names in runs_in(project.path / "kept").items()} == {
-        "pytest-1": ["good", "nothing", "wrong"]
-    }
+    assert runs_in(project.path / "kept") == {"pytest-1": ["good", "nothing", "wrong"]}
     assert "faultlab report " in done.out
     assert processes_about(project.path) == []
     replay = wrong.properties["replay"].split()
@@ -119,6 +117,24 @@ def test_x_stops_at_the_first_failure_and_leaves_no_process(project: Project) ->
     assert done.code == 1
     assert done.outcomes == {"wrong": "failure"}, done.out
     assert processes_about(project.path) == []
+
+
+def test_a_case_that_is_asked_for_again_is_run_again(project: Project) -> None:
+    """As plugins do that run failed tests anew: once with all others, then by itself."""
+    project.write("good.scenario.yaml", scenario("good"))
+    project.write("wrong.scenario.yaml", scenario("wrong", bound=WRONG))
+    project.write(
+        "conftest.py",
+        "from _pytest.runner import runtestprotocol\n\ndef pytest_runtest_protocol(item, nextitem):\n"
+        "    runtestprotocol(item, nextitem=nextitem)\n    runtestprotocol(item, nextitem=nextitem)\n    return True\n",
+    )
+    done = project.pytest("--faultlab-out=kept", "-q")
+    assert "2 failed, 2 passed" in done.out, done.out
+    assert runs_in(project.path / "kept") == {
+        "pytest-1": ["good", "wrong"],
+        "pytest-2": ["good"],
+        "pytest-3": ["wrong"],
+    }
 
 
 def test_workers_of_xdist_share_the_cases(project: Project) -> None:
