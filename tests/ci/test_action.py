@@ -126,9 +126,18 @@ def test_what_a_user_gives_is_never_run(runner: Make, name: str) -> None:
     made = runner(inputs={"env": "sim", "paths": "lab/good one.scenario.yaml", name: evil})
     made.run("Run", "Hold against the baseline")
     assert made.ran["Run"].code == (0 if name == "baseline" else 4), made.ran["Run"].out
-    if name == "baseline":
-        assert made.ran["Hold against the baseline"].code == 4
+    held = made.ran["Hold against the baseline"].code
+    assert held == (4 if name == "baseline" else None), "there is nothing to hold where nothing was run"
     assert not list(made.workspace.rglob("owned"))
+
+
+def test_where_nothing_was_run_the_gate_has_nothing_to_hold(runner: Make) -> None:
+    made = runner(inputs={"env": "sim", "paths": "nowhere", "baseline": "faultlab-baseline.json"})
+    made.run("Run", "Hold against the baseline")
+    assert made.ran["Run"].code == 4
+    assert "::error title=faultlab::" in made.ran["Run"].out
+    assert made.ran["Hold against the baseline"].code == 0
+    assert made.ran["Hold against the baseline"].out == ""
 
 
 def test_more_arguments_are_one_a_line(runner: Make) -> None:
