@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
@@ -27,9 +27,14 @@ class _Part(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore", allow_inf_nan=False)
 
 
+MOST = 1e12
+"""More than any time in milliseconds and any count: larger numbers are spoilt ones."""
+Milliseconds = Annotated[float, Field(ge=0, le=MOST)]
+
+
 class _Times(_Part):
-    ms: tuple[float, ...] = ()
-    unended_ms: tuple[float, ...] = ()
+    ms: tuple[Milliseconds, ...] = ()
+    unended_ms: tuple[Milliseconds, ...] = ()
 
 
 class _Case(_Part):
@@ -42,7 +47,7 @@ class _Case(_Part):
     runs: int = Field(ge=0)
     counted: int = Field(ge=0)
     reasons: tuple[str, ...] = ()
-    late_ms: float = Field(default=0.0, ge=0)
+    late_ms: Milliseconds = 0.0
     settings: dict[str, str] = Field(default_factory=dict)
     operations: tuple[str, ...] = ()
     happened: dict[str, int] = Field(default_factory=dict)
@@ -60,7 +65,7 @@ class _Case(_Part):
     @classmethod
     def _numbers(cls, counts: dict[str, dict[str, int]]) -> dict[str, dict[str, int]]:
         for tally in counts.values():
-            if any(not 0 <= float(text) < float("inf") or times < 0 for text, times in tally.items()):
+            if any(not 0 <= float(text) <= MOST or times < 0 for text, times in tally.items()):
                 raise ValueError("a count is no number")
         return counts
 
@@ -213,7 +218,7 @@ def _case_of(case: _Case) -> CaseRuns:
         runs=case.runs,
         counted=case.counted,
         reasons=case.reasons,
-        samples=samples,
+        samples={name: sample for name, sample in samples.items() if len(sample)},
         happened={Happening.parse(text): number for text, number in case.happened.items()},
         operations=case.operations,
         settings=case.settings,

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from math import isfinite
 
 from harness.gating.cases import CaseName, CaseRuns, Happening, Kind, Sample, Side
 from harness.plan import step_of
@@ -72,7 +73,8 @@ def _samples(runs: Iterable[RunRecord]) -> dict[str, Sample]:
     told: dict[str, list[Measure]] = {}
     for run in runs:
         for measure in run.measures:
-            if measure.value is not None or measure.censored_at is not None:
+            told_of = measure.value if measure.value is not None else measure.censored_at
+            if told_of is not None and isfinite(told_of):
                 told.setdefault(measure.name, []).append(measure)
     return {name: _sample(measures) for name, measures in sorted(told.items())}
 

@@ -2,6 +2,7 @@
 it is said."""
 
 import json
+import random
 from dataclasses import replace
 from pathlib import Path
 
@@ -100,6 +101,35 @@ def test_what_is_spoilt_is_said_and_never_read_as_something_else(tmp_path: Path,
         read_baseline(file)
     assert str(file) in str(raised.value)
     assert raised.value.remedy
+
+
+JUNK = [None, -1, 0, 1e308, "x", "", [], {}, True, [[]], "5%", 10**30, float("nan")]
+
+
+def places(value: object, path: tuple[str | int, ...] = ()) -> list[tuple[str | int, ...]]:
+    inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    return [path, *(place for key, part in inside for place in places(part, (*path, key)))]
+
+
+def test_whatever_is_put_into_it_it_is_refused_or_held(tmp_path: Path) -> None:
+    """One value of the file is another one: either that is said, or the comparison goes through."""
+    side = read_side(folder(tmp_path / "r"))
+    text, file, chance = text_of(side, DEFAULT), tmp_path / "b.json", random.Random(5)
+    refused = 0
+    for place in places(json.loads(text))[1:]:
+        document = inside = json.loads(text)
+        for key in place[:-1]:
+            inside = inside[key]
+        inside[place[-1]] = chance.choice(JUNK)
+        file.write_text(json.dumps(document))
+        try:
+            back = read_side(file)
+        except ResultsUnreadable:
+            refused += 1
+            continue
+        for gated in (gate(back, side), gate(side, back)):
+            assert gated.compared or gated.silent or gated.lost or gated.new or gated.other_machine
+    assert refused > 20
 
 
 def test_what_is_no_text_is_said(tmp_path: Path) -> None:
