@@ -1,7 +1,9 @@
 """Protects the way from records to the page: made on demand or with the run, and a clear word where it cannot be."""
 
+import csv
 import json
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -28,6 +30,28 @@ def test_a_report_names_its_page_and_what_was_set_aside(results: Path) -> None:
     assert (results.parent / told["page"]).stat().st_size > 10_000
     assert b'tests="2"' in (results.parent / told["junit"]).read_bytes()
     assert "1 line set aside" in done.err
+
+
+def test_an_empty_folder_is_nothing_to_report(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    done = faultlab("report", "empty", cwd=tmp_path)
+    assert done.code == 5
+    assert done.err.startswith("error: empty has no runs.jsonl\n  name a folder that `faultlab run`")
+
+
+@pytest.mark.spark
+def test_several_folders_make_one_report_and_can_be_kept(results: Path) -> None:
+    shutil.copytree(results, results.parent / "r2")
+    done = faultlab("report", "r*", "--out", "both", "--archive", "kept", "--json", cwd=results.parent)
+    assert done.code == 0, done.err
+    told = json.loads(done.out)
+    assert (told["runs"], told["remarks"]) == (2, ["2 runs of another folder too: each counts once"])
+    assert "note    2 runs of another folder too" in done.err
+    with (results.parent / told["csv"]["timeouts"]).open(newline="") as file:
+        assert {row["scenario"] for row in csv.DictReader(file)}
+    again = faultlab("report", "kept", "--json", cwd=results.parent)
+    assert again.code == 0, again.err
+    assert json.loads(again.out)["runs"] == 2
 
 
 @pytest.mark.spark

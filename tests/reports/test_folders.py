@@ -90,7 +90,10 @@ def test_an_archive_makes_the_same_tables(spark: SparkSession, nightly: Path) ->
     again = reports.build([str(archive)], out=nightly / "two", progress=quiet)
     assert (again.runs, again.quarantined) == (4, 0)
     for name in ("timeouts", "claims", "waits", "recovery", "groups", "agreement"):
-        assert pq.read_table(first.tables[name]).equals(pq.read_table(again.tables[name])), name
+        whose = {"suite"}  # all of an archive is one folder
+        before, after = (pq.read_table(made.tables[name]) for made in (first, again))
+        own = [column for column in before.column_names if column not in whose]
+        assert before.select(own).equals(after.select(own)), name
     with pytest.raises(reports.ReportError, match="cannot write an archive"):
         reports.build([f"{nightly}/2026*"], out=nightly / "one", archive=str(archive), progress=quiet)
 
