@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Mapping
 from contextlib import AsyncExitStack
 
-from harness.conductor.proof import prove
+from harness.conductor.proof import Proven, prove
 from harness.conductor.recorder import Recorder
 from harness.environments.world import Evidence, Pulled, World, WorldError
 from harness.levers import Lever
@@ -63,15 +63,16 @@ class ActiveFault:
         self._tell(self._world.now_ns(), Told.HEALING_BEGAN)
         await self._within(self._levers.aclose(), "being undone")
         self._healed_ns = self._world.now_ns()
-        self._tell(self._healed_ns, Told.FAULT_HEALED, text=self.story().finding)
+        self._tell(self._healed_ns, Told.FAULT_HEALED, text=self._finding(prove(self.step.fault, self._seen)))
+
+    def _finding(self, proven: Proven) -> str:
+        finding = proven.finding if self._unread is None else f"could not be proven: {self._unread}"
+        return finding if self._confirmed_ns is not None else f"was never confirmed: {finding}"
 
     def story(self) -> FaultStory:
         """What is known of it; complete once it is healed."""
         fault = self.step.fault
         proven = prove(fault, self._seen)
-        finding = proven.finding if self._unread is None else f"could not be proven: {self._unread}"
-        if self._confirmed_ns is None:
-            finding = f"was never confirmed: {finding}"
         began_ns = self._pulled[0][1].began_ns if self._pulled else self._began_ns
         since = self._recorder.since_origin
         return FaultStory(
@@ -84,7 +85,7 @@ class ActiveFault:
             proof=fault.proof.counted,
             count=proven.count,
             proven=proven.proven and self._confirmed_ns is not None,
-            finding=finding,
+            finding=self._finding(proven),
         )
 
     async def _read(self) -> None:

@@ -9,6 +9,10 @@ from harness.story import Value
 _DIAL_STARTED, _DIAL_ENDED, _WAIT_STARTED = Kind.DIAL_STARTED.value, Kind.DIAL_ENDED.value, Kind.WAIT_STARTED.value
 
 
+MEAN_SOMETHING = frozenset({_DIAL_STARTED, _DIAL_ENDED, _WAIT_STARTED})
+"""Kinds of trace events that `Telling.trace` makes words of."""
+
+
 class Telling:
     """Passes on each new text once."""
 

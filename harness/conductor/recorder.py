@@ -25,7 +25,8 @@ class Recorder:
         self._numbers[source] = number + 1
         if None in fields.values():
             fields = {name: value for name, value in fields.items() if value is not None}
-        self._told.append(_new(Happening, (at_ns - self.origin_ns, source, number, str(kind), fields)))
+        name = kind if type(kind) is str else str(kind)
+        self._told.append(_new(Happening, (at_ns - self.origin_ns, source, number, name, fields)))
 
     def happenings(self) -> tuple[Happening, ...]:
         """All so far, by time, source and number."""

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from harness.conductor.faults import ActiveFault, sleep_until
-from harness.conductor.progress import Telling
+from harness.conductor.progress import MEAN_SOMETHING, Telling
 from harness.conductor.recorder import Recorder
 from harness.conductor.unmet import unmet
 from harness.drivers import Answer, Call, Subject, SubjectError
@@ -267,7 +267,8 @@ class Steps:
 
     def _told_by_subject(self, at_ns: int, kind: str, fields: Mapping[str, Value]) -> None:
         self._recorder.tell("subject", at_ns, kind, fields)
-        self._telling.trace(kind, fields)
+        if kind in MEAN_SOMETHING:
+            self._telling.trace(kind, fields)
 
     async def _tell_dials(self) -> None:
         """What a program dialled stands on the wire; the bundled client tells all that it does."""

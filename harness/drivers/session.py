@@ -7,12 +7,13 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 from harness.drivers.base import program_of
 from harness.drivers.calls import Answer, Call
 from harness.drivers.errors import Fault, SubjectError
 from harness.drivers.launch import launch_record
-from harness.drivers.protocol import Event, Failed, Ok, Ready, Started, Trace, encode, parse
+from harness.drivers.protocol import Event, Failed, Ok, Ready, Started, Trace, encode, parse, plain_trace
 from harness.drivers.stamps import Stamps
 from harness.environments.world import Process, World
 from harness.plan import RunPlan
@@ -179,12 +180,7 @@ class Subject:
                 if self._lines > self._lines_allowed:
                     raise self._flood()
                 for line in lines:
-                    event = parse(line)
-                    if isinstance(event, Trace) and self._ready_said:
-                        at_ns = self._stamps.believed(event.at_ns, received_ns)
-                        self._tell(received_ns if at_ns is None else at_ns, event.kind, event.fields)
-                    else:
-                        self._take(event, received_ns)
+                    self._hear(line, received_ns)
             await self._take_end_of_output()
         except SubjectError as error:
             self._fail(self._wrong(error.code, error.text))
@@ -194,6 +190,20 @@ class Subject:
             # Whoever waits for an answer would wait in vain.
             self._fail(bug)
             raise
+
+    def _hear(self, line: bytes | dict[str, Any], received_ns: int) -> None:
+        trace: tuple[int | None, str, Mapping[str, Value]] | None = None
+        if self._ready_said and isinstance(line, dict):
+            trace = plain_trace(line)
+        if trace is None:
+            event = parse(line)
+            if not (self._ready_said and isinstance(event, Trace)):
+                self._take(event, received_ns)
+                return
+            trace = event
+        at_ns, kind, fields = trace
+        at_ns = self._stamps.believed(at_ns, received_ns)
+        self._tell(received_ns if at_ns is None else at_ns, kind, fields)
 
     async def _take_end_of_output(self) -> None:
         self._output_ended = True

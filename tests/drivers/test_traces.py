@@ -39,7 +39,7 @@ def outcome(line: bytes) -> Event | str:
 def test_both_ways_say_the_same(line: bytes) -> None:
     quick = outcome(line)
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(protocol, "_is_plain_trace", lambda _: False)
+        patched.setattr(protocol, "plain_trace", lambda _: None)
         careful = outcome(line)
     assert quick == careful
     if isinstance(quick, Trace) and isinstance(careful, Trace):
