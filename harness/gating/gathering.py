@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from math import isfinite
 
 from harness.gating.cases import CaseName, CaseRuns, Happening, Kind, Sample, Side
 from harness.plan import step_of
@@ -12,6 +11,9 @@ from harness.stats import median
 
 DIGITS = 4
 """Times are kept to the tenth of a millisecond: finer is the lab's own, and no one could review it."""
+
+MOST = 1e9
+"""No time in seconds and no count is larger: what is, is spoilt, as what is no number is."""
 
 REASONS = 3
 """So many reasons for runs that told nothing are kept."""
@@ -74,7 +76,7 @@ def _samples(runs: Iterable[RunRecord]) -> dict[str, Sample]:
     for run in runs:
         for measure in run.measures:
             told_of = measure.value if measure.value is not None else measure.censored_at
-            if told_of is not None and isfinite(told_of):
+            if told_of is not None and abs(told_of) <= MOST:
                 told.setdefault(measure.name, []).append(measure)
     return {name: _sample(measures) for name, measures in sorted(told.items())}
 
