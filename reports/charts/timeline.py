@@ -1,7 +1,7 @@
 """The time line of one run: the fault, what each connection waited for, and the formula's terms, on one axis."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from reports.charts.axis import Axis
@@ -109,6 +109,26 @@ def timeline_of(run: Mapping[str, Any], judged: Mapping[str, Any], events: Seque
         legend=tuple(marks.values()),
         lasted_s=lasted_s,
         predicted_s=judged["predicted"],
+    )
+
+
+def marked_alike(line: Timeline, marks: Mapping[str, Badge]) -> Timeline:
+    """The same with other letters and colours: those that a setting has on the whole page."""
+
+    def alike(block: Block) -> Block:
+        if block.badge is None:
+            return block
+        badge = marks[block.badge.setting]
+        short = block.short.removesuffix(block.badge.letter) + badge.letter if block.short else ""
+        return replace(block, badge=badge, short=short)
+
+    return replace(
+        line,
+        lanes=tuple(replace(lane, blocks=tuple(alike(block) for block in lane.blocks)) for lane in line.lanes),
+        formula=tuple(alike(block) for block in line.formula),
+        measured=tuple(alike(block) for block in line.measured),
+        rows=tuple(replace(row, badge=marks[row.badge.setting] if row.badge else None) for row in line.rows),
+        legend=tuple(marks[badge.setting] for badge in line.legend),
     )
 
 

@@ -2,14 +2,16 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
+from operator import itemgetter
 from typing import Any
 
 from reports.pages.verdicts import gravest
 
 Row = Mapping[str, Any]
 KEY = ("scenario", "environment", "client", "client_version", "driver", "brokers", "case")
+_KEY = itemgetter(*KEY)
 UNLISTED = 100
 """Ids of the bootstrap list above this are addresses of no member: they answer nothing, or refuse."""
 DEAD_ADDRESSES = "dead bootstrap addresses"
@@ -17,7 +19,8 @@ NO_FAULT = "no fault"
 
 
 def key_of(row: Row) -> tuple[Any, ...]:
-    return tuple(row[name] for name in KEY)
+    key: tuple[Any, ...] = _KEY(row)
+    return key
 
 
 def fault_of(run: Row) -> str:
@@ -86,12 +89,13 @@ class Names:
     """What clients and faults are called on a page: `sarama 1.27.2`, and how it was run where that is not plain.
 
     `mixed` are the clients that more than one driver ran; `places` says whether there is more than one environment;
-    `faults` are those of each case.
+    `faults` and `verdicts` are those of each case.
     """
 
     mixed: frozenset[str]
     places: bool
     faults: Mapping[tuple[Any, ...], str]
+    verdicts: Mapping[tuple[Any, ...], str] = field(default_factory=dict)
 
     @classmethod
     def among(cls, cases: Mapping[tuple[Any, ...], Case]) -> "Names":
@@ -101,7 +105,9 @@ class Names:
             drivers.setdefault(case.first["client"], set()).add(case.first["driver"])
             environments.add(case.first["environment"])
         mixed = frozenset(name for name, own in drivers.items() if len(own) > 1)
-        return cls(mixed, len(environments) > 1, {key: case.fault for key, case in cases.items()})
+        faults = {key: case.fault for key, case in cases.items()}
+        verdicts = {key: case.verdict for key, case in cases.items()}
+        return cls(mixed, len(environments) > 1, faults, verdicts)
 
     def of(self, row: Row) -> str:
         """`sarama 1.27.2 (real), local`."""
@@ -113,3 +119,7 @@ class Names:
     def fault(self, row: Row) -> str:
         """That of the row's case; of a row whose case did not run, none is known."""
         return self.faults.get(key_of(row), NO_FAULT)
+
+    def verdict(self, row: Row) -> str:
+        """That of the row's case."""
+        return self.verdicts.get(key_of(row), "skipped")

@@ -134,7 +134,7 @@ def finding(longest: Mapping[str, tuple[float, bool]]) -> str:
     first = f"Callers hang longest under {worst}, {up_to}"
     if worst == least:
         return f"{first}."
-    return f"{first}; shortest under {least}, up to {figures.short(failing[least][0])}."
+    return f"{first}; shortest under {least}: {figures.short(failing[least][0])}."
 
 
 def natural(name: str) -> list[tuple[int, str]]:

@@ -24,6 +24,7 @@ class Outage:
     row: Row
     client: str
     fault: str
+    verdict: str
     case: tuple[tuple[str, str], ...]
     dark: str
     felt: str
@@ -124,6 +125,7 @@ def outage_of(recovery: Row, outage: Row, axis_s: float, names: Names) -> Outage
         row=recovery,
         client=names.of(recovery),
         fault=names.fault(recovery),
+        verdict=names.verdict(recovery),
         case=parameters_of(recovery["case"]),
         dark=figures.amount(outage["dark_s"], "s"),
         felt=figures.measured(outage),

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
 from reports import figures
@@ -97,6 +98,7 @@ def time_rows(timeouts: Sequence[Row], cases: Mapping[tuple[Any, ...], Case], na
     return rows
 
 
+@cache
 def parameters_of(case: str) -> tuple[tuple[str, str], ...]:
     """`Retry.Max=1, bootstrap=[1, 2]` as pairs: a comma ends a parameter only where a next one begins."""
     parts = re.split(r", (?=[^\s=,]+=)", case) if case else []

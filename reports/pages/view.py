@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from harness.records.manifest import Manifest
-from reports.charts.timeline import Timeline
+from reports.charts.letters import badges
+from reports.charts.timeline import Timeline, marked_alike
 from reports.pages import summary
 from reports.pages.agreement import Agreements, agreements_of
 from reports.pages.cases import Case, Names, Row, cases_of, key_of
@@ -18,7 +19,7 @@ from reports.pages.recovery import Recovery, recovery_of
 from reports.pages.runs import Noise, RunRow, noise_of, runs_of
 from reports.pages.times import Scenario, TimeRow, scenarios_of, time_rows
 from reports.pages.verdicts import GRAVEST_FIRST
-from reports.pages.waits import WaitRow, waits_of
+from reports.pages.waits import Waits, waits_of
 
 Tables = Mapping[str, Sequence[Row]]
 MOST_ATTENTION = 40
@@ -53,7 +54,7 @@ class Page:
     agreement: Agreements | None
     recovery: Recovery | None
     timelines: tuple[tuple[Choice, str, Timeline], ...]
-    waits: Cut[tuple[str, tuple[WaitRow, ...]]]
+    waits: Waits | None
     unjudged: Cut[TimeRow]
     runs: Cut[RunRow]
     noise: Noise | None
@@ -70,12 +71,19 @@ def page_of(
     runs = tables["runs"]
     cases = cases_of(runs)
     names = Names.among(cases)
-    rows = time_rows(tables["timeouts"], cases, names)
+    asked = [row for row in tables["timeouts"] if row["formula"] or "(" not in row["measure"]]
+    rows = time_rows(asked, cases, names)
     judged = tuple(row for row in rows if row.verdict != "unjudged")
-    told = [row for row in rows if row.verdict == "unjudged" and "(" not in row.what]
+    told = [row for row in rows if row.verdict == "unjudged"]
     claims = claims_of(tables["claims"], tables["groups"], names)
     heat = heat_of(cases, tables["timeouts"], names)
     agreement = agreements_of(tables["agreement"])
+    marks = badges(
+        [
+            *(badge.setting for _, line in timelines for badge in line.legend),
+            *sorted({row["setting"] for row in tables["waits"]}),
+        ]
+    )
     drawn = {choice.run["run_id"] for choice, _ in timelines}
     return Page(
         headline=summary.headline(cases.values()),
@@ -91,8 +99,8 @@ def page_of(
         groups=groups_of(tables["groups"], names),
         agreement=agreement,
         recovery=recovery_of(tables["recovery"], names),
-        timelines=tuple((choice, names.of(choice.run), line) for choice, line in timelines),
-        waits=waits_of(tables["waits"], tables["timeouts"]),
+        timelines=tuple((choice, names.of(choice.run), marked_alike(line, marks)) for choice, line in timelines),
+        waits=waits_of(tables["waits"], tables["timeouts"], names, marks),
         unjudged=cut(told, MOST_UNJUDGED, "report/timeouts.parquet", worst_first=False),
         runs=runs_of(runs, names),
         noise=noise_of(tables["noise"]),

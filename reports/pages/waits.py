@@ -1,14 +1,19 @@
-"""The waits table as the page shows it: beside the formula of its case."""
+"""The waits table as the page shows it: where the time of each case went, setting by setting, beside its formula."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from reports.charts.letters import Badge, badges
-from reports.pages.cases import KEY, Row, key_of
-from reports.pages.cut import Cut, cut
+from reports.charts.axis import Axis
+from reports.charts.letters import Badge
+from reports.charts.timeline import LEAST_SHARE, Block, laid_end_to_end, times
+from reports.pages.cases import Names, Row, key_of
+from reports.pages.cut import Cut
+from reports.pages.times import parameters_of
 
 MOST_CASES = 60
+SHORTEST_S = 1e-6
+"""No axis is shorter, so that none is empty."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,35 +26,107 @@ class WaitRow:
     formula_s: float | None
 
 
-def waits_of(waits: Sequence[Row], timeouts: Sequence[Row]) -> Cut[tuple[str, tuple[WaitRow, ...]]]:
-    """The waits table with its cases' formulas beside it, by case and operation; what waited longest comes first."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WaitCase:
+    """One operation of one case; `measured` and `formula` are waits laid end to end, on one axis for both."""
+
+    scenario: str
+    client: str
+    fault: str
+    verdict: str
+    operation: str
+    case: tuple[tuple[str, str], ...]
+    rows: tuple[WaitRow, ...]
+    measured: tuple[Block, ...]
+    formula: tuple[Block, ...]
+
+    @property
+    def title(self) -> str:
+        """Its name among all of them."""
+        told = "".join(f", {name}={value}" for name, value in self.case)
+        return f"{self.scenario}{told}, {self.client}: {self.operation}"
+
+    @property
+    def measured_s(self) -> float:
+        return seconds_of(self.rows)
+
+    @property
+    def formula_s(self) -> float:
+        return formula_seconds(self.rows)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Waits:
+    """`cases` by their time, the longest first; `legend` has all settings."""
+
+    cases: Cut[WaitCase]
+    legend: tuple[Badge, ...]
+
+
+def waits_of(waits: Sequence[Row], timeouts: Sequence[Row], names: Names, marks: Mapping[str, Badge]) -> Waits | None:
+    """None where no client told what it waited on, or no formula speaks of it."""
     terms = {
         (*key_of(row), str(row["measure"]).partition(".")[0]): row["terms"]
         for row in timeouts
         if row["unit"] == "s" and row["terms"]
     }
-    marks = badges(sorted({row["setting"] for row in waits}))
+    told = [row for row in waits if (*key_of(row), row["operation"]) in terms]
+    if not told:
+        return None
     together: dict[tuple[Any, ...], list[WaitRow]] = {}
-    for row in waits:
+    for row in told:
         key = (*key_of(row), row["operation"])
-        if key not in terms:
-            continue
-        own = [term for term in terms[key] if term["setting"] == row["setting"]]
-        together.setdefault(key, []).append(
-            WaitRow(
-                row=row,
-                badge=marks[row["setting"]],
-                formula_count=sum(term["count"] or 0 for term in own) if own else None,
-                formula_s=sum(term["total"] for term in own) if own else None,
-            )
-        )
-    ordered = sorted(together.items(), key=lambda one: -sum(row.row["total_s"] for row in one[1]))
-    return cut(((title_of(key), tuple(own)) for key, own in ordered), MOST_CASES, "report/waits.parquet")
+        together.setdefault(key, []).append(wait_row(row, terms[key], marks[row["setting"]]))
+    place = {setting: number for number, setting in enumerate(marks)}
+    for rows in together.values():
+        rows.sort(key=lambda one: (one.formula_s is None, place[one.badge.setting]))
+    ordered = sorted(together.values(), key=lambda rows: -seconds_of(rows))
+    made = (wait_case(rows, names) for rows in ordered[:MOST_CASES])
+    cases = Cut(tuple(made), len(ordered), "report/waits.parquet")
+    named = {row["setting"] for row in told}
+    return Waits(cases=cases, legend=tuple(badge for setting, badge in marks.items() if setting in named))
 
 
-def title_of(key: tuple[Any, ...]) -> str:
-    named = dict(zip((*KEY, "operation"), key, strict=True))
-    case = f", {named['case']}" if named["case"] else ""
-    driver = "" if named["driver"] == "bundled" else f" ({named['driver']})"
-    client = f"{named['client']} {named['client_version']}{driver}"
-    return f"{named['scenario']}{case}, {client}, {named['environment']}: {named['operation']}"
+def wait_row(row: Row, terms: Iterable[Row], badge: Badge) -> WaitRow:
+    own = [term for term in terms if term["setting"] == row["setting"]]
+    return WaitRow(
+        row=row,
+        badge=badge,
+        formula_count=sum(term["count"] or 0 for term in own) if own else None,
+        formula_s=sum(term["total"] for term in own) if own else None,
+    )
+
+
+def wait_case(rows: Sequence[WaitRow], names: Names) -> WaitCase:
+    first = rows[0].row
+    axis = Axis(0.0, max(seconds_of(rows), formula_seconds(rows), SHORTEST_S))
+    least_s = LEAST_SHARE * axis.length_s
+    return WaitCase(
+        scenario=first["scenario"],
+        client=names.of(first),
+        fault=names.fault(first),
+        verdict=names.verdict(first),
+        operation=first["operation"],
+        case=parameters_of(first["case"]),
+        rows=tuple(rows),
+        measured=laid_end_to_end(
+            axis,
+            (
+                (one.badge, times(one.row["elapsed"] or None, one.badge), one.row["total_s"], one.formula_s is None)
+                for one in rows
+                if one.row["total_s"] >= least_s
+            ),
+        ),
+        formula=laid_end_to_end(
+            axis,
+            ((one.badge, times(one.formula_count, one.badge), one.formula_s, False) for one in rows if one.formula_s),
+        ),
+    )
+
+
+def seconds_of(rows: Iterable[WaitRow]) -> float:
+    return float(sum(one.row["total_s"] for one in rows))
+
+
+def formula_seconds(rows: Iterable[WaitRow]) -> float:
+    return float(sum(one.formula_s or 0.0 for one in rows))

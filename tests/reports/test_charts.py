@@ -8,7 +8,7 @@ from reports.charts.axis import Axis
 from reports.charts.letters import badges
 from reports.charts.spans import covered_s, spans_of
 from reports.charts.strip import EDGE, MIDDLE, REACH, strip_of
-from reports.charts.timeline import BETWEEN, CLIENT_ITSELF, Timeline, timeline_of
+from reports.charts.timeline import BETWEEN, CLIENT_ITSELF, Timeline, marked_alike, timeline_of
 from reports.jvm.rehearsal import Blackhole, Trace
 
 
@@ -105,6 +105,17 @@ def test_a_lane_for_each_connection_and_one_for_the_client() -> None:
     assert all(0 <= block.left <= block.left + block.width <= 100.01 for lane in line.lanes for block in lane.blocks)
     last = line.formula[-1]
     assert last.left + last.width == pytest.approx(line.axis.at(line.predicted_s or 0), abs=0.01)
+
+
+def test_a_setting_has_one_letter_on_the_whole_page() -> None:
+    line = drawn(Blackhole())
+    marks = badges(["X.ReadTimeout", "Other", *(badge.setting for badge in reversed(line.legend))])
+    alike = marked_alike(line, marks)
+    assert [badge.letter for badge in line.legend] != [badge.letter for badge in alike.legend]
+    blocks = [*alike.formula, *alike.measured, *(block for lane in alike.lanes for block in lane.blocks)]
+    assert all(block.badge == marks[block.badge.setting] for block in blocks if block.badge)
+    assert all(block.short.endswith(block.badge.letter) for block in [*alike.formula, *alike.measured] if block.badge)
+    assert [row.badge for row in alike.rows if row.badge] == [marks[row.name] for row in alike.rows if row.badge]
 
 
 def test_a_wait_without_a_term_is_outside_the_formula() -> None:

@@ -10,15 +10,17 @@ from reports.charts.curve import Curves, curve_of, last_of
 from reports.charts.heat import STEPS_S, legend, shade_of
 from reports.charts.histogram import histogram_of
 from reports.charts.interval import bounded_of
+from reports.charts.letters import badges
 from reports.charts.svg import label, picture
 from reports.jvm.rehearsal import Blackhole
 from reports.pages.agreement import agreements_of
-from reports.pages.cases import DEAD_ADDRESSES, Case, Names, cases_of, fault_of
+from reports.pages.cases import DEAD_ADDRESSES, KEY, Case, Names, cases_of, fault_of
 from reports.pages.cut import cut
 from reports.pages.groups import groups_of
 from reports.pages.heat import heat_of
 from reports.pages.recovery import axis_of, recovery_of
 from reports.pages.runs import farthest, noise_of
+from reports.pages.waits import waits_of
 
 Row = dict[str, Any]
 
@@ -93,6 +95,31 @@ def test_what_was_wrong_in_a_run_has_a_name() -> None:
     assert fault_of(run(faults=[], bootstrap=[1, 101])) == DEAD_ADDRESSES
     assert fault_of(run(faults=[])) == "no fault"
     assert Case((run(faults=[]), run())).fault == "blackhole"
+    bad = run(verdict="fail")
+    names = Names.among(cases_of([run(), bad]))
+    assert (names.fault(bad), names.verdict(bad)) == ("blackhole", "fail")
+    assert names.verdict(run(scenario="other")) == "skipped"
+
+
+def test_waits_stand_above_their_formula_and_what_it_lacks_comes_last() -> None:
+    one = run()
+    names = Names.among(cases_of([one]))
+    terms = [{"text": "2*A.Read", "setting": "A.Read", "count": 2.0, "each": 2.0, "total": 4.0}]
+    case = {name: one[name] for name in KEY}
+    waits = [
+        {**case, "operation": "probe", "setting": setting, "runs": 3, "count": 1.0, "elapsed": 1.0, "total_s": seconds}
+        for setting, seconds in (("A.Admin", 4.0), ("A.Read", 4.0))
+    ]
+    timeouts = [{**case, "measure": "probe.time_to_error", "unit": "s", "terms": terms}]
+    marks = badges(["A.Admin", "A.Read", "A.Never"])
+    found = waits_of(waits, timeouts, names, marks)
+    assert found is not None
+    assert [badge.setting for badge in found.legend] == ["A.Admin", "A.Read"]
+    [told] = found.cases
+    assert [(block.left, block.width, block.outside) for block in told.measured] == [(0, 50, False), (50, 50, True)]
+    assert [(block.left, block.width) for block in told.formula] == [(0, 50)]
+    assert (told.measured_s, told.formula_s, told.verdict) == (8.0, 4.0, "pass")
+    assert waits_of(waits, [], names, marks) is None
 
 
 def test_disagreements_come_first_and_too_few_runs_are_no_agreement() -> None:
