@@ -346,8 +346,8 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
     """Where the runs of the scenarios are, for `faultlab report`."""
-    reports = [r for some in terminalreporter.stats.values() for r in some if hasattr(r, "user_properties")]
-    folders = {Path(value): None for r in reports for name, value in r.user_properties if name == RESULTS}
+    reports = [r for some in terminalreporter.stats.values() for r in some if isinstance(r, pytest.TestReport)]
+    folders = {Path(str(value)): None for r in reports for name, value in r.user_properties if name == RESULTS}
     wrong = any(r.outcome != "passed" for r in reports)
     if folders and (wrong or config.stash[SESSION].options.out is not None):
         said = folders if len(folders) <= FOLDERS else dict.fromkeys(folder.parent / "*" for folder in folders)

@@ -94,6 +94,8 @@ def test_only_what_pytest_chooses_is_run(project: Project) -> None:
         "import pytest\n\ndef pytest_collection_modifyitems(items):\n    for item in items:\n"
         "        if item.name == 'good':\n            item.add_marker(pytest.mark.skip(reason='not today'))\n",
     )
+    passing = project.pytest("-k", "other")
+    assert (passing.code, passing.outcomes) == (0, {"other": "passed"}), passing.out
     first = project.pytest("--faultlab-out=kept", "-k", "not other")
     assert first.outcomes == {
         "good": "skipped", "wrong[Producer.Retry.Max=0]": "failure", "wrong[Producer.Retry.Max=1]": "failure",
