@@ -9,6 +9,7 @@ Plain = str | int | float | bool | None
 
 CORE = {"": None, "~": None, "null": None, "Null": None, "NULL": None,
         "true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False}  # fmt: skip
+NUMERIC = frozenset("+-.0123456789")
 ONCE_TRUE, ONCE_FALSE = {"on", "yes", "y"}, {"off", "no", "n"}
 
 
@@ -16,6 +17,17 @@ def core_value(text: str) -> tuple[Plain, tuple[str, str] | None]:
     """What a plain scalar means by YAML 1.2's core schema, and (message, hint) where it is likely meant otherwise."""
     if text in CORE:
         return CORE[text], None
+    if text[0] in NUMERIC:
+        return _number(text)
+    folded = text.casefold()
+    if folded in ONCE_TRUE | ONCE_FALSE:
+        meant = "true" if folded in ONCE_TRUE else "false"
+        return text, (f"{shown(text)} is a text in YAML 1.2, not a switch", f"write {meant}, or quote it")
+    return text, None
+
+
+def _number(text: str) -> tuple[Plain, tuple[str, str] | None]:
+    """What begins as a number does: one, a time of day, or a text after all."""
     if re.fullmatch(r"[-+]?[0-9]{1,18}", text):
         if re.fullmatch(r"[-+]?0[0-9]+", text):
             return int(text), (f"{shown(text)} has a leading zero", f"write {int(text)}, or quote it")
@@ -29,10 +41,6 @@ def core_value(text: str) -> tuple[Plain, tuple[str, str] | None]:
         return 0, (f"{shown(text)} is too large", "write a smaller number, or quote it")
     if re.fullmatch(r"[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)", text):
         return 0, (f"{shown(text)} is no number here", "write a finite number, or quote it")
-    folded = text.casefold()
-    if folded in ONCE_TRUE | ONCE_FALSE:
-        meant = "true" if folded in ONCE_TRUE else "false"
-        return text, (f"{shown(text)} is a text in YAML 1.2, not a switch", f"write {meant}, or quote it")
     clock = re.fullmatch(r"([0-9]{1,4}):([0-9]{1,2})(?::([0-9]{1,2}))?", text)
     if clock:
         units = "hms" if clock[3] else "ms"
