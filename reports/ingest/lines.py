@@ -32,13 +32,18 @@ Found = tuple[int, Part]
 """A file, with the index of its folder."""
 
 
-def read_records(spark: SparkSession, parts: Sequence[Found], model: type[BaseModel]) -> DataFrame:
-    """Every record of the files, and what should be one."""
+def read_records(
+    spark: SparkSession, parts: Sequence[Found], model: type[BaseModel], *, in_one_go: bool = False
+) -> DataFrame:
+    """Every record of the files, and what should be one.
+
+    `in_one_go` is twice as fast and as strict, but does not know where a line stands: for files without bad ones.
+    """
     lines = [found for found in parts if not found[1].is_parquet]
     columns = [found for found in parts if found[1].is_parquet]
     read = []
     if lines:
-        read.append(text_of(spark, lines).transform(parsed_as, model))
+        read.append(objects_of(spark, lines, model) if in_one_go else text_of(spark, lines).transform(parsed_as, model))
     if columns:
         read.append(columns_of(spark, columns, model))
     return reduce(DataFrame.unionByName, read).transform(judged_by, model).transform(of_suites, spark, parts)
@@ -67,6 +72,18 @@ def parsed_as(lines: DataFrame, model: type[BaseModel]) -> DataFrame:
     schema = StructType([*schema_of(model).fields, StructField(UNPARSED, StringType())])
     options = {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": UNPARSED}
     return lines.where(F.col("line") != "").withColumn("row", F.from_json("line", schema, options))
+
+
+def objects_of(spark: SparkSession, parts: Sequence[Found], model: type[BaseModel]) -> DataFrame:
+    """Lines as Spark reads JSON by itself: blank ones are skipped, `line` is one that it can make nothing of."""
+    schema = schema_of(model)
+    read = (
+        spark.read.schema(StructType([*schema.fields, StructField(UNPARSED, StringType())]))
+        .options(mode="PERMISSIVE", columnNameOfCorruptRecord=UNPARSED, lineSep="\n")
+        .json([without_glob(part.uri) for _, part in parts])
+    )
+    whole = F.struct(*[F.col(f"`{name}`") for name in (*schema.fieldNames(), UNPARSED)])
+    return read.select(*place(), F.col(UNPARSED).alias("line"), whole.alias("row"))
 
 
 def columns_of(spark: SparkSession, parts: Sequence[Found], model: type[BaseModel]) -> DataFrame:

@@ -96,7 +96,7 @@ def read_kind(spark: SparkSession, folders: Sequence[Folder], kind: str, size: S
         if not parts:
             return nothing(spark, model, unread)
         try:
-            judged, bad = kept(spark, read_records(spark, parts, model), size)
+            judged, bad = kept_in_one_go(spark, parts, model, size)
             break
         except (Py4JJavaError, PySparkException) as error:
             found = unreadable_among(spark, parts, error)
@@ -111,6 +111,18 @@ def read_kind(spark: SparkSession, folders: Sequence[Folder], kind: str, size: S
     if unread:
         reading.aside.append(whole_files(spark, unread))
     return reading
+
+
+def kept_in_one_go(
+    spark: SparkSession, parts: Sequence[Found], model: type[BaseModel], size: Size
+) -> tuple[DataFrame, int]:
+    """As `kept`: many records are read the fast way, and once more line by line where there is something to tell."""
+    if size is Size.LARGE:
+        judged, bad = kept(spark, read_records(spark, parts, model, in_one_go=True), size)
+        if not bad:
+            return judged, bad
+        judged.unpersist()
+    return kept(spark, read_records(spark, parts, model), size)
 
 
 def nothing(spark: SparkSession, model: type[BaseModel], unread: Sequence[tuple[int, Part, str]]) -> Reading:

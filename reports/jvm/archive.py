@@ -19,7 +19,8 @@ from reports.jvm.runtime import Java
 FIRST_WITH_AOT_CACHE = 25
 SMALL = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
 """A small report lives some seconds: the optimising compiler and parallel collectors cost it more than they give."""
-LARGE = ("-XX:+UseParallelGC",)
+LARGE = ("-XX:+UseParallelGC", "-XX:NewRatio=1", "-XX:InitialRAMPercentage=10")
+"""Records come and go by the million: a heap that begins small is collected again and again until it has grown."""
 FLAGS = ("-XX:-UsePerfData", "-XX:+ExitOnOutOfMemoryError", "-Xlog:disable", "-Xlog:all=error:stderr")
 """A Java without memory left answers nobody: it must end, so that the report can say so. `-Xshare:auto` is the default
 of every Java, and Java 25 refuses to hear it beside an ahead-of-time cache."""
