@@ -33,8 +33,8 @@ ENDING = ".scenario.yaml"
 World = Literal["auto", "sim", "local"]
 WORLDS: tuple[World, ...] = ("auto", "sim", "local")
 POLICIES = ("fail", "skip")
-RESULTS = "faultlab_results"
-"""The property of a test that says in which folder its runs are; up to FOLDERS of them are named one by one."""
+RESULTS, NOTE = "faultlab_results", "faultlab_note"
+"""Properties of a test: the folder of its runs (up to FOLDERS are named one by one), and why it is no other world."""
 FOLDERS = 3
 
 
@@ -222,19 +222,19 @@ class Case(pytest.Item):
         session = self.config.stash[SESSION]
         told = session.told(self)
         if "verdict" not in told:
-            raise Unproven(_or_skipped(session.options, "it cannot be run here", told["text"]))
+            raise NotPassed(_or_skipped(session.options, "it cannot be run here", told["text"]))
         self._told = told
         self._note(told)
         if told["verdict"] == "lab_error":
             who = "the client's program" if told["blame"] == "subject" else "the lab"
-            raise Unproven(f"{who} failed: {told['summary']}\n\n{told['text']}")
+            raise NotPassed(f"{who} failed: {told['summary']}\n\n{told['text']}")
         if told["verdict"] in ("inconclusive", "skipped"):
-            raise Unproven(_or_skipped(session.options, told["summary"], told["text"]))
+            raise NotPassed(_or_skipped(session.options, told["summary"], told["text"]))
 
     def runtest(self) -> None:
         assert self._told is not None
         if self._told["verdict"] != "pass":
-            raise Failed(f"{self._told['summary']}\n\n{self._told['text']}")
+            raise NotPassed(f"{self._told['summary']}\n\n{self._told['text']}")
 
     def reportinfo(self) -> tuple[Path, int, str]:
         return self.path, 0, self.name
@@ -248,15 +248,11 @@ class Case(pytest.Item):
             for finding in told["findings"]
             if finding["measured"] is not None and finding["kind"] != "claim"
         ]
-        self.user_properties.append((RESULTS, told["results"]))
+        self.user_properties += [(RESULTS, told["results"]), *([(NOTE, told["note"])] if told["note"] else [])]
 
 
-class Failed(Exception):
-    """An expectation was not met: the text is all that is shown."""
-
-
-class Unproven(Exception):
-    """Nothing is known about the client: the text is all that is shown."""
+class NotPassed(Exception):
+    """Why a case did not pass: the text is all that is shown."""
 
 
 class Lab:
@@ -334,7 +330,7 @@ def pytest_runtest_makereport(
     """Of what the engine said, its own words are shown, without a traceback of this file."""
     report = yield
     value = call.excinfo.value if call.excinfo is not None else None
-    ours = isinstance(item, Case) and isinstance(value, Failed | Unproven | ScenarioMistakes | LabFailed)
+    ours = isinstance(item, Case) and isinstance(value, NotPassed | ScenarioMistakes | LabFailed)
     if ours and report.failed:
         report.longrepr = str(value)
     return report
@@ -347,12 +343,15 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
     """Where the runs of the scenarios are, for `faultlab report`."""
     reports = [r for some in terminalreporter.stats.values() for r in some if isinstance(r, pytest.TestReport)]
-    folders = {Path(str(value)): None for r in reports for name, value in r.user_properties if name == RESULTS}
+    said = {(name, str(value)): None for r in reports for name, value in r.user_properties if name in (RESULTS, NOTE)}
+    folders = [Path(value) for name, value in said if name == RESULTS]
+    notes = [value for name, value in said if name == NOTE]
     wrong = any(r.outcome != "passed" for r in reports)
-    if folders and (wrong or config.stash[SESSION].options.out is not None):
-        said = folders if len(folders) <= FOLDERS else dict.fromkeys(folder.parent / "*" for folder in folders)
+    if folders and (notes or wrong or config.stash[SESSION].options.out is not None):
+        shown = folders if len(folders) <= FOLDERS else dict.fromkeys(folder.parent / "*" for folder in folders)
         terminalreporter.section("faultlab")
-        terminalreporter.write_line(f"report  faultlab report {' '.join(map(str, said))}")
+        for line in (*notes, f"report  faultlab report {' '.join(map(str, shown))}"):
+            terminalreporter.write_line(line)
 
 
 def ahead(config: pytest.Config) -> Iterator[Path]:

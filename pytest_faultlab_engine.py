@@ -319,21 +319,27 @@ class Batch:
         self._open = set(cases)
         self._told: dict[str, dict[str, Any]] = {}
         self._failure: Exception | None = None
+        self._note: str | None = None
 
     def __contains__(self, case: str) -> bool:
         return case in self._open
 
     def case(self, case: str) -> dict[str, Any]:
-        """What faultlab says of a case, with the folder of its `results`, or the `text` that says why it cannot be
-        run. Waits for its end. Raises LabFailed, ScenarioMistakes: then for every case that is still open."""
+        """What faultlab says of a case, with the folder of its `results`, and a `note` where the world is not the one
+        that one might expect; or just the `text` that says why it cannot be run. Waits for its end.
+
+        Raises LabFailed, ScenarioMistakes: then for every case that is still open.
+        """
         while case not in self._told:
             if self._failure is not None:
                 raise self._failure
             line = self._command.line()
             if line is None:
                 self._failure = self._command.failure()
+            elif "begun" in line:
+                self._note = line["begun"]["note"]
             elif "case" in line:
-                self._told[line["case"]["id"]] = {**line["case"], "results": str(self._out)}
+                self._told[line["case"]["id"]] = {**line["case"], "results": str(self._out), "note": self._note}
             elif "impossible" in line:
                 self._told.update(dict.fromkeys(line["impossible"]["ids"], line["impossible"]))
         self._open.discard(case)

@@ -81,6 +81,13 @@ class Prepared:
     suite: Planned
     instead: EnvironmentUnavailable | None
 
+    @property
+    def note(self) -> str | None:
+        """Why it is not the environment that one might expect."""
+        if self.instead is None:
+            return None
+        return f"sim instead of local: {self.instead.reason}; {self.instead.remedy}"
+
 
 def begin(request: Request, out: Path | None, manner: Manner) -> Exit:
     """A new suite."""
@@ -229,6 +236,8 @@ def _carry_out(
         why = f"{prepared.instead.reason}; {prepared.instead.remedy}"
         annotate(screen, Annotation(level="warning", title="sim-instead-of-local", message=why))
     stream = Stream(sys.stdout) if manner.stream else None
+    if stream is not None:
+        stream.line("begun", {"environment": environment.name, "note": prepared.note, "runs": len(left)})
     with writer, grouped(screen, "the runs"), Display(screen, left, lanes=lanes, already=already) as display:
         observer: Observer = display
         if stream is not None:
@@ -265,9 +274,8 @@ def _head(
     """What is about to happen, in two lines, and why it is not what one might think."""
     lines: list[Text] = []
     environment, suite = prepared.environment, prepared.suite
-    if prepared.instead is not None:
-        why = f"sim instead of local: {prepared.instead.reason}; {prepared.instead.remedy}"
-        lines.append(folded(why, lead="", style="yellow"))
+    if prepared.note is not None:
+        lines.append(folded(prepared.note, lead="", style="yellow"))
     scenarios = len({plan.scenario for plan in plans})
     lines.append(
         Text(

@@ -1,6 +1,7 @@
 """A suite as lines of JSON while it runs: every case as soon as it is over, and the whole suite last.
 
-Each line is an object of `format` and one more key: `case`, `impossible` (a scenario that cannot be run here), `suite`.
+Each line is an object of `format` and one more key: `impossible` (a scenario that cannot be run here), `begun`, `case`,
+`suite`.
 """
 
 import json

@@ -65,10 +65,17 @@ def test_the_stream_tells_each_case_then_the_suite(tmp_path: Path) -> None:
     done = faultlab("run", ".", "--env", "sim", "--stream", "--out", "r", cwd=tmp_path)
     assert done.code == 1
     told = lines(done)
-    assert [next(key for key in line if key != "format") for line in told] == ["impossible", "case", "case", "suite"]
+    assert [next(key for key in line if key != "format") for line in told] == [
+        "impossible",
+        "begun",
+        "case",
+        "case",
+        "suite",
+    ]
     assert told[0]["impossible"]["ids"] == ["program[Producer.Retry.Max=0]"]
     assert told[0]["impossible"]["text"].startswith("program.scenario.yaml:5:")
-    cases = {line["case"]["id"]: line["case"] for line in told[1:3]}
+    assert told[1]["begun"] == {"environment": "sim", "note": None, "runs": 5}
+    cases = {line["case"]["id"]: line["case"] for line in told[2:4]}
     good, wrong = cases["good[Producer.Retry.Max=0]"], cases["wrong[Producer.Retry.Max=0]"]
     assert (good["verdict"], good["passed"], len(good["runs"]), good["text"]) == ("pass", 3, 3, "")
     assert wrong["summary"] == "probe.time_to_error: measured 2.000 s, expected 4.000 s ± 0.090"

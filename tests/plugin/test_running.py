@@ -79,6 +79,10 @@ def test_a_lab_that_cannot_begin_is_an_error_of_the_lab_for_every_case(project: 
     assert done.outcomes == {"one": "error", "two": "error"}, done.out
     assert "/nowhere/toxiproxy-server" in done.cases["one"].text
     assert done.cases["one"].text == done.cases["two"].text
+    instead = project.pytest("one.scenario.yaml", env="auto", TOXIPROXY_SERVER="/nowhere/toxiproxy-server")
+    assert instead.outcomes == {"one": "passed"}, instead.out
+    assert instead.cases["one"].properties["environment"] == "sim"
+    assert "sim instead of local: " in instead.out, "not in silence"
     unwritable = project.pytest("--faultlab-out=/proc/nowhere", "one.scenario.yaml")
     assert "cannot make /proc/nowhere/pytest-1: " in unwritable.cases["one"].text
     assert "Traceback" not in unwritable.out
