@@ -7,10 +7,12 @@ from typing import Any
 from reports.charts.axis import Axis
 from reports.charts.letters import Badge, badges
 from reports.charts.spans import Span, covered_s, spans_of
-from reports.figures import amount
+from reports.figures import amount, many
 
 CLIENT_ITSELF = "the client itself"
 BETWEEN = "between waits"
+BETWEEN_DIALS = "between dials"
+ON_THE_WIRE = "dials, seen on the wire"
 LEAST_SHARE = 0.001
 """A wait that is shorter than this part of the call is not drawn: an answer that came at once, a back-off that the
 call's end cut off."""
@@ -79,6 +81,11 @@ class Timeline:
     legend: tuple[Badge, ...]
     lasted_s: float
     predicted_s: float | None
+
+    @property
+    def wire_only(self) -> bool:
+        """The client told nothing of its waits: what is known of them was seen on the wire."""
+        return not any(one.setting for one in self.spans)
 
 
 def timeline_of(run: Mapping[str, Any], judged: Mapping[str, Any], events: Sequence[Mapping[str, Any]]) -> Timeline:
@@ -172,6 +179,7 @@ def lanes_of(
                 left=axis.at(one.began_s),
                 width=axis.share(one.lasted_s),
                 badge=marks.get(one.setting or ""),
+                short="" if one.setting else one.purpose,
                 words=f"{one.setting or 'dial'}, {one.purpose}: {one.lasted_s:.3f} s from {one.began_s:.3f} s",
                 outside=one.setting not in in_formula,
             )
@@ -188,7 +196,9 @@ def lane_name(connection: int | None) -> str:
 def where_to(span: Span) -> str:
     if span.connection is None:
         return "between tries"
-    target = "bootstrap" if span.broker is not None and span.broker < 0 else f"broker {span.broker}"
+    if span.broker is None:
+        return span.address or ""
+    target = "bootstrap" if span.broker < 0 else f"broker {span.broker}"
     return f"{target} {span.address}" if span.address else target
 
 
@@ -231,8 +241,16 @@ def measured_parts(
         own = [one for one in spans if one.setting == setting]
         if own:
             parts.append((badge, times(len(own), badge), sum(one.lasted_s for one in own), setting not in in_formula))
+    dials = [one for one in spans if one.setting is None]
+    if dials:
+        parts.append((None, many(len(dials), "dial"), sum(one.lasted_s for one in dials), True))
     rest_s = lasted_s - covered_s(spans)
-    return [*parts, (None, BETWEEN, rest_s, True)] if rest_s > 0.005 * lasted_s else parts
+    return [*parts, (None, rest_of(spans), rest_s, True)] if rest_s > 0.005 * lasted_s else parts
+
+
+def rest_of(spans: Sequence[Span]) -> str:
+    """What time is called that no span covers: nothing is guessed of a client that tells no waits."""
+    return BETWEEN_DIALS if spans and not any(one.setting for one in spans) else BETWEEN
 
 
 def times(count: float | None, badge: Badge) -> str:
@@ -268,9 +286,21 @@ def term_rows(
                     measured_s=0.0,
                 )
             )
+    dials = [one for one in spans if one.setting is None]
+    if dials:
+        rows.append(
+            TermRow(
+                badge=None,
+                name=ON_THE_WIRE,
+                formula_count=None,
+                formula_s=None,
+                measured_count=len(dials),
+                measured_s=sum(one.lasted_s for one in dials),
+            )
+        )
     rest = TermRow(
         badge=None,
-        name=BETWEEN,
+        name=rest_of(spans),
         formula_count=None,
         formula_s=None,
         measured_count=None,

@@ -8,9 +8,9 @@ from reports.pages.cases import Case, Row
 
 BLACKHOLE = "blackhole"
 REPRESENTATIVE = (
-    "Chosen by rule: among the cases in which a connected client met a proven blackhole, the one whose formula names "
-    "the most settings; of several, the one that most claims speak about, then the shortest; of its runs, the one "
-    "with the median time."
+    "Chosen by rule: among the cases in which a connected client that tells of its waits met a proven blackhole, the "
+    "one whose formula names the most settings; of several, the one that most claims speak about, then the shortest; "
+    "of its runs, the one with the median time."
 )
 FAILED = "Chosen by rule: every case that failed, up to {most}; of its runs, the one with the median time."
 MOST_FAILED = 6
@@ -57,11 +57,11 @@ def established_blackhole(run: Row) -> bool:
     )
 
 
-def rank(case: Case) -> tuple[int, int, float]:
+def rank(case: Case) -> tuple[bool, int, int, float]:
     judged = timed(case.first)
     settings = {term["setting"] for term in judged["terms"] or []} if judged else set()
     claims = sum(one["kind"] == "claim" and one["outcome"] != "skipped" for one in case.first["expectations"])
-    return -len(settings), -claims, (judged or {}).get("predicted") or 0.0
+    return case.first["driver"] == "real", -len(settings), -claims, (judged or {}).get("predicted") or 0.0
 
 
 def timed(run: Row) -> Mapping[str, Any] | None:

@@ -26,6 +26,7 @@ def environment() -> Environment:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        extensions=["jinja2.ext.loopcontrols"],
     )
     made.filters["breakable"] = breakable
     made.globals.update(figures=figures, words=WORDS, signs=SIGNS, legend=legend())

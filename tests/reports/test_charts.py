@@ -8,7 +8,15 @@ from reports.charts.axis import Axis
 from reports.charts.letters import badges
 from reports.charts.spans import covered_s, spans_of
 from reports.charts.strip import EDGE, MIDDLE, REACH, strip_of
-from reports.charts.timeline import BETWEEN, CLIENT_ITSELF, Timeline, marked_alike, timeline_of
+from reports.charts.timeline import (
+    BETWEEN,
+    BETWEEN_DIALS,
+    CLIENT_ITSELF,
+    ON_THE_WIRE,
+    Timeline,
+    marked_alike,
+    timeline_of,
+)
 from reports.jvm.rehearsal import Blackhole, Trace
 
 
@@ -136,6 +144,27 @@ def test_a_client_that_traces_dials_alone_still_has_lanes() -> None:
     [first, second] = spans_of([event.model_dump() for event in trace.events], 0, 3 * 10**9)
     assert (first.setting, first.lasted_s, first.outcome) == (None, 1.0, "timeout")
     assert (second.lasted_s, second.outcome) == (2.0, None)
+
+
+def test_a_real_client_is_told_by_what_the_wire_shows() -> None:
+    """Nothing is guessed: its dials are drawn outside the formula, and its other time is between them."""
+    trace = Trace("x", random.Random(1))
+    for connection in (7, 8):
+        trace.tell("dial_started", connection=connection, address="127.0.2.1:9092")
+        trace.now_ns += 10**9
+        trace.tell("dial_ended", connection=connection, address="127.0.2.1:9092", outcome="timeout")
+    run, _ = Blackhole().run(1)
+    record = run.model_dump()
+    record["operations"][-1].update(started_ns=0, ended_ns=5 * 10**9)
+    line = timeline_of(record, record["expectations"][0], [event.model_dump() for event in trace.events])
+    assert line.wire_only
+    assert [(lane.detail, lane.blocks[0].short, lane.blocks[0].outside) for lane in line.lanes] == [
+        ("127.0.2.1:9092", "dial", True),
+        ("127.0.2.1:9092", "dial", True),
+    ]
+    assert [block.short for block in line.measured] == ["2 dials", BETWEEN_DIALS]
+    assert [(row.name, row.measured_s) for row in line.rows[-2:]] == [(ON_THE_WIRE, 2.0), (BETWEEN_DIALS, 3.0)]
+    assert not drawn(Blackhole()).wire_only
 
 
 def test_a_client_that_traces_nothing_has_time_between_waits_only() -> None:
