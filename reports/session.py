@@ -48,6 +48,7 @@ TROUBLE = re.compile(r"error|exception|cannot|could not|too (small|large)|invali
 LARGE_BYTES = 48 * 2**20
 """Records above this size are worth a Spark that takes longer to start and then works faster."""
 SMALL_SETTINGS = {
+    "spark.sql.shuffle.partitions": "1",
     # Some thousand lines: compiling code for each query takes longer than interpreting it.
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
