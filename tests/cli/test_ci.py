@@ -140,6 +140,14 @@ def test_json_keeps_stdout_for_itself(tmp_path: Path) -> None:
     assert "::error file=dark.scenario.yaml,line=16" in done.err
 
 
+def test_the_document_s_cases_have_the_fields_that_are_explained(tmp_path: Path) -> None:
+    write_scenario(tmp_path)
+    (case,) = json.loads(faultlab("run", "--env", "sim", ".", "--json", cwd=tmp_path).out)["cases"]
+    page = (ROOT / "docs" / "RUN_FORMAT.md").read_text().partition("\n## What `--json`")[2]
+    cells = re.findall(r"^\| (`[^|]+) \|", page, flags=re.MULTILINE)
+    assert {name for cell in cells for name in re.findall(r"`(\w+)`", cell)} == set(case)
+
+
 def test_a_replay_is_shown_in_the_same_way(tmp_path: Path) -> None:
     write_scenario(tmp_path, formula="Net.DialTimeout")
     first = faultlab("run", "--env", "sim", ".", "--ci", cwd=tmp_path, env=GITHUB)

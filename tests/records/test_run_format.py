@@ -12,7 +12,9 @@ from harness.records.run import FORMAT
 from harness.records.schema import RECORDS, json_schema
 from harness.story import Told
 
-DOCUMENT = (Path(__file__).parents[2] / "docs" / "RUN_FORMAT.md").read_text(encoding="utf-8")
+WHOLE = (Path(__file__).parents[2] / "docs" / "RUN_FORMAT.md").read_text(encoding="utf-8")
+DOCUMENT = WHOLE.partition("\n## What `--json`")[0]
+"""As far as it is about the files of a results folder."""
 
 
 def explained() -> set[str]:
