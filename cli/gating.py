@@ -14,8 +14,9 @@ from rich.text import Text
 
 from cli.errors import Stop
 from cli.exits import Exit
+from cli.places import RESULTS
 from cli.request import PARAMETERS, Request
-from cli.session import RESULTS, Manner, begin
+from cli.session import Manner, begin
 from cli.show import gated as show
 from cli.show.figures import many
 from cli.show.rows import folded

@@ -20,7 +20,6 @@ from cli.console import annotate, console, grouped
 from cli.diagnostics import say_problems
 from cli.errors import Stop
 from cli.exits import Exit, exit_of
-from cli.places import RESULTS as RESULTS
 from cli.places import free_folder
 from cli.request import Request
 from cli.show.figures import many, seconds

@@ -12,8 +12,8 @@ from cli.diagnostics import say_problems
 from cli.errors import Stop
 from cli.exits import Exit
 from cli.making import make_report
+from cli.places import free_folder
 from cli.request import PARAMETERS, Request
-from cli.session import RESULTS
 from cli.show.figures import many
 from harness.agreement import SIDES, key_of
 from harness.agreement.fidelity import fidelity
@@ -47,7 +47,7 @@ def agree(
         matrix = look_at(of, sides)
         target = out or of[0]
     else:
-        target = out or RESULTS / f"agree-{stamp()}"
+        target = out or free_folder(f"agree-{stamp()}")
         request = Request.of({**asked, "environment": "auto", "client": None}, Path.cwd())
         try:
             matrix = measure(screen, Asked(request=request, sides=sides, out=target, most=most, cells=cells))
