@@ -19,7 +19,7 @@ from harness.agreement import SIDES, key_of
 from harness.agreement.fidelity import fidelity
 from harness.language import Problems
 from harness.records.agreement import Side
-from harness.suite.machine import machine, stamp
+from harness.suite.machine import machine, stamp, wall_clock
 
 REPEAT, MOST = 13, 120
 WORDS = {
@@ -93,7 +93,7 @@ def _sides(between: str) -> tuple[Side, ...]:
 
 
 def _write(file: Path, matrix: Matrix, command: str) -> None:
-    text = fidelity(matrix.records, command=command, machine=machine(), made=stamp()[:8])
+    text = fidelity(matrix.records, command=command, machine=machine(), made=wall_clock()[:10])
     try:
         file.write_text(text, encoding="utf-8")
     except OSError as error:
