@@ -99,6 +99,7 @@ def _run(arguments: Sequence[str] | None) -> int:
 
 def _known(error: Exception) -> tuple[str, str, Exit] | None:
     """Problem, remedy and code of the errors that rooms raise for bad input or a machine that cannot do it."""
+    from harness.agreement.differences import DifferencesUnreadable
     from harness.environments.world import EnvironmentUnavailable
     from harness.realclients import RealClientMissing, UnknownRealClient
     from harness.records.folder import RecordsError, ResultsUnwritable
@@ -108,7 +109,7 @@ def _known(error: Exception) -> tuple[str, str, Exit] | None:
     match error:
         case ResultsUnwritable():
             return error.problem, error.remedy, Exit.LAB
-        case RecordsError() | NotFound() | CannotResume():
+        case RecordsError() | NotFound() | CannotResume() | DifferencesUnreadable():
             return error.problem, error.remedy, Exit.USAGE
         case UnknownRealClient():
             return error.reason, error.remedy, Exit.USAGE

@@ -5,6 +5,7 @@ from math import ceil
 
 from harness.agreement.cases import CONCLUSIVE, Case, CaseKey, key_of
 from harness.agreement.comparing import MATRIX_CHANCE, compare
+from harness.agreement.differences import explained
 from harness.agreement.samples import Sample
 from harness.records.agreement import Agreement, AgreementRecord, Compared, Side, Sided
 from harness.records.run import Judged, Measure, Operation, RunRecord
@@ -20,12 +21,14 @@ WORST_FIRST: tuple[Agreement, ...] = ("differs", "unsure", "explained", "agrees"
 def agreement_of(cases: Sequence[Case], *, looks: int = 1) -> tuple[AgreementRecord, ...]:
     """Every measure of every case, compared with its reference: the first side of `SIDES` that ran it.
 
+    What differs for a reason that is written down beside the scenario is explained. Raises DifferencesUnreadable.
     `looks` is how often a matrix is judged, if it is judged again with more runs: each look has its part of the chance.
     """
     rows = [(case, measure) for case in cases for measure in case.measures]
     comparisons = sum(len(case.runs) - 1 for case, _ in rows)
     level = MATRIX_CHANCE / max(1, comparisons * looks)
-    return tuple(_record(case, measure, level) for case, measure in rows)
+    records = explained([_record(case, measure, level) for case, measure in rows])
+    return tuple(one.model_copy(update={"outcome": worst(one.compared)}) for one in records)
 
 
 def _record(case: Case, measure: str, level: float) -> AgreementRecord:

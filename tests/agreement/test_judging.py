@@ -4,10 +4,12 @@ The runs are simulated ones; those of the other sides are the same with their en
 """
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import pytest
 
 from harness.agreement import agreement_of, cases_of, needs_of
+from harness.agreement.differences import DifferencesUnreadable
 from harness.agreement.fidelity import fidelity
 from harness.conductor import conduct
 from harness.environments.sim.environment import Sim
@@ -114,3 +116,44 @@ def test_the_page_tells_every_row_and_what_is_apart(refused: list[RunRecord]) ->
     assert text.count("| sarama-bootstrap-refused |") == 4
     assert "0.840" in text
     assert "DIFFERS: sim: values at" in text
+
+
+def written(folder: Path, text: str, runs: Sequence[RunRecord]) -> list[RunRecord]:
+    """The runs, as of a scenario beside such a file of known differences."""
+    (folder / "differences.yaml").write_text(text)
+    return [run.model_copy(update={"path": str(folder / "x.scenario.yaml")}) for run in runs]
+
+
+KNOWN = """\
+differences:
+  - scenario: sarama-bootstrap-refused
+    measure: probe.time_to_error
+    side: sim
+    versions: [{version}]
+    because: the simulation does without
+    source: Linux net/ipv4/tcp.c
+"""
+
+
+def test_a_difference_whose_line_is_named_is_explained(refused: list[RunRecord], tmp_path: Path) -> None:
+    both = written(tmp_path, KNOWN.format(version="1.60.1"), [*refused, *real(refused, 0.09)])
+    timed = [record for record in agreement_of(cases_of(both)) if record.unit == "s"]
+    assert {(record.client_version, record.outcome) for record in timed} == {
+        ("1.27.2", "differs"), ("1.60.1", "explained"),
+    }  # fmt: skip
+    told = next(record.compared[0] for record in timed if record.outcome == "explained")
+    assert (told.reason, told.source) == ("the simulation does without", "Linux net/ipv4/tcp.c")
+    alike = written(tmp_path, KNOWN.format(version="1.60.1"), [*refused, *real(refused)])
+    assert {record.outcome for record in agreement_of(cases_of(alike))} == {"agrees"}
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [("differences: [{scenario: x}]", "measure: Field required"), ("a: [", "is no YAML"), ("1.2", "valid dictionary")],
+)
+def test_a_file_of_differences_that_is_none_is_said(
+    refused: list[RunRecord], tmp_path: Path, text: str, told: str
+) -> None:
+    both = written(tmp_path, text, [*refused, *real(refused, 0.09)])
+    with pytest.raises(DifferencesUnreadable, match=told):
+        agreement_of(cases_of(both))
