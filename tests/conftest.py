@@ -5,6 +5,7 @@ import signal
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from multiprocessing.util import get_temp_dir
 from pathlib import Path
 from typing import Any
 
@@ -65,8 +66,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def own_temporary_folder() -> Iterator[None]:
     """What tests and the programs that they start put aside is theirs, and goes with them.
 
-    Not below pytest's own folders, which no other user may enter: some tests become one.
+    Not below pytest's own folders, which no other user may enter: some tests become one. The folder of multiprocessing
+    outlives the session, so it is made before.
     """
+    get_temp_dir()
     with tempfile.TemporaryDirectory(prefix="faultlab-tests-", ignore_cleanup_errors=True) as folder:
         Path(folder).chmod(0o711)
         with pytest.MonkeyPatch.context() as patch:

@@ -40,6 +40,7 @@ def test_an_empty_folder_is_nothing_to_report(tmp_path: Path) -> None:
 
 
 @pytest.mark.spark
+@pytest.mark.slow
 def test_several_folders_make_one_report_and_can_be_kept(results: Path) -> None:
     shutil.copytree(results, results.parent / "r2")
     done = faultlab("report", "r*", "--out", "both", "--archive", "kept", "--json", cwd=results.parent)
@@ -55,6 +56,7 @@ def test_several_folders_make_one_report_and_can_be_kept(results: Path) -> None:
 
 
 @pytest.mark.spark
+@pytest.mark.slow
 def test_a_run_makes_its_report_when_asked(tmp_path: Path) -> None:
     write_scenario(tmp_path, formula="Net.DialTimeout")
     done = faultlab("run", ".", "--env", "sim", "--out", "r", "--report", cwd=tmp_path)
