@@ -1,4 +1,4 @@
-"""Who ran the same cell, on one axis: where profile, real client and simulation lie relative to the prediction.
+"""Who ran the same case, on one axis: where profile, real client and simulation lie relative to the prediction.
 
 All rows of a page share the axis, which is in per cent of the prediction, so that a column of rows can be compared.
 """

@@ -74,6 +74,11 @@ class Case:
         return tuple(told[0] for told in sorted(alike.values(), key=len, reverse=True)[:3])
 
 
+def placed(client: str, environment: str) -> str:
+    """`sarama 1.27.2 on local`; where the client's name tells its place already, that alone."""
+    return client if client.endswith(f", {environment}") else f"{client} on {environment}"
+
+
 def cases_of(runs: Sequence[Row]) -> dict[tuple[Any, ...], Case]:
     together: dict[tuple[Any, ...], list[Row]] = {}
     for run in runs:

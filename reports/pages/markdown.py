@@ -8,6 +8,7 @@ from pathlib import Path
 from reports import figures
 from reports.pages.agreement import WORDS as AGREEMENT
 from reports.pages.agreement import AgreementRow
+from reports.pages.cases import placed
 from reports.pages.claims import Claim
 from reports.pages.groups import GroupRow
 from reports.pages.times import Scenario, TimeRow
@@ -70,7 +71,7 @@ def blocks_of(page: Page) -> Iterator[Block]:
 def attention_of(one: Attention) -> Block:
     first = one.case.first
     parts = [f"### {text(first['scenario'])}: {WORDS[one.case.verdict]} in {one.case.tally} runs"]
-    parts.append(text(f"{one.client} on {first['environment']}, {one.case.fault}"))
+    parts.append(text(f"{placed(one.client, first['environment'])}, {one.case.fault}"))
     parts.append("\n".join(f"- {text(reason)}" for reason in one.case.reasons))
     if one.rows:
         parts.append(table(HEAD, (cells(row) for row in one.rows)))

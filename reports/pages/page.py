@@ -10,6 +10,7 @@ from markupsafe import Markup
 
 from reports import figures
 from reports.charts.heat import legend
+from reports.pages.cases import placed
 from reports.pages.verdicts import SIGNS, WORDS
 from reports.pages.view import Page
 
@@ -29,7 +30,7 @@ def environment() -> Environment:
         extensions=["jinja2.ext.loopcontrols"],
     )
     made.filters["breakable"] = breakable
-    made.globals.update(figures=figures, words=WORDS, signs=SIGNS, legend=legend())
+    made.globals.update(figures=figures, placed=placed, words=WORDS, signs=SIGNS, legend=legend())
     return made
 
 

@@ -1,4 +1,4 @@
-"""Agreement: one measure of one cell, as profile, real client and simulation showed it; one row per comparison."""
+"""Agreement: one measure of one case, as profile, real client and simulation showed it; one row per comparison."""
 
 from collections.abc import Callable
 
