@@ -39,7 +39,7 @@ bench: setup     ## print the lab's own figures
 
 fidelity: setup  ## compare profiles with the real clients; writes docs/FIDELITY.md
 	@$(BIN)/faultlab clients build
-	@$(BIN)/faultlab agree scenarios/sarama --between profile,real,sim --write docs/FIDELITY.md --report
+	@$(BIN)/faultlab agree scenarios/sarama --tag sarama --tag slow --between profile,real,sim --write docs/FIDELITY.md --report
 
 fidelity-random: setup ## the same in 50 scenarios drawn by chance
 	@$(BIN)/faultlab clients build
