@@ -98,9 +98,10 @@ def verdict(gated: Gated, code: Exit, *, warned: bool) -> Text:
         told = "the two have no case in common" if gated.current.cases else "no run has ended"
     text = f"{told or 'nothing got worse'}{' (--inconclusive warn)' if warned else ''}"
     told_code = f"exit {int(code)}"
-    line = Text(word.ljust(WORD), style=style)
-    if WORD + len(text) + 2 + len(told_code) <= WIDTH:
-        return line.append(text.ljust(WIDTH - WORD - len(told_code)) + told_code, style="default")
+    lead = f"{word}  ".ljust(WORD)
+    line = Text(lead, style=style)
+    if len(lead) + len(text) + 2 + len(told_code) <= WIDTH:
+        return line.append(text.ljust(WIDTH - len(lead) - len(told_code)) + told_code, style="default")
     return line.append_text(folded(text, lead="")).append(f"\n{told_code.rjust(WIDTH)}", style="default")
 
 
