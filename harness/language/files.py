@@ -1,6 +1,8 @@
 """Scenario files: finding them under what the user named, and reading them, with every way in which that can fail."""
 
+import errno
 import os
+import stat
 from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 from pathlib import Path
@@ -14,6 +16,8 @@ ENDING = ".scenario.yaml"
 def text_of(path: Path) -> str:
     """The file's text. Raises Problems where it is missing, cannot be read, or is no UTF-8."""
     try:
+        if not stat.S_ISREG(path.stat().st_mode) and not path.is_dir():
+            raise OSError(errno.EINVAL, "it is a pipe, a socket or a device")  # reading one may never end
         with path.open("rb") as file:
             raw = file.read(LARGEST_FILE * 4 + 1)
     except OSError as error:

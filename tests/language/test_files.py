@@ -1,5 +1,6 @@
 """Protects finding and reading files: what cannot be read is said with its reason, and nothing is read twice."""
 
+import os
 import subprocess
 import sys
 import tempfile
@@ -32,6 +33,14 @@ def test_an_empty_file_a_folder_and_a_path_that_is_none(tmp_path: Path) -> None:
     assert refused(tmp_path)[0] == "unreadable"
     assert refused(Path("a\0b"))[0] == "missing-file"
     assert refused(empty / "below")[0] == "missing-file"
+
+
+def test_a_pipe_is_no_scenario(tmp_path: Path) -> None:
+    """Nobody writes into it: reading would never end."""
+    pipe = tmp_path / "a.scenario.yaml"
+    os.mkfifo(pipe)
+    with pytest.raises(Problems, match="a pipe, a socket or a device"):
+        load(pipe)
 
 
 def test_what_is_not_utf_8_is_placed(tmp_path: Path) -> None:
