@@ -52,18 +52,19 @@ class _File(BaseModel):
 
 
 def explained(records: Sequence[AgreementRecord]) -> Iterator[AgreementRecord]:
-    """The records, with what differs for a reason that is written down marked so. Raises DifferencesUnreadable."""
+    """The records, with what differs for a reason that is written down marked so.
+
+    Raises DifferencesUnreadable, also where nothing differs: a mistake is told when it is made.
+    """
     for record in records:
-        compared = tuple(_explained(record, one) for one in record.compared)
+        known = _known(Path(record.path).parent)
+        compared = tuple(_explained(record, one, known) for one in record.compared)
         yield record if compared == record.compared else record.model_copy(update={"compared": compared})
 
 
-def _explained(record: AgreementRecord, compared: Compared) -> Compared:
-    if compared.outcome != "differs":
-        return compared
-    known = _known(Path(record.path).parent)
+def _explained(record: AgreementRecord, compared: Compared, known: Sequence[Difference]) -> Compared:
     reason = next((one for one in known if one.explains(record, compared)), None)
-    if reason is None:
+    if compared.outcome != "differs" or reason is None:
         return compared
     return compared.model_copy(update={"outcome": "explained", "reason": reason.because, "source": reason.source})
 

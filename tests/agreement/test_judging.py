@@ -154,6 +154,6 @@ def test_a_difference_whose_line_is_named_is_explained(refused: list[RunRecord],
 def test_a_file_of_differences_that_is_none_is_said(
     refused: list[RunRecord], tmp_path: Path, text: str, told: str
 ) -> None:
-    both = written(tmp_path, text, [*refused, *real(refused, 0.09)])
+    both = written(tmp_path, text, [*refused, *real(refused)])
     with pytest.raises(DifferencesUnreadable, match=told):
         agreement_of(cases_of(both))
