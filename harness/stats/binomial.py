@@ -2,9 +2,6 @@
 
 from math import exp, lgamma, log, log1p
 
-STEPS = 60
-"""Halvings of the unit interval: past these a double cannot tell two shares apart."""
-
 
 def at_most(count: int, runs: int, share: float) -> float:
     """The chance that an event of this share happens `count` times or less in so many runs."""

@@ -4,10 +4,10 @@ Without bounds there is none: a rare large value that no run has shown may carry
 Source: Waudby-Smith and Ramdas, Estimating means of bounded random variables by betting (2023), section 4.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from math import log, log1p, sqrt
 
-from harness.stats.binomial import STEPS
+from harness.stats.bisection import least
 from harness.stats.interval import Interval
 
 STAKE = 0.75
@@ -27,9 +27,9 @@ def mean_interval(values: Sequence[float], low: float, high: float, *, chance: f
         raise ValueError(f"a value lies outside of {low} to {high}")
     scaled = [(value - low) / (high - low) for value in values]
     stakes = _stakes(len(scaled), scaled, chance)
-    lowest = _edge(lambda mean: not _rich(scaled, stakes, mean, chance))
+    lowest = least(lambda mean: not _rich(scaled, stakes, mean, chance))
     mirrored = [1.0 - value for value in scaled]
-    highest = 1.0 - _edge(lambda mean: not _rich(mirrored, stakes, mean, chance))
+    highest = 1.0 - least(lambda mean: not _rich(mirrored, stakes, mean, chance))
     return Interval(low + lowest * (high - low), low + highest * (high - low))
 
 
@@ -53,15 +53,3 @@ def _rich(values: Sequence[float], stakes: Sequence[float], mean: float, chance:
         if won >= goal:
             return True
     return False
-
-
-def _edge(compatible: Callable[[float], bool]) -> float:
-    """The least mean that is compatible: the richer a gambler gets, the lower the mean that he bets against."""
-    low, high = 0.0, 1.0
-    for _ in range(STEPS):
-        middle = (low + high) / 2
-        if compatible(middle):
-            high = middle
-        else:
-            low = middle
-    return low

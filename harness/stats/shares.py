@@ -1,10 +1,10 @@
 """The share of runs in which something holds: its exact interval, and how many runs a tolerance takes."""
 
-from collections.abc import Callable
 from functools import lru_cache
 from math import ceil, comb, floor
 
-from harness.stats.binomial import STEPS, at_least, at_most
+from harness.stats.binomial import at_least, at_most
+from harness.stats.bisection import least
 from harness.stats.interval import Interval
 
 MOST_RUNS = 20_000
@@ -22,8 +22,8 @@ def share_interval(held: int, runs: int, *, chance: float) -> Interval:
     """
     if not 0 <= held <= runs or runs < 1:
         raise ValueError(f"{held} of {runs} runs is no share")
-    low = 0.0 if held == 0 else _root(lambda share: at_least(held, runs, share) > chance / 2)
-    high = 1.0 if held == runs else _root(lambda share: at_most(held, runs, share) <= chance / 2)
+    low = 0.0 if held == 0 else least(lambda share: at_least(held, runs, share) > chance / 2)
+    high = 1.0 if held == runs else least(lambda share: at_most(held, runs, share) <= chance / 2)
     return Interval(low, high)
 
 
@@ -74,15 +74,3 @@ def _enough(runs: int, share: float, low: float | None, high: float | None, chan
     refutes_low = low is None or low <= 0 or at_least(floor(runs * share + _ROUNDING), runs, low) <= chance / 2
     refutes_high = high is None or high >= 1 or at_most(ceil(runs * share - _ROUNDING), runs, high) <= chance / 2
     return refutes_low and refutes_high
-
-
-def _root(reached: Callable[[float], bool]) -> float:
-    """The least share, to the last digit, from which on `reached` is true."""
-    low, high = 0.0, 1.0
-    for _ in range(STEPS):
-        middle = (low + high) / 2
-        if reached(middle):
-            high = middle
-        else:
-            low = middle
-    return (low + high) / 2

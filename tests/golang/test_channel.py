@@ -1,25 +1,12 @@
 """Protects the channels: every rule of the Go specification that a profile's timing rests on."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
 from random import Random
 
 import pytest
+from turns import run, turns
 
 from client.golang import Channel, ClosedChannelError, Receive, Send, select, select_or_default
-
-
-def run(test: Callable[[], Awaitable[None]]) -> None:
-    async def limited() -> None:
-        async with asyncio.timeout(10):
-            await test()
-
-    asyncio.run(limited())
-
-
-async def turns(count: int = 5) -> None:
-    for _ in range(count):
-        await asyncio.sleep(0)
 
 
 def test_an_unbuffered_send_waits_for_its_receiver() -> None:

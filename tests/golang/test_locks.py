@@ -1,25 +1,12 @@
 """Protects locks and map slots: who waits for whom, and whom Go's map meets first after one entry was replaced."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
 from random import Random
 
 import pytest
+from turns import run, turns
 
 from client.golang import GoMap, Mutex, RWMutex, in_map_order
-
-
-def run(test: Callable[[], Awaitable[None]]) -> None:
-    async def limited() -> None:
-        async with asyncio.timeout(10):
-            await test()
-
-    asyncio.run(limited())
-
-
-async def turns(count: int = 5) -> None:
-    for _ in range(count):
-        await asyncio.sleep(0)
 
 
 def test_a_free_mutex_is_taken_without_giving_up_the_turn() -> None:

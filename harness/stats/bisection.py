@@ -1,0 +1,17 @@
+"""Halving the unit interval until a double cannot tell its ends apart."""
+
+from collections.abc import Callable
+
+STEPS = 60
+
+
+def least(reached: Callable[[float], bool]) -> float:
+    """The least share, to the last digit, from which on `reached` is true; near 1 where it never is."""
+    low, high = 0.0, 1.0
+    for _ in range(STEPS):
+        middle = (low + high) / 2
+        if reached(middle):
+            high = middle
+        else:
+            low = middle
+    return (low + high) / 2
