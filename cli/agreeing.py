@@ -1,9 +1,7 @@
 """A matrix of agreement: the suites that its sides need, run one after the other, judged together, and shown."""
 
-import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from importlib.metadata import version
 from pathlib import Path
 
 from rich.console import Console
@@ -11,6 +9,7 @@ from rich.text import Text
 
 from cli.errors import Stop
 from cli.exits import Exit
+from cli.manifests import begun_now
 from cli.request import Request
 from cli.show.figures import many
 from cli.show.live import Display
@@ -21,13 +20,11 @@ from harness.expectations import judge
 from harness.plan import RunPlan
 from harness.records.agreement import AgreementRecord, Side
 from harness.records.folder import ResultsFolder
-from harness.records.manifest import Manifest
 from harness.records.reader import read
 from harness.records.run import RunRecord
 from harness.records.writer import Writer
 from harness.suite.choosing import make
 from harness.suite.collection import collect
-from harness.suite.machine import machine, wall_clock
 from harness.suite.planning import Client, load_all, plan_all, require_real_clients
 from harness.suite.runner import Runner
 
@@ -115,8 +112,12 @@ def _suite(
         return ()
     lanes = min(environment.lanes, asked.cells or environment.lanes)
     screen.print(Text(f"{name}: {many(len(plans), 'run')}, {many(lanes, 'cell')}", style="dim"))
+    manifest = begun_now(
+        folder.name, plans, environment=environment.name, seed=request.seed, arguments=request.arguments(),
+        folder=request.folder,
+    )  # fmt: skip
     with (
-        Writer.create(folder, _manifest(request, environment, folder, plans)) as writer,
+        Writer.create(folder, manifest) as writer,
         Display(screen, plans, lanes=lanes) as display,
     ):
         complete = Runner(environment, judge, writer, display, lanes=lanes).run(plans)
@@ -149,20 +150,6 @@ def _plans(
     if needed is None:
         return request, tuple(plans)
     return request, tuple(plan for plan in plans if plan.repeat <= needed.get(key_of(plan), 0))
-
-
-def _manifest(request: Request, environment: Environment, folder: Path, plans: Sequence[RunPlan]) -> Manifest:
-    return Manifest(
-        suite=folder.name,
-        faultlab=version("faultlab"),
-        environment="sim" if environment.name == "sim" else "local",
-        seed=request.seed,
-        arguments=request.arguments(),
-        folder=os.fspath(request.folder),
-        started_at=wall_clock(),
-        run_ids=tuple(plan.run_id for plan in plans),
-        machine=machine(),
-    )
 
 
 def shown(records: Sequence[AgreementRecord]) -> Iterator[Text]:

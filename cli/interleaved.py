@@ -1,11 +1,9 @@
 """`faultlab gate --run --a CMD --b CMD`: two programs of the user's, run by run in turn, as the two sides of a gate."""
 
-import os
 import shlex
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib.metadata import version
 from pathlib import Path
 
 from rich.console import Console
@@ -14,6 +12,7 @@ from cli.diagnostics import say_problems
 from cli.errors import Stop
 from cli.exits import Exit
 from cli.gating import free_folder
+from cli.manifests import begun_now
 from cli.show.figures import many
 from cli.show.live import Display
 from harness.environments.world import Environment
@@ -22,12 +21,10 @@ from harness.gating.cases import Side
 from harness.gating.sides import read_side
 from harness.language import Problems
 from harness.plan import RunPlan
-from harness.records.manifest import Manifest
 from harness.records.writer import Writer
 from harness.suite.choosing import choose
 from harness.suite.collection import collect
 from harness.suite.interleaving import SortingWriter, in_turn, with_program
-from harness.suite.machine import machine, wall_clock
 from harness.suite.planning import Loaded, Selection, load_all, plan_all
 from harness.suite.runner import Runner
 
@@ -78,9 +75,17 @@ def _carry_out(
     folders = (parent / "a", parent / "b")
     plans = in_turn(*suites)
     try:
+        arguments = ("--env", "local", "--seed", str(SEED), "--repeat", str(trial.repeat or REPEAT), "--", *trial.paths)
         writers = [
-            Writer.create(folder, _manifest(folder, own, trial)) for folder, own in zip(folders, suites, strict=True)
-        ]
+            Writer.create(
+                folder,
+                begun_now(
+                    f"{parent.name}-{folder.name}", own, environment="local", seed=SEED, arguments=arguments,
+                    folder=Path.cwd(),
+                ),
+            )
+            for folder, own in zip(folders, suites, strict=True)
+        ]  # fmt: skip
     except BaseException:
         environment.close()
         raise
@@ -116,17 +121,3 @@ def _program(option: str, text: str) -> tuple[str, ...]:
     if not program or shutil.which(program) is None:
         raise Stop(f"{option}: there is no program {words[0] if words else '``'}", "is it executable, or on PATH?")
     return (program, *words[1:])
-
-
-def _manifest(folder: Path, plans: Sequence[RunPlan], trial: Trial) -> Manifest:
-    return Manifest(
-        suite=f"{folder.parent.name}-{folder.name}",
-        faultlab=version("faultlab"),
-        environment="local",
-        seed=SEED,
-        arguments=("--env", "local", "--seed", str(SEED), "--repeat", str(trial.repeat or REPEAT), "--", *trial.paths),
-        folder=os.fspath(Path.cwd()),
-        started_at=wall_clock(),
-        run_ids=tuple(plan.run_id for plan in plans),
-        machine=machine(),
-    )

@@ -1,13 +1,11 @@
 """One suite from its request to its exit code: planned, run under a display, read back from its folder, and shown."""
 
 import json
-import os
 import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from importlib.metadata import version
 from pathlib import Path
 
 import click
@@ -20,6 +18,7 @@ from cli.console import annotate, console, grouped
 from cli.diagnostics import say_problems
 from cli.errors import Stop
 from cli.exits import Exit, exit_of
+from cli.manifests import begun_now
 from cli.places import free_folder
 from cli.request import Request
 from cli.show.figures import many, seconds
@@ -32,14 +31,13 @@ from harness.expectations import judge
 from harness.language import Problems, Scenario
 from harness.language.problems import did_you_mean
 from harness.plan import RunPlan
-from harness.records.manifest import Manifest
 from harness.records.reader import Results, read
 from harness.records.run import RunRecord
 from harness.records.writer import Writer
 from harness.suite.choosing import choose
 from harness.suite.collection import collect
 from harness.suite.grouping import judge_groups
-from harness.suite.machine import machine, stamp, wall_clock
+from harness.suite.machine import stamp
 from harness.suite.naming import case_id
 from harness.suite.planning import Client, Loaded, Planned, Selection, load_all, plan_all, require_real_clients
 from harness.suite.possible import Impossible, plan_possible
@@ -198,17 +196,10 @@ def _new(
 ) -> Exit:
     folder = out if out is not None else free_folder(stamp())
     chosen = replace(request, environment=prepared.environment.name)
-    manifest = Manifest(
-        suite=folder.name,
-        faultlab=version("faultlab"),
-        environment=prepared.environment.name,
-        seed=request.seed,
-        arguments=chosen.arguments(),
-        folder=os.fspath(request.folder),
-        started_at=wall_clock(),
-        run_ids=tuple(plan.run_id for plan in plans),
-        machine=machine(),
-    )
+    manifest = begun_now(
+        folder.name, plans, environment=chosen.environment, seed=request.seed, arguments=chosen.arguments(),
+        folder=request.folder,
+    )  # fmt: skip
     try:
         writer = Writer.create(folder, manifest)
     except BaseException:
