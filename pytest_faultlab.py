@@ -7,11 +7,12 @@ asked for; each test ends as soon as its own case is over.
 
 import json
 import os
-import tempfile
 from collections.abc import Generator, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import Any, Literal
 
 import pytest
@@ -116,30 +117,29 @@ class Session:
         return self._batch.case(item.name)
 
     def new_folder(self) -> Path:
-        """A new folder for results: where the user wants them, else among pytest's temporary ones."""
+        """A new folder for results: where the user wants them, else among pytest's temporary ones. Raises LabFailed."""
+        __tracebackhide__ = True
+        try:
+            return self._made_folder()
+        except OSError as error:
+            raise LabFailed(f"cannot make {error.filename}: {error.strerror}; name another --faultlab-out") from None
+
+    def _made_folder(self) -> Path:
         if self.options.out is None:
             factory = getattr(self._config, "_tmp_path_factory", None)
-            made = factory.mktemp("faultlab") if factory is not None else Path(tempfile.mkdtemp(prefix="faultlab-"))
-            return Path(made)
+            return Path(factory.mktemp("faultlab") if factory else mkdtemp(prefix="faultlab-"))
         worker = getattr(self._config, "workerinput", {}).get("workerid")
         for number in self._numbers:
             folder = self.options.out / "-".join(["pytest", *([worker] if worker else []), str(number)])
-            try:
+            with suppress(FileExistsError):
                 folder.mkdir(parents=True)
-            except FileExistsError:
-                continue
-            except OSError as error:
-                raise LabFailed(f"cannot make {folder}: {error.strerror}; name another --faultlab-out") from error
-            return folder
+                return folder
         raise AssertionError("numbers do not end")
 
     def answer(self, words: list[str], folder: Path) -> dict[str, Any]:
         """The JSON document that a command of faultlab ends with. Raises ScenarioMistakes, LabFailed."""
-        command = self.engine().begin(words, cwd=folder)
-        told = command.document()
-        if told is None:
-            raise command.failure()
-        return told
+        __tracebackhide__ = True
+        return self.engine().begin(words, cwd=folder).document()
 
     def end(self) -> None:
         """End what is at work."""
@@ -177,8 +177,10 @@ class Session:
 
     def engine(self) -> Engine:
         """The session's, begun when it is first needed. It ends with the thread that asks first: the main one's."""
-        if self._engine is None or not self._engine.alive:
-            self._engine = Engine()
+        if self._engine is not None and not self._engine.alive:
+            self._engine.end()
+            self._engine = None
+        self._engine = self._engine or Engine()
         return self._engine
 
 

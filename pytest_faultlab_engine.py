@@ -11,7 +11,6 @@ import signal
 import socket
 import subprocess
 import sys
-import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -185,12 +184,16 @@ class Result:
 
 
 def word_for(scenario: str | os.PathLike[str] | Mapping[str, Any], out: Path) -> str:
-    """What the command line takes: what is no file yet becomes one, beside the results."""
+    """What the command line takes: what is no file yet becomes one, beside the results. Raises LabFailed."""
+    __tracebackhide__ = True
     if isinstance(scenario, Mapping):
         scenario = json.dumps(scenario, indent=2, default=os.fspath) + "\n"  # JSON is YAML
     if isinstance(scenario, str) and "\n" in scenario:
         path = out / "scenario.yaml"  # pytest collects no file of this name, wherever results are kept
-        path.write_text(scenario, encoding="utf-8")
+        try:
+            path.write_text(scenario, encoding="utf-8")
+        except OSError as error:
+            raise LabFailed(f"cannot write {path}: {error.strerror}; name another --faultlab-out") from error
         return str(path)
     return os.fspath(scenario)
 
@@ -199,7 +202,7 @@ class Engine:
     """A process of faultlab, isolated from this one's modules and paths, in which commands are begun."""
 
     def __init__(self) -> None:
-        self._said = tempfile.TemporaryFile()  # noqa: SIM115  (a pipe that nobody reads would stop the engine)
+        self._said = _in_memory()  # a pipe that nobody reads would stop the engine
         self._control, theirs = socket.socketpair()
         words = [sys.executable, "-I", "-c", BEGIN, str(HOME), str(os.getpid()), str(theirs.fileno())]
         # A group of its own: Ctrl-C in a terminal reaches this process alone, which then says it to commands once.
@@ -216,22 +219,20 @@ class Engine:
 
     def begin(self, arguments: Sequence[str], *, cwd: Path) -> "Command":
         """Begin a command of faultlab. Raises LabFailed where the engine cannot."""
+        __tracebackhide__ = True
         asked = {"arguments": list(arguments), "folder": str(cwd), "environment": dict(os.environ)}
-        said = tempfile.TemporaryFile()  # noqa: SIM115
+        said = _in_memory()
         out, write_out = os.pipe()
         told, write_told = os.pipe()
-        with tempfile.TemporaryFile() as request:
-            request.write(json.dumps(asked).encode())
-            request.seek(0)
-            with suppress(OSError):
-                socket.send_fds(self._control, [b"!"], [request.fileno(), write_out, said.fileno(), write_told])
-            os.close(write_out)
-            os.close(write_told)
+        with _in_memory(json.dumps(asked)) as request, suppress(OSError):
+            socket.send_fds(self._control, [b"!"], [request.fileno(), write_out, said.fileno(), write_told])
+        os.close(write_out)
+        os.close(write_told)
         command = Command(os.fdopen(out, "rb"), said, os.fdopen(told, "rb", buffering=0))
         if command.pid is None:
+            command.end()
             self._process.wait(PATIENCE_S)
-            self._said.seek(0)
-            raise LabFailed(f"faultlab cannot begin\n{self._said.read().decode(errors='replace')}".rstrip())
+            raise LabFailed(f"faultlab cannot begin\n{self._close()}".rstrip())
         return command
 
     def end(self) -> None:
@@ -243,6 +244,13 @@ class Engine:
             self._process.kill()
             self._process.wait()
             raise
+        finally:
+            self._close()
+
+    def _close(self) -> str:
+        """What it has said on stderr. Its files are closed, since tests may run with warnings as errors."""
+        self._control.close()
+        return _last_words(self._said)
 
 
 class Command:
@@ -250,6 +258,7 @@ class Command:
 
     def __init__(self, out: IO[bytes], said: IO[bytes], told: IO[bytes]) -> None:
         self._out, self._said, self._told = out, said, told
+        self._words = ""
         first = told.readline()
         self.pid = int(first) if first else None
         self._code: int | None = None
@@ -262,39 +271,43 @@ class Command:
         found: dict[str, Any] = json.loads(text)
         return found
 
-    def document(self) -> dict[str, Any] | None:
-        """All that is said on stdout, once the command has ended; None where it has nothing to say."""
+    def document(self) -> dict[str, Any]:
+        """The one JSON document that it says, once it has ended. Raises ScenarioMistakes, LabFailed."""
+        __tracebackhide__ = True
         try:
             text = self._out.read()
         finally:
             self.end()
-        found: dict[str, Any] | None = json.loads(text) if text.strip() else None
+        if not text.strip():
+            raise self.failure()
+        found: dict[str, Any] = json.loads(text)
         return found
 
     def failure(self) -> Exception:
         """Why it ended without an answer."""
         self.end()
-        self._said.seek(0)
-        said = self._said.read().decode(errors="replace").strip()
         if self._code in (USAGE, NOTHING):
-            return ScenarioMistakes(said)
-        return LabFailed(f"faultlab ended without an answer (exit {self._code})\n{said}".rstrip())
+            return ScenarioMistakes(self._words)
+        return LabFailed(f"faultlab ended without an answer (exit {self._code})\n{self._words}".rstrip())
 
     def end(self) -> None:
         """Have it end in good order, where it has not: runs under way are stopped, what ended is kept."""
-        if self._code is None and self.pid is not None:
-            try:
-                if not self._ended(within_s=0.0):
-                    os.kill(self.pid, signal.SIGTERM)
-                if not self._ended(within_s=PATIENCE_S):
-                    raise LabFailed(f"faultlab did not end within {PATIENCE_S:g} s: it was killed")
-            except BaseException:
-                with suppress(OSError):
-                    os.killpg(self.pid, signal.SIGKILL)
-                raise
-            finally:
-                self._out.close()
-        self._out.close()
+        try:
+            if self._code is None and self.pid is not None:
+                try:
+                    if not self._ended(within_s=0.0):
+                        os.kill(self.pid, signal.SIGTERM)
+                    if not self._ended(within_s=PATIENCE_S):
+                        raise LabFailed(f"faultlab did not end within {PATIENCE_S:g} s: it was killed")
+                except BaseException:
+                    self._code = KILLED
+                    with suppress(OSError):
+                        os.killpg(self.pid, signal.SIGKILL)
+                    raise
+        finally:
+            self._out.close()
+            self._told.close()
+            self._words = self._words or _last_words(self._said)
 
     def _ended(self, *, within_s: float) -> bool:
         """Whether it has told its exit code, or has gone without a word."""
@@ -304,6 +317,23 @@ class Command:
             last = self._told.readline()
             self._code = int(last) if last else KILLED
         return self._code is not None
+
+
+def _in_memory(text: str = "") -> IO[bytes]:
+    """A file without a name, open at its beginning. A full disk must not hide why nothing can be written to it."""
+    file = os.fdopen(os.memfd_create("faultlab"), "w+b")
+    file.write(text.encode())
+    file.seek(0)
+    return file
+
+
+def _last_words(said: IO[bytes]) -> str:
+    """All that was written to the file, which is closed; nothing of one that was closed before."""
+    if said.closed:
+        return ""
+    with said:
+        said.seek(0)
+        return said.read().decode(errors="replace").strip()
 
 
 class Batch:

@@ -22,6 +22,7 @@ from typing import Any
 
 from harness.gating.cases import CaseName, CaseRuns, Happening, Sample, Side, Unit
 from harness.gating.comparison import gate
+from harness.gating.gathering import DIGITS
 from harness.gating.shifts import tested
 from harness.stats import median, share_interval
 
@@ -45,15 +46,22 @@ class Pool:
 
     def draw(self, random: Random, runs: int, *, slower: str | None = None) -> CaseRuns:
         """So many runs with replacement; `slower` names the measure that takes longer in them."""
-        chosen = random.choices(range(len(self.late_s)), k=runs)
+        return self.of(random.choices(range(len(self.late_s)), k=runs), slower=slower)
+
+    def of(self, chosen: Sequence[int], *, slower: str | None = None, more_s: Sequence[float] = ()) -> CaseRuns:
+        """The runs of these numbers. Each time that they told is longer by that of `more_s` in the run's place."""
+        added = more_s or [0.0] * len(chosen)
         samples = {
-            measure: _sample(unit, [values[n] for n in chosen], longer=measure == slower)
+            measure: _sample(
+                unit, [_longer(values[n], more if unit == "s" else 0.0) for n, more in zip(chosen, added, strict=True)],
+                slower=measure == slower,
+            )
             for measure, (unit, values) in self.measures.items()
-        }
+        }  # fmt: skip
         return CaseRuns(
             name=self.name,
-            runs=runs,
-            counted=runs,
+            runs=len(chosen),
+            counted=len(chosen),
             samples={measure: sample for measure, sample in samples.items() if len(sample)},
             happened={one: times for one, told in self.happened.items() if (times := sum(told[n] for n in chosen))},
             operations=self.operations,
@@ -61,9 +69,14 @@ class Pool:
         )
 
 
-def _sample(unit: Unit, values: Values, *, longer: bool) -> Sample:
+def _longer(value: float | str | None, more: float) -> float | str | None:
+    """Bounds are what the lab waited for, and times of nothing stay so: neither is longer on a slow machine."""
+    return round(value + more, DIGITS) if isinstance(value, float | int) and value else value
+
+
+def _sample(unit: Unit, values: Values, *, slower: bool) -> Sample:
     def taken(seconds: float) -> float:
-        return seconds * (1 + SLOWER) + LATER_S if longer else seconds
+        return seconds * (1 + SLOWER) + LATER_S if slower else seconds
 
     ended = sorted(taken(value) for value in values if isinstance(value, float | int))
     bounds = sorted(taken(float(value)) for value in values if isinstance(value, str))
@@ -100,7 +113,7 @@ def null_suite(runs: int, number: int) -> str:
     """One suite in which nothing changed: what the gate says of it."""
     random = Random(f"null {number}")
     chosen = [random.choice(cases) for cases in pools().values()]
-    gated = gate(*(_side([pool.draw(random, runs) for pool in chosen]) for _ in range(2)))
+    gated = gate(*(side([pool.draw(random, runs) for pool in chosen]) for _ in range(2)))
     return "alarm" if gated.regressed else "unsure" if gated.inconclusive else "unchanged"
 
 
@@ -110,13 +123,13 @@ def slower_suite(runs: int, number: int) -> str:
     chosen = [random.choice(cases) for cases in pools().values()]
     victim = chosen[number % len(chosen)]
     before = [pool.draw(random, runs) for pool in chosen]
-    now = [pool.draw(random, runs, slower=_longest(pool) if pool is victim else None) for pool in chosen]
-    gated = gate(_side(before), _side(now))
+    now = [pool.draw(random, runs, slower=longest(pool) if pool is victim else None) for pool in chosen]
+    gated = gate(side(before), side(now))
     found = any(one.name == victim.name for one in gated.that("regression"))
     return "found" if found else f"missed {victim.name.scenario}"
 
 
-def _longest(pool: Pool) -> str:
+def longest(pool: Pool) -> str:
     """The time that a slow-down shows in, of those that the gate looks at: one that most runs see the end of."""
     whole = pool.draw(Random(0), 200)
     times = [
@@ -127,7 +140,8 @@ def _longest(pool: Pool) -> str:
     return max(times, key=lambda name: whole.samples[name].middle)
 
 
-def _side(cases: Sequence[CaseRuns]) -> Side:
+def side(cases: Sequence[CaseRuns]) -> Side:
+    """These cases as a suite."""
     return Side(source="drawn", machine="", faultlab="", cases=tuple(cases))
 
 

@@ -1,9 +1,11 @@
 """Protects what a scenario's test says: passed only with proof, failed with where the time went, errors told apart."""
 
 import json
+import shutil
 import subprocess
 from pathlib import Path
 
+import pytest
 from project import PYTEST, WRONG, Project, processes_about, scenario, untouched
 
 PROGRAM = "{driver: {exec: [./mine]}, name: mine}"
@@ -84,7 +86,7 @@ def test_a_lab_that_cannot_begin_is_an_error_of_the_lab_for_every_case(project: 
     assert instead.cases["one"].properties["environment"] == "sim"
     assert "sim instead of local: " in instead.out, "not in silence"
     unwritable = project.pytest("--faultlab-out=/proc/nowhere", "one.scenario.yaml")
-    assert "cannot make /proc/nowhere/pytest-1: " in unwritable.cases["one"].text
+    assert "cannot make /proc/nowhere: " in unwritable.cases["one"].text
     assert "Traceback" not in unwritable.out
 
 
@@ -175,3 +177,41 @@ def test_options_of_command_line_and_configuration(project: Project) -> None:
         done = project.pytest(wrong, env=None)
         assert done.code == 4
         assert told in done.out
+
+
+def test_nothing_stays_open_where_warnings_are_errors(project: Project) -> None:
+    """Many projects run with `-W error`: a file that is not closed would fail whichever of their tests comes next."""
+    project.write("good.scenario.yaml", scenario("good"))
+    project.write("wrong.scenario.yaml", scenario("wrong", bound=WRONG))
+    project.write("mistaken.scenario.yaml", scenario("mistaken", bound="equals: nothing"))
+    project.write(
+        "test_own.py",
+        "import gc\n\nimport pytest\nfrom pytest_faultlab import ScenarioMistakes\n\n"
+        "def test_runs(lab):\n    assert lab.run('good.scenario.yaml').verdict == 'pass'\n\n"
+        "def test_mistake(lab):\n    with pytest.raises(ScenarioMistakes):\n"
+        "        lab.run('mistaken.scenario.yaml')\n\n"
+        "def test_last():\n    gc.collect()\n",
+    )
+    done = project.pytest("-W", "error", "--continue-on-collection-errors")
+    assert "ResourceWarning" not in done.out, done.out
+    assert {name: done.outcomes[name] for name in ("good", "wrong", "test_runs", "test_mistake", "test_last")} == {
+        "good": "passed", "wrong": "failure", "test_runs": "passed", "test_mistake": "passed", "test_last": "passed",
+    }, done.out  # fmt: skip
+
+
+@pytest.mark.cell
+def test_a_full_disk_is_said_in_every_case(project: Project, tmp_path: Path) -> None:
+    """Pytest's temporary files and the results lie on it; why nothing can be written is told all the same."""
+    project.write("good.scenario.yaml", scenario("good"))
+    full = tmp_path / "full"
+    full.mkdir()
+    fill = 'mount -t tmpfs -o size=64k none "$0" && head -c 60000 /dev/zero > "$0/fill" && exec "$@"'
+    cell = [shutil.which("unshare") or pytest.skip("needs unshare"), "--user", "--map-root-user", "--mount"]
+    done = subprocess.run(
+        [*cell, "sh", "-c", fill, full, PYTEST, "--faultlab-env=sim", f"--basetemp={full}/b", "-p", "no:cacheprovider"],
+        cwd=project.path, env=project.environment(TMPDIR=str(full)), capture_output=True, text=True, check=False,
+        timeout=60,
+    )  # fmt: skip
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "No space left on device" in done.stdout
+    assert "Traceback" not in done.stdout
