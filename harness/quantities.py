@@ -57,6 +57,11 @@ def duration_s(text: str) -> float:
     return seconds
 
 
+def signed_duration_s(text: str) -> float:
+    """The same, or below zero as `-1s`: a client's own way to say never. Raises QuantityError."""
+    return -duration_s(text[1:]) if text.startswith("-") else duration_s(text)
+
+
 def _duration_hint(text: str) -> str:
     if re.fullmatch(NUMBER, text):
         return f"write its unit: {text}s or {text}ms"

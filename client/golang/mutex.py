@@ -1,11 +1,14 @@
-"""Mutex: who runs may overtake who waits, until somebody has waited for a millisecond in vain. Source: Go's sync.Mutex.
+"""Mutex: who runs may overtake who waits, until somebody has waited for a millisecond in vain.
+
+Source: Go's internal/sync/mutex.go, runtime/sema.go; without the spinning.
 
 Unlocking wakes the first in the queue and leaves the lock free: a goroutine that runs can take it before that one does.
-Who then finds it taken, and came more than a millisecond ago, is handed it at the next unlock.
+Who then finds it taken, and came more than a millisecond ago, is handed it at the next unlock. But who was woken notices
+nothing of this where another comes to wait before it has run: that one gets the wake-up, and who was woken goes to the
+end of the queue. So whoever locks again and again at once can keep others out for as long as it does.
 """
 
 import asyncio
-from collections import deque
 
 _STARVATION_THRESHOLD_S = 0.001
 
@@ -13,14 +16,17 @@ _STARVATION_THRESHOLD_S = 0.001
 class Mutex:
     """`async with mutex:`, or `lock` and `unlock` where another task unlocks."""
 
-    __slots__ = ("_locked", "_starving", "_waiters", "_woken")
+    __slots__ = ("_locked", "_parked", "_starving", "_waiting", "_wake_ups", "_woken")
 
     def __init__(self) -> None:
         self._locked = False
         self._starving = False
         self._woken = False
         """Somebody was woken and has not tried yet: nobody else has to be."""
-        self._waiters: deque[asyncio.Future[bool]] = deque()
+        self._waiting = 0
+        self._wake_ups = 0
+        """The semaphore: wake-ups that nobody has used yet."""
+        self._parked: list[asyncio.Future[bool]] = []
 
     def locked(self) -> bool:
         """Whether TryLock would fail."""
@@ -35,34 +41,50 @@ class Mutex:
     async def _wait(self) -> None:
         loop = asyncio.get_running_loop()
         came_at = loop.time()
-        again = False
-        while True:
-            turn: asyncio.Future[bool] = loop.create_future()
+        starved = again = False
+        while self._locked or self._starving:
+            self._waiting += 1
             if again:
-                self._waiters.appendleft(turn)
-            else:
-                self._waiters.append(turn)
-            handed_over = await turn
-            starved = loop.time() - came_at > _STARVATION_THRESHOLD_S
-            if handed_over:
-                self._starving = starved and bool(self._waiters)
-                return
-            self._woken = False
-            if not self._locked:
+                self._starving = self._starving or starved
+                self._woken = False
+            await self._park(loop, in_front=again)
+            starved = starved or loop.time() - came_at > _STARVATION_THRESHOLD_S
+            if self._starving:  # it was handed over
+                self._waiting -= 1
                 self._locked = True
+                self._starving = starved and self._waiting > 0
                 return
-            self._starving = self._starving or starved
             again = True
+        self._locked = True
+        self._woken = False
+
+    async def _park(self, loop: asyncio.AbstractEventLoop, *, in_front: bool) -> None:
+        """Returns with a wake-up, be it another's."""
+        while self._wake_ups == 0:
+            turn: asyncio.Future[bool] = loop.create_future()
+            if in_front:
+                self._parked.insert(0, turn)
+            else:
+                self._parked.append(turn)
+            handed_over = await turn
+            if handed_over:
+                return
+        self._wake_ups -= 1
 
     def unlock(self) -> None:
         assert self._locked, "sync: unlock of unlocked mutex"
-        if self._starving:
-            self._waiters.popleft().set_result(True)  # it stays locked: it is theirs
-            return
         self._locked = False
-        if self._waiters and not self._woken:
+        if not self._starving:
+            if self._waiting == 0 or self._woken:
+                return
+            self._waiting -= 1
             self._woken = True
-            self._waiters.popleft().set_result(False)
+        if self._starving and self._parked:
+            self._parked.pop(0).set_result(True)
+            return
+        self._wake_ups += 1
+        if self._parked:
+            self._parked.pop(0).set_result(False)
 
     async def __aenter__(self) -> None:
         if self._locked or self._starving:

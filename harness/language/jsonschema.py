@@ -15,6 +15,7 @@ from harness.quantities import DURATION_PATTERN
 
 Schema = dict[str, Any]
 DURATION: Schema = {"type": "string", "pattern": DURATION_PATTERN}
+SIGNED_PATTERN = DURATION_PATTERN.replace("^", "^-?", 1)
 ARGUMENTS: dict[str, Schema] = {
     "text": {"type": ["string", "number", "boolean"]},
     "count": {"type": "integer", "minimum": 0},
@@ -22,7 +23,7 @@ ARGUMENTS: dict[str, Schema] = {
     "size": {"type": "string", "examples": ["512B", "1KiB"]},
 }
 SETTINGS: dict[str, Schema] = {
-    "duration": {"anyOf": [DURATION, {"const": 0}]},
+    "duration": {"anyOf": [{**DURATION, "pattern": SIGNED_PATTERN}, {"const": 0}]},
     "count": {"type": "integer"},
     "flag": {"type": "boolean"},
     "text": {"type": ["string", "number", "boolean"]},

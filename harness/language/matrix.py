@@ -13,7 +13,7 @@ from harness.language.schema import Client, Cluster
 from harness.language.tree import Entry, Mapping, Scalar, Sequence, Tree
 from harness.language.validation import keys_of
 from harness.plan import Named
-from harness.quantities import QuantityError, duration_s, shown
+from harness.quantities import QuantityError, shown, signed_duration_s
 
 MOST_CELLS = 500
 PARTS: dict[str, type[BaseModel]] = {"client": Client, "cluster": Cluster}
@@ -148,7 +148,7 @@ def _named(path: str, value: Tree) -> Named:
     if isinstance(value.value, int | float):
         return Named(name=path, text=value.text, unit="count", value=float(value.value))
     try:
-        return Named(name=path, text=value.text, unit="s", value=duration_s(value.text))
+        return Named(name=path, text=value.text, unit="s", value=signed_duration_s(value.text))
     except QuantityError:
         return Named(name=path, text=value.text, unit="text")
 

@@ -11,10 +11,11 @@ from client.settings import Setting, SettingValue
 from harness.language.clusters import numbered
 from harness.language.notes import Notes
 from harness.language.problems import did_you_mean
+from harness.language.scalars import core_value
 from harness.language.schema import Client
 from harness.language.tree import Mapping, Scalar, Tree, at
 from harness.plan import ClientPlan, Named, Unit
-from harness.quantities import QuantityError, duration_s, duration_text, shown
+from harness.quantities import QuantityError, duration_text, shown, signed_duration_s
 
 UNITS: dict[str, Unit] = {"duration": "s", "count": "count", "flag": "bool", "choice": "text", "text": "text"}
 
@@ -127,7 +128,7 @@ def _value(setting: Setting, tree: Tree, notes: Notes) -> SettingValue | None:
     value = tree.value
     if setting.kind == "duration":
         try:
-            return duration_s(tree.text)
+            return signed_duration_s(tree.text)
         except QuantityError as error:
             notes.add(tree.span, "quantity", f"{setting.name}: {error.text}", error.hint)
             return None
@@ -137,8 +138,17 @@ def _value(setting: Setting, tree: Tree, notes: Notes) -> SettingValue | None:
         wanted = "true or false"
     else:
         return tree.text if setting.kind in ("choice", "text") else value
-    notes.add(tree.span, "setting-value", f"{setting.name} is {wanted}, not {shown(tree.text)}", _example(setting))
+    quoted = isinstance(value, str) and _fits(setting, tree.text)
+    hint = f"write {tree.text} without quotes" if quoted else _example(setting)
+    told = "a text" if quoted else shown(tree.text)
+    notes.add(tree.span, "setting-value", f"{setting.name} is {wanted}, not {told}", hint)
     return None
+
+
+def _fits(setting: Setting, text: str) -> bool:
+    """Whether the text would be right if it stood there without quotes."""
+    value, wrong = core_value(text)
+    return wrong is None and type(value) is (bool if setting.kind == "flag" else int)
 
 
 def _example(setting: Setting) -> str:
@@ -169,6 +179,6 @@ def _free(name: str, tree: Tree, notes: Notes) -> Named | None:
     if isinstance(tree.value, int | float):
         return Named(name=name, text=tree.text, unit="count", value=float(tree.value))
     try:
-        return Named(name=name, text=tree.text, unit="s", value=duration_s(tree.text))
+        return Named(name=name, text=tree.text, unit="s", value=signed_duration_s(tree.text))
     except QuantityError:
         return Named(name=name, text=tree.text, unit="text")

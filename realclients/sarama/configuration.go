@@ -39,8 +39,9 @@ var words = map[reflect.Type]subject.Spelled{
 	reflect.TypeFor[sarama.IsolationLevel](): oneOf("ReadUncommitted ReadCommitted", sarama.ReadUncommitted, sarama.ReadCommitted),
 	reflect.TypeFor[sarama.CompressionCodec](): oneOf("none gzip snappy lz4 zstd", sarama.CompressionNone, sarama.CompressionGZIP,
 		sarama.CompressionSnappy, sarama.CompressionLZ4, sarama.CompressionZSTD),
-	reflect.TypeFor[sarama.PartitionerConstructor](): oneOf[sarama.PartitionerConstructor]("hash random roundrobin manual",
-		sarama.NewHashPartitioner, sarama.NewRandomPartitioner, sarama.NewRoundRobinPartitioner, sarama.NewManualPartitioner),
+	reflect.TypeFor[sarama.PartitionerConstructor](): oneOf("hash random roundrobin manual referencehash "+newerPartitionerNames,
+		append([]sarama.PartitionerConstructor{sarama.NewHashPartitioner, sarama.NewRandomPartitioner, sarama.NewRoundRobinPartitioner,
+			sarama.NewManualPartitioner, sarama.NewReferenceHashPartitioner}, newerPartitioners...)...),
 }
 
 func oneOf[Value any](names string, values ...Value) subject.Spelled {

@@ -2,7 +2,12 @@
 
 package main
 
+import "github.com/IBM/sarama"
+
 var (
 	newerSentinels     []sentinel
 	newerAnsweredNames []string
+	newerPartitioners  []sarama.PartitionerConstructor
 )
+
+const newerPartitionerNames = ""

@@ -26,3 +26,8 @@ var newerAnsweredNames = strings.Fields(`
 ErrEligibleLeadersNotAvailable ErrElectionNotNeeded ErrNoReassignmentInProgress ErrGroupSubscribedToTopic
 ErrInvalidRecord ErrUnstableOffsetCommit ErrThrottlingQuotaExceeded ErrProducerFenced
 `)
+
+// newerPartitionerNames are those of newerPartitioners, in their order.
+const newerPartitionerNames = "consistentcrchash murmur2"
+
+var newerPartitioners = []sarama.PartitionerConstructor{sarama.NewConsistentCRCHashPartitioner, sarama.NewMurmur2Partitioner}

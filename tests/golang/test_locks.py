@@ -59,6 +59,44 @@ def test_who_runs_overtakes_who_waits_but_not_who_starves() -> None:
     run(test)
 
 
+def test_who_comes_back_at_once_takes_the_wake_up_of_who_was_woken() -> None:
+    """A goroutine that unlocks, locks for another and waits itself keeps a waiter out round after round: the wake-up is
+    its own each time, and the waiter never gets to see that it starves (runtime/sema.go, semacquire1). A pause ends it.
+    """
+
+    async def test() -> None:
+        mutex = Mutex()
+        order = []
+
+        async def starved() -> None:
+            async with mutex:
+                order.append("starved")
+
+        async def dial(released: float) -> None:
+            await asyncio.sleep(released)
+            mutex.unlock()
+
+        async def insistent() -> None:
+            for place in range(4):
+                await mutex.lock()
+                if place == 3:
+                    await asyncio.sleep(0.002)
+                dialling = asyncio.create_task(dial(0.005))  # unlocks, as a dial does, when it is over
+                async with mutex:
+                    order.append(f"round {place}")
+                await dialling
+
+        first = asyncio.create_task(insistent())
+        await turns()
+        second = asyncio.create_task(starved())
+        await asyncio.gather(first, second)
+        assert order[:3] == ["round 0", "round 1", "round 2"]
+        assert sorted(order[3:]) == ["round 3", "starved"]
+        assert not mutex.locked()
+
+    run(test)
+
+
 def test_many_waiters_of_a_mutex_all_get_it_once_at_a_time() -> None:
     async def test() -> None:
         mutex = Mutex()

@@ -13,6 +13,7 @@ from harness.quantities import (
     percent,
     rate_per_s,
     seconds_text,
+    signed_duration_s,
     size_bytes,
     tolerance,
 )
@@ -24,6 +25,15 @@ from harness.quantities import (
 )
 def test_durations(text: str, seconds: float) -> None:
     assert duration_s(text) == seconds
+
+
+def test_a_setting_may_be_below_zero() -> None:
+    """Net.KeepAlive -1s is Go's way to switch keep-alives off; the client's own checks refuse what else is below."""
+    assert signed_duration_s("-1m30s") == -90.0
+    assert signed_duration_s("250ms") == 0.25
+    for text in ("-", "--1s", "1s-1ms", "- 1s"):
+        with pytest.raises(QuantityError):
+            signed_duration_s(text)
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from client.profiles import profile
+
 pytestmark = [pytest.mark.timeout(900), pytest.mark.parametrize("version", ["1.27.2", "1.60.1"])]
 NOBODY = "127.0.0.1:1"
 QUICK = {"Net.DialTimeout": 0.2, "Metadata.Retry.Backoff": 0.01}
@@ -84,6 +86,21 @@ def test_every_kind_of_setting_is_taken(built: Built, spoken: Spoken, version: s
     }  # fmt: skip
     answer = spoken(built(version), bootstrap=[NOBODY], settings=settings).answer(op="connect", id="c")
     assert answer["class"] == "ErrOutOfBrokers", answer
+
+
+def test_the_library_takes_every_choice_that_the_profile_offers(built: Built, spoken: Spoken, version: str) -> None:
+    """Else `--client real` refuses what the profile accepts. Versions are the library's own list; zstd asks for one."""
+    offered = [
+        (setting.name, choice)
+        for setting in profile("sarama").settings.of(version)
+        for choice in setting.choices
+        if setting.name != "Version"
+    ]
+    assert ("Producer.Partitioner", "referencehash") in offered
+    for name, choice in offered:
+        settings = {**QUICK, "Metadata.Retry.Max": 0, "Version": "2.1.0", name: choice}
+        answer = spoken(built(version), bootstrap=[NOBODY], settings=settings).answer(op="connect", id="c")
+        assert answer["class"] == "ErrOutOfBrokers", (name, choice, answer)
 
 
 def test_dials_are_traced_as_the_library_makes_them(built: Built, spoken: Spoken, version: str) -> None:

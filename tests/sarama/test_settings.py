@@ -74,6 +74,8 @@ def test_defaults_are_those_of_new_config(release: str, changed: dict[str, Setti
     assert conf.required_acks == 1
     assert conf.timeout_ms == 10_000
     assert conf.keep_alive_s == 15.0
+    assert config_of(SETTINGS.resolve({"Net.KeepAlive": -1.0}, release)).keep_alive_s is None
+    assert config_of(SETTINGS.resolve({"Net.KeepAlive": 0.5}, release)).keep_alive_s == 0.5
 
 
 @pytest.mark.parametrize(
