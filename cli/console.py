@@ -11,7 +11,7 @@ from typing import IO, TextIO, cast
 
 from rich.console import Console
 
-from cli.ci import Annotation, LogStream, append_summary, group, say
+from cli.ci import Annotation, LogStream, QuotedStream, append_summary, group, say
 from cli.show.figures import WIDTH
 
 
@@ -22,12 +22,13 @@ class PipeConsole(Console):
         raise BrokenPipeError
 
 
-def console(*, json: bool = False, ci: bool = False) -> Console:
-    """The console for rows and tables: stderr where stdout carries a JSON document. `ci`: a CI system's log."""
+def console(*, json: bool = False, ci: bool = False, quoted: bool = False) -> Console:
+    """The console for rows and tables: stderr where stdout carries a JSON document. `ci`: a CI system's log; `quoted`:
+    a part of one, in which nothing is annotated or folds."""
     stream: TextIO = sys.stderr if json else sys.stdout
     terminal = not ci and stream.isatty() and os.environ.get("TERM") != "dumb"
     return PipeConsole(
-        file=cast(IO[str], LogStream(stream)) if ci else stream,
+        file=cast(IO[str], QuotedStream(stream) if quoted else LogStream(stream)) if ci else stream,
         force_terminal=terminal,
         width=None if terminal else WIDTH,
         no_color=None if terminal else True,

@@ -12,13 +12,16 @@ import click
 from rich.console import Console
 from rich.text import Text
 
-from cli.errors import Stop
+from cli.console import annotate, grouped, summarise
+from cli.errors import Stop, say_error
 from cli.exits import Exit
 from cli.places import RESULTS
 from cli.request import PARAMETERS, Request
 from cli.session import Manner, begin
 from cli.show import gated as show
 from cli.show.figures import many
+from cli.show.gated_junit import gated_junit
+from cli.show.gated_log import annotations, summary
 from cli.show.rows import folded
 from cli.show.shifted import change, figures, label
 from harness.gating.baseline import merged, write_baseline
@@ -31,6 +34,8 @@ from harness.gating.shifts import LEAST
 from harness.gating.side_by_side import SideBySide
 from harness.gating.sides import read_side
 from harness.quantities import QuantityError
+from harness.records.folder import ResultsUnwritable
+from harness.records.junit import write_document
 from harness.records.reader import folders
 from harness.suite.machine import machine, stamp
 
@@ -48,6 +53,7 @@ class Answer:
     everything: bool
     baseline: Path | None
     interleaved: bool = False
+    junit: Path | None = None
 
 
 def floor_of(text: str | None) -> Floor | None:
@@ -85,7 +91,9 @@ def current_side(path: Path | None) -> Side:
     return read_side(there[0])
 
 
-def run_again(baseline: Side, only: Sequence[str], repeat: int | None, *, quiet: bool) -> Side | Exit:
+def run_again(
+    screen: Console, baseline: Side, only: Sequence[str], repeat: int | None, *, json: bool, ci: bool
+) -> Side | Exit:
     """Run the baseline's suite now, as often as it was run then, and read what it left; an exit code where it could
     not be run. Nothing is run where another machine's times would be compared with this one's."""
     wanted = selected(baseline, only)
@@ -99,27 +107,44 @@ def run_again(baseline: Side, only: Sequence[str], repeat: int | None, *, quiet:
         request = replace(request, selection=replace(request.selection, only=tuple(only)))
     request = replace(request, repeat=repeat or max(case.runs for case in wanted.cases))
     folder = free_folder()
-    # Only the comparison may stand in a JSON document on stdout: the run speaks beside it.
-    with contextlib.redirect_stdout(sys.stderr) if quiet else contextlib.nullcontext():
-        code = begin(request, folder, Manner(json=False, everything=False, cells=None, report=False))
+    # Only the comparison may stand in a JSON document on stdout: the run speaks beside it. And only the comparison is
+    # annotated: what fails now as it failed then is no news here.
+    manner = Manner(json=False, everything=False, cells=None, report=False, ci=ci, quoted=ci)
+    with grouped(screen, "the runs"), contextlib.redirect_stdout(sys.stderr) if json else contextlib.nullcontext():
+        code = begin(request, folder, manner)
     if code is Exit.INTERRUPTED or not (folder / "manifest.json").is_file():
         return code
     return read_side(folder)
 
 
 def answer(screen: Console, gated: Gated, how: Answer) -> Exit:
-    """Print the comparison. The exit code."""
-    if how.json:
-        code = _code(gated, how)
-        click.echo(_json(document(gated, code)))
-        return code
-    for line in (*show.head(gated, interleaved=how.interleaved), *show.body(gated, everything=how.everything)):
-        screen.print(line)
+    """Print the comparison. The exit code: a file that cannot be made is the lab's failure."""
     code, warned = _code(gated, how), _warned(gated, how)
-    screen.print()
-    screen.print(show.verdict(gated, code, warned=warned))
-    for line in _pointers(gated, how):
-        screen.print(line)
+    told = show.told(gated, warned=warned)
+    head, pointers = list(show.head(gated, interleaved=how.interleaved)), _pointers(gated, how)
+    if how.json:
+        click.echo(_json(document(gated, code)))
+    else:
+        for line in (*head, *show.body(gated, everything=how.everything)):
+            screen.print(line)
+    for annotation in annotations(gated, verdict=told):
+        annotate(screen, annotation)
+    plain = [line.plain for line in head], [line.plain for line in pointers]
+    summarise(screen, summary(gated, head=show.HEADS[code][0], verdict=told, proof=plain[0], pointers=plain[1]))
+    if not how.json:
+        for line in (Text(), show.verdict(gated, code, warned=warned), *pointers):
+            screen.print(line)
+    return _written(gated, how, code, told)
+
+
+def _written(gated: Gated, how: Answer, code: Exit, told: str) -> Exit:
+    """The exit code, once JUnit XML lies where it was asked for."""
+    if how.junit is not None:
+        try:
+            write_document(how.junit, gated_junit(gated, verdict=told, warned=_warned(gated, how)))
+        except ResultsUnwritable as unwritable:
+            say_error(f"{unwritable.problem}\n  {unwritable.remedy}")
+            return code if code is Exit.REGRESSED else Exit.LAB
     return code
 
 

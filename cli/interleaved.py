@@ -8,6 +8,7 @@ from pathlib import Path
 
 from rich.console import Console
 
+from cli.console import grouped, in_log
 from cli.diagnostics import say_problems
 from cli.errors import Stop
 from cli.exits import Exit
@@ -59,7 +60,7 @@ def run_in_turn(screen: Console, trial: Trial) -> tuple[Side, Side] | Exit:
             environment.close()
             raise
     except Problems as problems:
-        say_problems(problems)
+        say_problems(problems, ci=in_log(screen))
         return Exit.USAGE
     if not suites[0]:
         environment.close()
@@ -91,7 +92,12 @@ def _carry_out(
         raise
     screen.print(f"A  {trial.first}\nB  {trial.second}")
     screen.print(f"{many(len(plans), 'run')} in turn, local, {many(environment.lanes, 'cell')}, into {parent}\n")
-    with writers[0], writers[1], Display(screen, plans, lanes=environment.lanes) as display:
+    with (
+        writers[0],
+        writers[1],
+        grouped(screen, "the runs"),
+        Display(screen, plans, lanes=environment.lanes) as display,
+    ):
         sorting = SortingWriter(list(zip(writers, suites, strict=True)))
         complete = Runner(environment, judge, sorting, display).run(plans)
     screen.print()

@@ -54,7 +54,10 @@ CI = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Manner:
-    """How a suite is run and shown: nothing that changes which runs it has."""
+    """How a suite is run and shown: nothing that changes which runs it has.
+
+    `quoted`: what is said is a part of another command's log, which judges by itself: nothing of it is annotated.
+    """
 
     json: bool
     everything: bool
@@ -62,7 +65,12 @@ class Manner:
     report: bool
     stream: bool = False
     ci: bool = False
+    quoted: bool = False
     junit: Path | None = None
+
+    def screen(self) -> Console:
+        """Where it is shown."""
+        return console(json=self.json, ci=self.ci, quoted=self.quoted)
 
     def junit_files(self, folder: Path) -> tuple[Path, ...]:
         """Where JUnit XML goes: where it was asked for, and in CI beside the results."""
@@ -112,7 +120,7 @@ def go_on(folder: Path, manner: Manner) -> Exit:
         raise
     ids = {plan.run_id for plan in left}
     already = [run for run in results.runs if run.run_id not in ids]
-    screen = console(json=manner.json, ci=manner.ci)
+    screen = manner.screen()
     screen.print(f"going on with {folder}: {len(already)} of {many(len(plans), 'run')} were measured before")
     return _carry_out(prepared, left, plans, already, writer, screen, manner, started)
 
@@ -205,7 +213,7 @@ def _new(
     except BaseException:
         prepared.environment.close()
         raise
-    return _carry_out(prepared, plans, plans, (), writer, console(json=manner.json, ci=manner.ci), manner, started)
+    return _carry_out(prepared, plans, plans, (), writer, manner.screen(), manner, started)
 
 
 def _carry_out(

@@ -5,7 +5,7 @@ Commands with `--ci` share it; it knows CI systems and nothing of scenarios.
 
 from cli.ci.annotations import Annotation, Level, say
 from cli.ci.groups import group
-from cli.ci.log import LogStream, harmless
+from cli.ci.log import LogStream, QuotedStream, harmless
 from cli.ci.step_summary import append_summary, unwritable
 from cli.ci.systems import System, this_system
 
@@ -13,6 +13,7 @@ __all__ = [
     "Annotation",
     "Level",
     "LogStream",
+    "QuotedStream",
     "System",
     "append_summary",
     "group",

@@ -17,8 +17,8 @@ def harmless(text: str) -> str:
     return OLD_COMMAND.sub("## ", COMMAND.sub(r"\1: ", CONTROL.sub("\N{REPLACEMENT CHARACTER}", text)))
 
 
-class LogStream:
-    """A text stream into a job's log. What is written is made harmless; `command` is for the CI system itself."""
+class QuotedStream:
+    """A text stream into a job's log. What is written is made harmless."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
@@ -30,11 +30,6 @@ class LogStream:
     def write(self, text: str) -> int:
         return self._stream.write(harmless(text))
 
-    def command(self, line: str) -> None:
-        """One line as it is, in its place among what was written before and comes after."""
-        self._stream.write(f"{line}\n")
-        self._stream.flush()
-
     def flush(self) -> None:
         self._stream.flush()
 
@@ -44,3 +39,12 @@ class LogStream:
     def isatty(self) -> bool:
         """Never: nothing in a log moves or has a colour."""
         return False
+
+
+class LogStream(QuotedStream):
+    """The log itself: besides text it takes commands to the CI system."""
+
+    def command(self, line: str) -> None:
+        """One line as it is, in its place among what was written before and comes after."""
+        self._stream.write(f"{line}\n")
+        self._stream.flush()

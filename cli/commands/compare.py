@@ -5,16 +5,17 @@ from pathlib import Path
 
 import click
 
-from cli.console import console
+from cli.console import console, summarise
 from cli.errors import Stop
 from cli.exits import Exit
 from cli.gating import compared_document
 from cli.show.beside import table
+from cli.show.markdown import block
 from harness.gating.side_by_side import side_by_side
 from harness.gating.sides import read_side
 
 
-def compare(*, first: Path, second: Path, only: tuple[str, ...], all_: bool, json: bool) -> Exit:
+def compare(*, first: Path, second: Path, only: tuple[str, ...], all_: bool, json: bool, ci: bool) -> Exit:
     """Show what differs between two suites, and by how much.
 
     A and B are results folders, or baseline files: of other releases, settings or machines. Nothing is judged: for that
@@ -25,11 +26,14 @@ def compare(*, first: Path, second: Path, only: tuple[str, ...], all_: bool, jso
     for side in (found.first, found.second):
         if not side.cases:
             raise Stop(f"{side.source} has no runs to compare", "run the suite, or choose another --only")
+    screen = console(json=json, ci=ci)
+    shown = list(table(found, everything=all_))
+    lines = [line for text in shown for line in text.plain.split("\n")]
+    summarise(screen, f"### faultlab compare\n\n{block(lines)}\n")
     if json:
         click.echo(json_module.dumps(compared_document(found), indent=2, ensure_ascii=False))
         return Exit.PASSED
-    screen = console()
-    for line in table(found, everything=all_):
+    for line in shown:
         screen.print(line)
     return Exit.PASSED
 
@@ -42,6 +46,7 @@ command = click.Command(
         click.Argument(["first"], type=click.Path(path_type=Path), metavar="A"),
         click.Argument(["second"], type=click.Path(path_type=Path), metavar="B"),
         click.Option(["--only"], multiple=True, metavar="NAME", help="Only scenarios of this name (a pattern too)."),
+        click.Option(["--ci"], is_flag=True, help="For CI: no colour, and the same on the page of the job."),
         click.Option(["--all", "all_"], is_flag=True, help="Show every case that differs."),
         click.Option(["--json"], is_flag=True, help="One JSON document on stdout."),
     ],

@@ -26,14 +26,18 @@ def gate(
     inconclusive: Inconclusive,
     json: bool,
     all_: bool,
+    ci: bool,
+    junit: Path | None,
 ) -> Exit:
     """Hold a suite against a baseline: what got slower, worse or lost since?
 
     An alarm takes an order of runs that chance hardly makes, and an effect that lies above the floor for sure. Some 20
     runs of each case on both sides are enough for most. Exit 10: something got worse; 2: nobody can tell; 0: neither.
     """
-    screen = console(json=json)
-    how = Answer(inconclusive=inconclusive, json=json, everything=all_, baseline=baseline, interleaved=a is not None)
+    screen = console(json=json, ci=ci)
+    how = Answer(
+        inconclusive=inconclusive, json=json, everything=all_, baseline=baseline, interleaved=a is not None, junit=junit
+    )
     declared = floor_of(floor)
     if a is not None and b is not None and run:
         from cli.interleaved import Trial, run_in_turn  # here, since it brings the lab along
@@ -48,10 +52,12 @@ def gate(
             "faultlab gate --run --a './mine-before' --b './mine-now' my.scenario.yaml",
         )
     _fit(run=run, current=current, repeat=repeat)
+    if update_ and junit is not None:
+        raise Stop("--junit writes a comparison, --update makes none", "leave one away")
     if update_ and not run:
         return update(screen, baseline, current_side(current), only, declared)
     before = baseline_side(baseline)
-    now = run_again(before, only, repeat, quiet=json) if run else current_side(current)
+    now = run_again(screen, before, only, repeat, json=json, ci=ci) if run else current_side(current)
     if isinstance(now, Exit):
         return now
     if update_:
@@ -99,6 +105,10 @@ command = click.Command(
             default="fail",
             show_default=True,
             help="Whether what nobody can tell ends with 2 or 0.",
+        ),
+        click.Option(["--ci"], is_flag=True, help="For CI: annotations, a summary, groups; nothing moves."),
+        click.Option(
+            ["--junit"], type=click.Path(path_type=Path), metavar="FILE", help="Write the comparison as JUnit XML."
         ),
         click.Option(["--all", "all_"], is_flag=True, help="Show everything that differs."),
         click.Option(["--json"], is_flag=True, help="One JSON document on stdout, progress on stderr."),

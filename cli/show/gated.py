@@ -91,18 +91,23 @@ def body(gated: Gated, *, everything: bool) -> Iterator[Text]:
 def verdict(gated: Gated, code: Exit, *, warned: bool) -> Text:
     """`REGRESSED   1 slower, 1 lost, 1 unsure`, with the exit code at the right edge."""
     word, style = HEADS[code]
-    told = ", ".join(f"{number} {kind}" for kind, number in _kinds(gated).items())
-    if gated.other_machine:
-        told = "times of two machines tell nothing of a client"
-    elif not gated.compared and not gated.silent:
-        told = "the two have no case in common" if gated.current.cases else "no run has ended"
-    text = f"{told or 'nothing got worse'}{' (--inconclusive warn)' if warned else ''}"
+    text = told(gated, warned=warned)
     told_code = f"exit {int(code)}"
     lead = f"{word}  ".ljust(WORD)
     line = Text(lead, style=style)
     if len(lead) + len(text) + 2 + len(told_code) <= WIDTH:
         return line.append(text.ljust(WIDTH - len(lead) - len(told_code)) + told_code, style="default")
     return line.append_text(folded(text, lead="")).append(f"\n{told_code.rjust(WIDTH)}", style="default")
+
+
+def told(gated: Gated, *, warned: bool) -> str:
+    """`1 slower, 1 lost, 1 unsure`, or why there is nothing to count."""
+    counted = ", ".join(f"{number} {kind}" for kind, number in _kinds(gated).items())
+    if gated.other_machine:
+        counted = "times of two machines tell nothing of a client"
+    elif not gated.compared and not gated.silent:
+        counted = "the two have no case in common" if gated.current.cases else "no run has ended"
+    return f"{counted or 'nothing got worse'}{' (--inconclusive warn)' if warned else ''}"
 
 
 def scenarios_of(gated: Gated) -> tuple[str, ...]:

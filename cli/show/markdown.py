@@ -17,6 +17,16 @@ def plain(text: str) -> str:
     line = " ".join(text.split())
     if len(line) > MOST_CHARACTERS:
         line = f"{line[:MOST_CHARACTERS]}…"
+    return _shown(line)
+
+
+def block(lines: Iterable[str]) -> str:
+    """Lines as a terminal shows them, column below column."""
+    # A blank line would end the block where Markdown looks for one.
+    return f"<pre>\n{chr(10).join(_shown(line) or '&#32;' for line in lines)}\n</pre>"
+
+
+def _shown(line: str) -> str:
     return "".join(SPECIAL.get(character, character if character.isprintable() else "\ufffd") for character in line)
 
 

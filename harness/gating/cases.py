@@ -101,6 +101,7 @@ class Sample:
 class CaseRuns:
     """The runs of a case. `counted` of them were conclusive; the others told nothing, for these `reasons`.
 
+    `path` is the scenario's file as it was named then, empty where that is not known.
     `samples` by the name of the measure, `happened` in how many of the counted runs, `operations` those that the
     counted runs called. `late_s` is how late the lab's own timers came.
     """
@@ -114,6 +115,7 @@ class CaseRuns:
     operations: tuple[str, ...] = ()
     settings: Mapping[str, str] = field(default_factory=dict)
     late_s: float = 0.0
+    path: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

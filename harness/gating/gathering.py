@@ -55,6 +55,7 @@ def case_of(name: CaseName, runs: Sequence[RunRecord]) -> CaseRuns:
         happened=dict(sorted(Counter(one for run in counted for one in set(_happenings(run))).items())),
         operations=tuple(dict.fromkeys(step_of(call.alias) for run in counted for call in run.operations)),
         settings={setting.name: setting.text for setting in runs[0].settings},
+        path=runs[0].path,
         late_s=round(median(run.noise.loop_lag_p99_s for run in counted), DIGITS) if counted else 0.0,
     )
 

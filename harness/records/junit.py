@@ -34,6 +34,11 @@ def junit(folders: Sequence[Results]) -> bytes:
         prefix = f"{results.manifest.suite}/" if len(suites) > 1 else ""
         for suite in _suites(results, prefix):
             root.append(suite)
+    return document(root)
+
+
+def document(root: Element) -> bytes:
+    """The suites below `root`, counted up there, as a file holds them."""
     for name in ("tests", "failures", "errors"):
         root.set(name, str(sum(int(suite.get(name, "0")) for suite in root)))
     root.set("time", f"{sum(float(suite.get('time', '0')) for suite in root):.3f}")
@@ -43,11 +48,16 @@ def junit(folders: Sequence[Results]) -> bytes:
 
 
 def write_junit(file: Path, folders: Sequence[Results]) -> Path:
-    """Write the document, whole or not at all. Raises ResultsUnwritable."""
+    """Write the document of these suites, whole or not at all. Raises ResultsUnwritable."""
+    return write_document(file, junit(folders))
+
+
+def write_document(file: Path, told: bytes) -> Path:
+    """Whole or not at all. Raises ResultsUnwritable."""
     draft = file.with_name(f".{file.name}.new")
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        draft.write_bytes(junit(folders))
+        draft.write_bytes(told)
         return draft.replace(file)
     except OSError as error:
         raise ResultsUnwritable(
@@ -82,15 +92,16 @@ def _suites(results: Results, prefix: str) -> Iterator[Element]:
         shared = [group for group in results.groups if group.scenario == scenario]
         name = prefix + scenario
         cases = [*(_run(run, name) for run in its), *(_group(group, name) for group in shared)]
-        suite = _suite(name, cases, properties=_facts(results, its), file=its[0].path)
+        suite = suite_of(name, cases, properties=_facts(results, its), file=its[0].path)
         suite.set("timestamp", min(run.started_at for run in its))
         yield suite
     if results.missing:
         name = f"{prefix}not run"
-        yield _suite(name, [_missing(run_id, name) for run_id in results.missing], properties=(), file="")
+        yield suite_of(name, [_missing(run_id, name) for run_id in results.missing], properties=(), file="")
 
 
-def _suite(name: str, cases: Sequence[Element], *, properties: Iterable[tuple[str, str]], file: str) -> Element:
+def suite_of(name: str, cases: Sequence[Element], *, properties: Iterable[tuple[str, str]], file: str) -> Element:
+    """A suite of these cases, counted; their times add up."""
     counted = {
         "tests": len(cases),
         "failures": sum(case.find("failure") is not None for case in cases),
@@ -98,15 +109,15 @@ def _suite(name: str, cases: Sequence[Element], *, properties: Iterable[tuple[st
         "skipped": sum(case.find("skipped") is not None for case in cases),
     }
     seconds = sum(float(case.get("time", "0")) for case in cases)
-    suite = Element("testsuite", {"name": _legal(name), **{key: str(number) for key, number in counted.items()}})
+    suite = Element("testsuite", {"name": legal(name), **{key: str(number) for key, number in counted.items()}})
     suite.set("time", f"{seconds:.3f}")
     if file:
-        suite.set("file", _legal(file))
+        suite.set("file", legal(file))
     listed = [*properties]
     if listed:
         there = SubElement(suite, "properties")
         for key, value in listed:
-            SubElement(there, "property", name=_legal(key), value=_legal(value))
+            SubElement(there, "property", name=legal(key), value=legal(value))
     suite.extend(cases)
     return suite
 
@@ -132,7 +143,7 @@ def _run(run: RunRecord, suite: str) -> Element:
     _verdict(case, run.verdict, kind=kind, told=told, text=[*dict.fromkeys([*reasons, *details]), *_again(run)])
     lines = [f"environment  {run.environment}", f"driver       {run.driver}", f"run          {run.run_id}"]
     lines += [line for one in run.expectations if one.outcome != "skipped" for line in _figures(one)]
-    SubElement(case, "system-out").text = _legal("\n".join(lines))
+    SubElement(case, "system-out").text = legal("\n".join(lines))
     return case
 
 
@@ -145,7 +156,7 @@ def _group(group: GroupRecord, suite: str) -> Element:
     _verdict(case, group.verdict, kind="expectation", told=[group.reason or measured], text=text)
     lines = [f"environment  {group.environment}", f"driver       {group.driver}"]
     lines += [f"predicted    {_range(group)}", f"measured     {_amount(group.estimate, group.unit)}"]
-    SubElement(case, "system-out").text = _legal("\n".join(lines))
+    SubElement(case, "system-out").text = legal("\n".join(lines))
     return case
 
 
@@ -156,7 +167,7 @@ def _missing(run_id: str, suite: str) -> Element:
 
 
 def _case(suite: str, name: str, *, seconds: float) -> Element:
-    return Element("testcase", {"classname": _legal(suite), "name": _legal(name), "time": f"{seconds:.3f}"})
+    return Element("testcase", {"classname": legal(suite), "name": legal(name), "time": f"{seconds:.3f}"})
 
 
 def _verdict(case: Element, verdict: Verdict, *, kind: str, told: Sequence[str], text: Sequence[str]) -> None:
@@ -166,17 +177,17 @@ def _verdict(case: Element, verdict: Verdict, *, kind: str, told: Sequence[str],
         case "pass":
             return
         case "fail":
-            child = SubElement(case, "failure", type=_legal(kind))
+            child = SubElement(case, "failure", type=legal(kind))
         case "lab_error":
-            child = SubElement(case, "error", type=_legal(kind))
+            child = SubElement(case, "error", type=legal(kind))
         case "inconclusive":
             child = SubElement(case, "error", type=kind if kind == "not-run" else "inconclusive")
             message = message if kind == "not-run" else f"inconclusive: {message}"
         case "skipped":
             child = SubElement(case, "skipped", type="skipped")
-    child.set("message", _legal(message))
+    child.set("message", legal(message))
     if text:
-        child.text = _legal("\n".join(text))
+        child.text = legal("\n".join(text))
 
 
 def _again(run: RunRecord) -> list[str]:
@@ -244,5 +255,6 @@ def _amount(value: float | None, unit: str) -> str:
     return f"{value:.3f} s" if unit == "s" else f"{value:.3f}"
 
 
-def _legal(text: str) -> str:
+def legal(text: str) -> str:
+    """The text without what no XML document may hold."""
     return ILLEGAL.sub("", text)

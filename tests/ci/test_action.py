@@ -113,7 +113,8 @@ def test_a_failing_suite_fails_the_job_and_is_held_against_the_baseline_all_the_
     held = made.ran["Hold against the baseline"]
     assert held.code is not None
     summary = (made.temporary / "github_step_summary").read_text()
-    assert f"### faultlab gate: exit {held.code}\n\n```\ncompared " in summary, held.out
+    assert "### faultlab gate: UNCHANGED\n\n1 unchanged\n\n" in summary, held.out
+    assert "compared 1 of 1 scenario, 20 + 20 runs, virtual time" in summary
     assert summary.index("### faultlab: FAILED") < summary.index("### faultlab gate")
     assert "compared " in held.out
     assert made.ran["Put AppArmor's restriction back"].code is None
@@ -237,4 +238,43 @@ def test_a_client_that_got_worse_is_found_and_annotated(runner: Make) -> None:
     held = made.ran["Hold against the baseline"]
     assert held.code == 10, held.out
     assert "REGRESSION  good" in held.out
-    assert "::error title=faultlab gate::worse than the baseline" in held.out
+    assert (
+        "::error file=lab/good one.scenario.yaml,line=1,title=regression::good sarama 1.27.2: time to error" in held.out
+    )
+    document = fromstring(Path(made.value(ACTION["outputs"]["gate-junit"]["value"])).read_bytes())
+    assert (document.get("tests"), document.get("failures")) == ("1", "1")
+
+
+def test_what_nobody_can_tell_fails_the_job_unless_it_may_pass(runner: Make) -> None:
+    before = runner(inputs={"env": "sim", "paths": "lab/good one.scenario.yaml", "repeat": "20"})
+    before.run("Run")
+    file = before.workspace / "lab" / "good one.scenario.yaml"
+    file.write_text(file.read_text().replace("Net.ReadTimeout: 2s", "Net.ReadTimeout: 2001ms"))
+    for inconclusive, code in (("fail", 2), ("warn", 0)):
+        inputs = {"env": "sim", "paths": "lab/good one.scenario.yaml", "repeat": "2"}
+        made = runner(inputs={**inputs, "baseline": before.outputs["run"]["results"], "inconclusive": inconclusive})
+        made.run("Run", "Hold against the baseline")
+        held = made.ran["Hold against the baseline"]
+        assert held.code == code, held.out
+        assert "title=unsure::good sarama 1.27.2: " in held.out
+
+
+def test_its_scripts_and_expressions_hold_for_actionlint(tmp_path: Path) -> None:
+    """It checks workflows alone, so the action's steps are those of a job here, and a job of docs/CI.md uses it."""
+    actionlint = shutil.which("actionlint")
+    if actionlint is None:
+        pytest.skip("needs actionlint (go install github.com/rhysd/actionlint/cmd/actionlint@v1.7.7)")
+    folder = tmp_path / ".github" / "workflows"
+    folder.mkdir(parents=True)
+    action = (ROOT / "action.yml").read_text()
+    (tmp_path / "action.yml").write_text(action)
+    page = (ROOT / "docs" / "CI.md").read_text()
+    (workflow,) = re.findall(r"```yaml\n(name: .*?)```", page, flags=re.DOTALL)
+    (folder / "page.yml").write_text(workflow.replace("your-org/faultlab@v0.1.0", "./"))
+    inputs = "".join(f"      {name}: {{type: string}}\n" for name in ACTION["inputs"])
+    steps = re.sub(r"^  (?=.)", "    ", action.partition("  steps:\n")[2], flags=re.MULTILINE)
+    job = f"jobs:\n  all:\n    runs-on: ubuntu-24.04\n    steps:\n{steps}"
+    (folder / "steps.yml").write_text(f"name: steps\non:\n  workflow_call:\n    inputs:\n{inputs}{job}")
+    subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
+    done = subprocess.run([actionlint], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr

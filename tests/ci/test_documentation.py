@@ -100,8 +100,8 @@ def test_the_script_for_gitlab(project: Path) -> None:
     (project / ".faultlab" / "bin").symlink_to(Path(sys.executable).parent)
     out = shell("\n".join(job["script"]), project, **variables(job, project))
     assert "\x1b[0Ksection_start:" in out
-    report = project / job["artifacts"]["reports"]["junit"]
-    assert fromstring(report.read_bytes()).get("tests") == "20"
+    runs, compared = (fromstring((project / name).read_bytes()) for name in job["artifacts"]["reports"]["junit"])
+    assert (runs.get("tests"), compared.get("tests"), compared.get("failures")) == ("20", "1", "0")
     assert (project / job["artifacts"]["paths"][0] / "manifest.json").is_file()
 
 
