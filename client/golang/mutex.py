@@ -3,8 +3,8 @@
 Source: Go's internal/sync/mutex.go, runtime/sema.go; without the spinning.
 
 Unlocking wakes the first in the queue and leaves the lock free: a goroutine that runs can take it before that one does.
-Who then finds it taken, and came more than a millisecond ago, is handed it at the next unlock. But who was woken notices
-nothing of this where another comes to wait before it has run: that one gets the wake-up, and who was woken goes to the
+Who then finds it taken, and came more than a millisecond ago, is handed it at the next unlock. But who was woken is not
+aware of this where another comes to wait before it has run: that one gets the wake-up, and who was woken goes to the
 end of the queue. So whoever locks again and again at once can keep others out for as long as it does.
 """
 
