@@ -1,5 +1,7 @@
 """Errors that reach the caller of a bundled client: the upstream client's own text, and a stable class name."""
 
+from typing import TypeVar
+
 
 class ClientError(Exception):
     """An operation failed. `text` is what the real client's error prints; `name` its upstream identifier
@@ -9,6 +11,18 @@ class ClientError(Exception):
         super().__init__(text)
         self.name = name
         self.text = text
+
+
+E = TypeVar("E", bound=Exception)
+
+
+def as_value(error: E) -> E:
+    """An error that is kept, as Go keeps them: a value without the frames that it came through.
+
+    They would hold it, and it them, until somebody searches for cyclic garbage.
+    """
+    error.__traceback__ = None
+    return error
 
 
 class SettingError(Exception):

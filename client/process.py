@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from pydantic_core import to_json
 
-from client.serve import LOG, USAGE, Event, serve
+from client.serve import LOG, USAGE, Event, named, serve
 
 _LINE_LIMIT_BYTES = 16 << 20
 """A command is as long as the message that it carries."""
@@ -75,4 +75,4 @@ class _Events(asyncio.BaseProtocol):
         """Each as a line of JSON. Raises BrokenPipeError where nobody reads."""
         if self.lost.done() or self.transport is None or self.transport.is_closing():
             raise BrokenPipeError("the reader of our events is gone")
-        self.transport.write(b"".join([to_json(event) + b"\n" for event in events]))
+        self.transport.write(b"".join([to_json(named(event)) + b"\n" for event in events]))

@@ -14,7 +14,7 @@ from typing import Any
 
 from pydantic_core import from_json
 
-from client.errors import ClientError, SettingError
+from client.errors import ClientError, SettingError, as_value
 from client.events import Tracer, Value
 from client.launch import Launch, LaunchError, launch_of
 from client.net.resolver import TableResolver
@@ -30,11 +30,22 @@ BROKEN = 70
 LOG = logging.getLogger("faultlab.client")
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
-Event = dict[str, Any]
-"""What a line says (docs/SUBJECT_PROTOCOL.md): texts, numbers and None by name. Whoever is told it owns it."""
+Traced = tuple[int, str, dict[str, Value]]
+"""at_ns, kind and fields of a trace event: nearly all that a subject says."""
+
+Event = dict[str, Any] | Traced
+"""What a line says (docs/SUBJECT_PROTOCOL.md), by name or as Traced. Whoever is told it owns it."""
 
 Write = Callable[[list[Event]], None]
 Log = Callable[[str], None]
+
+
+def named(event: Event) -> dict[str, Any]:
+    """What a line says by name: texts, numbers and None."""
+    if isinstance(event, dict):
+        return event
+    at_ns, kind, fields = event
+    return {"ev": "trace", "at_ns": at_ns, "kind": kind, **fields}
 
 
 class CommandError(Exception):
@@ -108,6 +119,7 @@ class _Subject:
         finally:
             self._tasks.end()
             self._outbox.flush()
+            self._producer = None  # it tells us what it does: we would hold each other
 
     def _unheard(self, gone: OSError) -> None:
         if not self._ended.done():
@@ -136,7 +148,7 @@ class _Subject:
         return round(self._loop.time() * 1e9)
 
     def _traced(self, at_ns: int, kind: str, fields: dict[str, Value]) -> None:
-        self._put({"ev": "trace", "at_ns": at_ns, "kind": kind, **fields})
+        self._put((at_ns, kind, fields))
 
     # Commands.
 
@@ -170,6 +182,7 @@ class _Subject:
             found = await self._operate(name, command)
         except ClientError as failed:
             answer = {"ev": "error", "id": name, "error": failed.text, "class": failed.name}
+            as_value(failed)  # the producer may keep it
         except (CommandError, SettingError) as wrong:
             answer = {"ev": "error", "id": name, "error": str(wrong), "class": type(wrong).__name__}
         else:

@@ -9,7 +9,6 @@ with it: Go cannot cancel a goroutine, so cancelling stands for the end of the p
 """
 
 import asyncio
-from collections import deque
 from typing import Any, Generic, NamedTuple, TypeVar
 
 T = TypeVar("T")
@@ -45,9 +44,9 @@ class Channel(Generic[T]):
 
     def __init__(self, capacity: int = 0) -> None:
         self.capacity = capacity
-        self._buffer: deque[T] = deque()
-        self._senders: deque[Parked] = deque()
-        self._receivers: deque[Parked] = deque()
+        self._buffer: list[T] = []  # lists here and below: most stay empty, and an empty deque is ten times as large
+        self._senders: list[Parked] = []
+        self._receivers: list[Parked] = []
         self._closed = False
 
     def __len__(self) -> int:
@@ -100,7 +99,7 @@ class Channel(Generic[T]):
             raise ClosedChannelError("send on closed channel")
         receivers = self._receivers
         while receivers:
-            receiver = receivers.popleft()
+            receiver = receivers.pop(0)
             if not receiver.future.done():
                 receiver.future.set_result(Passed(receiver.place, value, True))
                 return True
@@ -113,7 +112,7 @@ class Channel(Generic[T]):
         """Receive if that needs no waiting, else None."""
         sender = _next(self._senders) if self._senders else None
         if self._buffer:
-            value: Any = self._buffer.popleft()
+            value: Any = self._buffer.pop(0)
             if sender is not None:
                 self._buffer.append(sender.value)  # type: ignore[arg-type]
         elif sender is not None:
@@ -148,12 +147,12 @@ class Channel(Generic[T]):
                 return
 
 
-def _live(queue: deque[Parked]) -> bool:
+def _live(queue: list[Parked]) -> bool:
     """Whether somebody waits here still: cancelled tasks and selects that another case won are dropped on the way."""
     while queue and queue[0].future.done():
-        queue.popleft()
+        queue.pop(0)
     return bool(queue)
 
 
-def _next(queue: deque[Parked]) -> Parked | None:
-    return queue.popleft() if _live(queue) else None
+def _next(queue: list[Parked]) -> Parked | None:
+    return queue.pop(0) if _live(queue) else None

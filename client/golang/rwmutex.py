@@ -4,7 +4,6 @@ A writer that waits keeps new readers out; when one is done, the readers that ca
 """
 
 import asyncio
-from collections import deque
 
 
 class RWMutex:
@@ -22,8 +21,8 @@ class RWMutex:
         self._written = False
         """By a writer that writes, or waits for readers to end."""
         self._drained: asyncio.Future[None] | None = None
-        self._waiting_readers: deque[asyncio.Future[None]] = deque()
-        self._waiting_writers: deque[asyncio.Future[None]] = deque()
+        self._waiting_readers: list[asyncio.Future[None]] = []
+        self._waiting_writers: list[asyncio.Future[None]] = []
 
     async def turn_to_read(self) -> None:
         if self._written:
@@ -53,10 +52,10 @@ class RWMutex:
     def unlock_to_write(self) -> None:
         while self._waiting_readers:
             self._readers += 1
-            self._waiting_readers.popleft().set_result(None)
+            self._waiting_readers.pop(0).set_result(None)
         self._written = bool(self._waiting_writers)
         if self._waiting_writers:
-            self._waiting_writers.popleft().set_result(None)
+            self._waiting_writers.pop(0).set_result(None)
 
 
 class _Reading:
@@ -85,7 +84,7 @@ class _Writing:
         self._lock.unlock_to_write()
 
 
-async def _parked(queue: "deque[asyncio.Future[None]]") -> None:
+async def _parked(queue: "list[asyncio.Future[None]]") -> None:
     future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
     queue.append(future)
     await future

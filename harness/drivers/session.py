@@ -4,18 +4,17 @@ Times are the subject's own where it shares the lab's clock, else those at which
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
-from typing import Any
 
 from harness.drivers.base import program_of
 from harness.drivers.calls import Answer, Call
 from harness.drivers.errors import Fault, SubjectError
 from harness.drivers.launch import launch_record
-from harness.drivers.protocol import Event, Failed, Ok, Ready, Started, Trace, encode, parse, plain_trace
+from harness.drivers.protocol import Event, Failed, Ok, Ready, Started, Trace, encode, parse
 from harness.drivers.stamps import Stamps
-from harness.environments.world import Process, World
+from harness.environments.world import Line, Process, World
 from harness.plan import RunPlan
 from harness.story import Outcome, Told, Value
 
@@ -179,8 +178,7 @@ class Subject:
                 self._lines += len(lines)
                 if self._lines > self._lines_allowed:
                     raise self._flood()
-                for line in lines:
-                    self._hear(line, received_ns)
+                self._hear(lines, received_ns)
             await self._take_end_of_output()
         except SubjectError as error:
             self._fail(self._wrong(error.code, error.text))
@@ -191,19 +189,23 @@ class Subject:
             self._fail(bug)
             raise
 
-    def _hear(self, line: bytes | dict[str, Any], received_ns: int) -> None:
-        trace: tuple[int | None, str, Mapping[str, Value]] | None = None
-        if self._ready_said and isinstance(line, dict):
-            trace = plain_trace(line)
-        if trace is None:
-            event = parse(line)
-            if not (self._ready_said and isinstance(event, Trace)):
-                self._take(event, received_ns)
-                return
-            trace = event
-        at_ns, kind, fields = trace
-        at_ns = self._stamps.believed(at_ns, received_ns)
-        self._tell(received_ns if at_ns is None else at_ns, kind, fields)
+    def _hear(self, lines: Sequence[Line], received_ns: int) -> None:
+        believed, tell = self._stamps.believed, self._tell
+        for line in lines:
+            if type(line) is tuple and self._ready_said:  # nearly all of them
+                at_ns, kind, fields = line
+                stamp_ns = believed(at_ns, received_ns)
+                tell(received_ns if stamp_ns is None else stamp_ns, kind, fields)
+            else:
+                self._hear_line(line, received_ns)
+
+    def _hear_line(self, line: Line, received_ns: int) -> None:
+        event = Trace(*line) if isinstance(line, tuple) else parse(line)
+        if self._ready_said and isinstance(event, Trace):
+            at_ns = self._stamps.believed(event.at_ns, received_ns)
+            self._tell(received_ns if at_ns is None else at_ns, event.kind, event.fields)
+        else:
+            self._take(event, received_ns)
 
     async def _take_end_of_output(self) -> None:
         self._output_ended = True

@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 
 from harness.levers import Lever
 from harness.plan import ClusterShape, DriverName, RunPlan
-from harness.story import Kernel, Logged, Settled, Story
+from harness.story import Kernel, Logged, Settled, Story, Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,11 +81,16 @@ class Executable:
 Program = Bundled | Executable
 
 
+Line = bytes | dict[str, Any] | tuple[int, str, dict[str, Value]]
+"""A line of a subject's, without its end. A world that runs the bundled client in its own process hands over what a
+line would say, not spelt out: a trace event as (at_ns, kind, fields), else by name."""
+
+
 class Said(NamedTuple):
     """What a subject said at once, line by line without line ends, and the absolute clock value at which the harness
-    had it. A world that runs the bundled client in its own process hands over what a line would say, not spelt out."""
+    had it."""
 
-    lines: Sequence[bytes | dict[str, Any]]
+    lines: Sequence[Line]
     received_ns: int
 
 

@@ -34,22 +34,23 @@ class EventRecord(Record):
     text: str | None = None
 
 
-_NO_FIELDS: Mapping[str, None] = dict.fromkeys(EventRecord.model_fields)
+_FIELDS = frozenset(EventRecord.model_fields)
 
 Told = tuple[int, str, int, str, Mapping[str, str | int | float | None]]
 """at_ns, source, source_seq, kind, and the fields that have a value."""
 
 
 def lines_of(run_id: str, attempt: int, events: Iterable[Told]) -> list[bytes]:
-    """The lines that the EventRecords of a try make, ends included: runs have many events, so no record is made.
+    """Lines for the events of a try, ends included, without the fields that an event has no value for.
 
-    For values whose types are known to be right. Raises ValueError for a field that no event has.
+    Runs have many events, so no record is made: for values whose types are known to be right. Raises ValueError for a
+    field that no event has.
     """
-    every = {**_NO_FIELDS, "run_id": run_id, "attempt": attempt}
     lines = []
     for at_ns, source, source_seq, kind, fields in events:
-        row = {**every, "at_ns": at_ns, "source": source, "source_seq": source_seq, "kind": kind, **fields}
-        if len(row) != len(every):
-            raise ValueError(f"events have no field {', '.join(row.keys() - every.keys())}")
+        if not _FIELDS.issuperset(fields):
+            raise ValueError(f"events have no field {', '.join(fields.keys() - _FIELDS)}")
+        row = {"run_id": run_id, "attempt": attempt, "at_ns": at_ns, "source": source, "source_seq": source_seq,
+               "kind": kind, **fields}  # fmt: skip
         lines.append(to_json(row, inf_nan_mode="null") + b"\n")
     return lines

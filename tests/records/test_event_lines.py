@@ -1,5 +1,7 @@
 """Protects the short way from a value to a line of events.jsonl: it writes what the record itself would write."""
 
+import json
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -26,7 +28,10 @@ def test_a_line_is_what_the_record_writes(event: dict[str, object]) -> None:
     fields = {name: value for name, value in event.items() if name not in ADDRESS}
     run_id, attempt, *told = (event[name] for name in ADDRESS)
     (line,) = lines_of(run_id, attempt, [(*told, fields)])  # type: ignore[arg-type, list-item]
-    assert line == EventRecord.model_validate(event).model_dump_json().encode() + b"\n"
+    record = EventRecord.model_validate(event)
+    assert json.loads(line) == json.loads(record.model_dump_json(exclude_none=True))
+    assert EventRecord.model_validate_json(line) == record
+    assert line.endswith(b"}\n")
 
 
 def test_a_field_that_no_event_has_is_refused() -> None:

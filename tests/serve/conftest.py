@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from client.serve import serve
+from client.serve import Event, named, serve
 from harness.brokers.embedded.broker import EmbeddedBroker
 from harness.brokers.embedded.controller import Controller
 from harness.brokers.embedded.log import MemoryLogs
@@ -35,9 +35,9 @@ class Subject:
             raise StopAsyncIteration
         return line
 
-    def _write(self, events: list[dict[str, Any]]) -> None:
+    def _write(self, events: list[Event]) -> None:
         assert events
-        self.said += [json.loads(json.dumps(event)) for event in events]
+        self.said += [json.loads(json.dumps(named(event))) for event in events]
         self._news.set()
 
     def say(self, command: dict[str, Any] | bytes | None) -> None:

@@ -8,7 +8,7 @@ import struct
 from collections.abc import Awaitable, Callable
 from typing import Any, NamedTuple, TypeVar
 
-from client.errors import ClientError
+from client.errors import ClientError, as_value
 from client.golang import Channel, Mutex
 from client.net.connection import Connection
 from client.net.dialer import Dialer
@@ -94,7 +94,7 @@ class Broker:
             self._conn_err = NetworkError(error)
             self._opened = False
         except NetworkError as error:
-            self._conn_err = self._died_of = error
+            self._conn_err = self._died_of = as_value(error)
             await self._close_locked()
         else:
             self._done = Channel()
@@ -249,7 +249,7 @@ class Broker:
                 try:
                     packet = await self._read_response(conn, promise)
                 except ClientError as error:
-                    self._died_of = error
+                    self._died_of = as_value(error)
                 else:
                     await promise.answer(packet)
                     continue

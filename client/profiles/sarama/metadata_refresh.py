@@ -7,7 +7,7 @@ import asyncio
 from functools import lru_cache
 from typing import NamedTuple
 
-from client.errors import ClientError
+from client.errors import ClientError, as_value
 from client.events import Kind
 from client.golang import sleep
 from client.metadata import Snapshot, Topic, snapshot_of
@@ -106,6 +106,7 @@ class MetadataRefresh:
                         raise
                 elif self._conf.release.keeps_broker_errors:
                     broker_errors.append(error)
+                as_value(error)  # the broker keeps it
             else:
                 snapshot = snapshot_of(response)
                 if snapshot.nodes or not self._conf.release.distrusts_empty_metadata:

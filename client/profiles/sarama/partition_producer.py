@@ -5,7 +5,7 @@ Source: Shopify/sarama v1.27.2 async_producer.go, IBM/sarama v1.60.1 async_produ
 
 from typing import TYPE_CHECKING
 
-from client.errors import ClientError
+from client.errors import ClientError, as_value
 from client.golang import Channel, sleep
 from client.profiles.sarama.breaker import Breaker
 from client.profiles.sarama.broker import Broker
@@ -101,7 +101,7 @@ class PartitionProducer:
             try:
                 await self._update_leader()
             except ClientError as err:
-                await self._parent.return_error(msg, err)
+                await self._parent.return_error(msg, as_value(err))
                 await self._backoff()
                 return False
         return True
@@ -150,7 +150,7 @@ class PartitionProducer:
             try:
                 await self._update_leader()
             except ClientError as err:
-                await self._parent.return_errors(buf, err)
+                await self._parent.return_errors(buf, as_value(err))
                 return
         assert self._broker_producer is not None
         for msg in buf:

@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Iterable
 from contextlib import suppress
 
-from client.errors import ClientError
+from client.errors import ClientError, as_value
 from client.golang import Channel, Receive, Send, WaitGroup, select, sleep
 from client.profiles.sarama.broker_producer import BrokerProducer, Response
 from client.profiles.sarama.message import ProducerMessage
@@ -47,7 +47,7 @@ class PipelinedProducer(BrokerProducer):
             try:
                 await self._broker.async_produce(sent.build_request(), handle)
             except ClientError as err:
-                await send_response(Response(sent, err, None))
+                await send_response(Response(sent, as_value(err), None))
             else:
                 if self._parent.conf.required_acks == 0:
                     await send_response(Response(sent, None, None))

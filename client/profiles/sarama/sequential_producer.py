@@ -5,7 +5,7 @@ Source: Shopify/sarama v1.27.2 async_producer.go (brokerProducer).
 
 from collections.abc import Iterable
 
-from client.errors import ClientError
+from client.errors import ClientError, as_value
 from client.golang import Channel, Receive, Send, select
 from client.profiles.sarama.broker_producer import BrokerProducer, Response
 from client.profiles.sarama.message import ProducerMessage
@@ -24,7 +24,7 @@ class SequentialProducer(BrokerProducer):
             try:
                 response = Response(sent, None, await self._broker.produce(sent.build_request()))
             except ClientError as err:
-                response = Response(sent, err, None)
+                response = Response(sent, as_value(err), None)
             await self._responses.send(response)
         self._responses.close()
 

@@ -5,7 +5,7 @@ Source: IBM/sarama v1.60.1 metadata.go.
 
 from collections.abc import Awaitable, Callable, Sequence
 
-from client.errors import ClientError
+from client.errors import ClientError, as_value
 from client.golang import Channel
 from client.profiles.sarama.errors import TopicErrors
 from client.surroundings import Surroundings
@@ -72,7 +72,7 @@ class SingleFlightRefresher:
         try:
             await self._refresh(topics, purpose)
         except ClientError as failed:
-            error = failed
+            error = as_value(failed)
         self._ongoing = False
         waiting, self._waiting = self._waiting, []
         for result in waiting:

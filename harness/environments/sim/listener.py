@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from typing import TYPE_CHECKING, Protocol
 
 from harness.environments.sim.hosts import current_context, current_host
@@ -39,7 +38,7 @@ class Listener:
         self.address = address
         self.host = current_host()
         self.context = current_context()
-        self.queue: deque[TcpSocket] = deque()
+        self.queue: list[TcpSocket] = []
         self._network = network
         self._backlog = backlog
         self._requests: dict[Address, _Request] = {}
@@ -54,7 +53,7 @@ class Listener:
 
     def accept(self) -> TcpSocket:
         """Take the oldest connection out of the queue. Raises IndexError where none waits."""
-        socket = self.queue.popleft()
+        socket = self.queue.pop(0)
         socket.opened_by(self.host, self.context)
         return socket
 
@@ -70,7 +69,7 @@ class Listener:
                 request.timer.cancel()
         self._requests.clear()
         while self.queue:
-            self.queue.popleft().reset()
+            self.queue.pop(0).reset()
 
     def arrived(self, segment: Segment) -> bool:
         """Handle a segment for no known connection. False: nobody asked for it, answer with a reset."""

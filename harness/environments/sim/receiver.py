@@ -1,7 +1,5 @@
 """The receiving half of a connection: puts the stream in order and holds it until the process reads."""
 
-from collections import deque
-
 from harness.environments.sim.segment import FIN, Segment
 
 RECEIVE_BUFFER = 65_536
@@ -18,7 +16,7 @@ class Receiver:
         self.ended = False
         self.unread = 0
         self.edge = RECEIVE_BUFFER
-        self._chunks: deque[bytes] = deque()
+        self._chunks: list[bytes] = []
         self._early: dict[int, Segment] = {}
 
     @property
@@ -56,13 +54,13 @@ class Receiver:
             return b""
         if len(chunks) == 1 and len(chunks[0]) <= limit:
             self.unread = 0
-            return chunks.popleft()
+            return chunks.pop(0)
         parts: list[bytes] = []
         left = limit
         while chunks and left:
-            chunk = chunks.popleft()
+            chunk = chunks.pop(0)
             if len(chunk) > left:
-                chunks.appendleft(chunk[left:])
+                chunks.insert(0, chunk[left:])
                 chunk = chunk[:left]
             parts.append(chunk)
             left -= len(chunk)

@@ -9,7 +9,6 @@ Source: Linux net/ipv4/tcp_output.c, tcp_timer.c, tcp_input.c.
 
 from __future__ import annotations
 
-from collections import deque
 from errno import ETIMEDOUT
 from typing import TYPE_CHECKING
 
@@ -75,8 +74,8 @@ class Sender:
         self.fin_acked = False
         self._next_seq = 0
         self._queued = 0
-        self._unsent: deque[bytes | memoryview] = deque()
-        self._flight: deque[_Sent] = deque()
+        self._unsent: list[bytes | memoryview] = []
+        self._flight: list[_Sent] = []
         self._fin_queued = False
         self._lost_until: int | None = None
         self._tail_probed = False
@@ -140,7 +139,7 @@ class Sender:
             return False
         flight = self._flight
         while flight and flight[0].end <= ack:
-            sent = flight.popleft()
+            sent = flight.pop(0)
             self._queued -= len(sent.payload)
             self.fin_acked = self.fin_acked or sent.fin
         self.acknowledged = ack
@@ -199,12 +198,12 @@ class Sender:
         """The next `limit` unsent bytes, or all of them."""
         unsent = self._unsent
         if len(unsent) == 1 and len(unsent[0]) <= limit:
-            return bytes(unsent.popleft())
+            return bytes(unsent.pop(0))
         parts: list[bytes | memoryview] = []
         while unsent and limit:
-            part = unsent.popleft()
+            part = unsent.pop(0)
             if len(part) > limit:
-                unsent.appendleft(part[limit:])
+                unsent.insert(0, part[limit:])
                 part = part[:limit]
             parts.append(part)
             limit -= len(part)
@@ -214,7 +213,7 @@ class Sender:
         """Send what follows what was sent. False where that was refused on the way out: it stays unsent."""
         if not self._socket.emit(ACK | FIN if fin else ACK, self._next_seq, payload):
             if payload:
-                self._unsent.appendleft(payload)
+                self._unsent.insert(0, payload)
             return False
         sent = _Sent(self._next_seq, payload, self._socket.loop.now, fin=fin)
         self._flight.append(sent)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections import deque
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -36,7 +35,7 @@ class SimTransport(asyncio.Transport):
         self._socket = socket
         self._protocol: Any = protocol
         self._detached = detached
-        self._unsent: deque[bytes | memoryview] = deque()
+        self._unsent: list[bytes | memoryview] = []
         self._unsent_bytes = 0
         self._high = HIGH_WATER
         self._low = HIGH_WATER // 4
@@ -118,7 +117,7 @@ class SimTransport(asyncio.Transport):
             if size < len(part):
                 self._unsent[0] = memoryview(part)[size:]
                 return
-            self._unsent.popleft()
+            self._unsent.pop(0)
 
     # What the process asks.
 
