@@ -3,7 +3,8 @@
     faultlab run --env local --repeat 40 --cells 8 --out DIR $(python tools/gate_recording.py --scenarios)
     python tools/gate_recording.py DIR
 
-Runs that are not conclusive are left out; the machine should have nothing else to do.
+Runs that are not conclusive are left out; the machine should have nothing else to do. Nothing is written where a
+scenario is missing, or a case has too few runs left.
 """
 
 import argparse
@@ -11,10 +12,10 @@ import json
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
-from harness.gating.cases import Sample
+from harness.gating.cases import CaseName, Sample
 from harness.gating.gathering import case_of, name_of, why_not
+from harness.records.folder import RecordsError
 from harness.records.reader import read
 from harness.records.run import RunRecord
 
@@ -31,7 +32,7 @@ FEWEST = 30
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Write the file. 1 where a case has too few conclusive runs."""
+    """Write the file. 1 where a scenario is missing or a case has too few conclusive runs."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", nargs="?", type=Path)
     parser.add_argument("--scenarios", action="store_true", help="the options that choose the scenarios")
@@ -41,14 +42,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     if given.folder is None:
         parser.error("name the results folder")
-    results = read(given.folder)
-    together: dict[Any, list[RunRecord]] = {}
+    try:
+        results = read(given.folder)
+    except RecordsError as error:
+        parser.error(str(error))
+    together: dict[CaseName, list[RunRecord]] = {}
     for run in results.runs:
-        if why_not(run) is None:
-            together.setdefault(name_of(run), []).append(run)
-    few = [f"{name.scenario}: {len(runs)}" for name, runs in together.items() if len(runs) < FEWEST]
-    if few:
-        print(f"too few conclusive runs: {', '.join(few)}", file=sys.stderr)
+        runs = together.setdefault(name_of(run), [])
+        runs += [run] if why_not(run) is None else []
+    few = [_called(name, len(runs)) for name, runs in sorted(together.items()) if len(runs) < FEWEST]
+    gone = [name for name in SCENARIOS if f"sarama-{name}" not in {case.scenario for case in together}]
+    for problem, which in (("not run", gone), (f"fewer than {FEWEST} conclusive runs", few)):
+        if which:
+            print(f"{problem}: {', '.join(which)}", file=sys.stderr)
+    if few or gone:
         return 1
     head = {
         "made_by": "tools/gate_recording.py", "machine": results.manifest.machine,
@@ -62,7 +69,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _case(name: Any, runs: Sequence[RunRecord]) -> Iterator[str]:
+def _called(name: CaseName, runs: int) -> str:
+    parameters = " ".join(f"{parameter}={text}" for parameter, text in name.parameters)
+    return f"{name.scenario} {parameters}".rstrip() + f" ({runs})"
+
+
+def _case(name: CaseName, runs: Sequence[RunRecord]) -> Iterator[str]:
     cases = [case_of(name, [run]) for run in runs]
     yield f'    "name": {json.dumps(list(name))}'
     yield f'    "operations": {json.dumps(list(cases[0].operations))}'
