@@ -6,7 +6,7 @@ strips can be read at a glance. What lies further out is an arrow at the edge, w
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from markupsafe import Markup
@@ -46,6 +46,12 @@ class Strip:
     beyond_right: str
     unended_beyond: bool
     words: str
+
+    @property
+    def missed(self) -> "Strip":
+        """What lies outside its band alone."""
+        low, high = self.band
+        return replace(self, dots=tuple(dot for dot in self.dots if not low <= dot.at <= high))
 
     @property
     def svg(self) -> Markup:
@@ -113,9 +119,10 @@ def size_of(dot: Dot) -> int:
 
 
 def overview_of(strips: Sequence[Strip]) -> Strip | None:
-    """All rows of a scenario in one strip, each in its own tolerance; those that are bound on one side alone lie
-    anywhere on the other, and are left out."""
-    strips = [one for one in strips if one.tick is not None] or strips
+    """All rows of a scenario in one strip, each in its own tolerance. Of those that are bound on one side alone only
+    what misses the bound is drawn: on its other side a run lies anywhere."""
+    if any(one.tick is not None for one in strips):
+        strips = [one if one.tick is not None else one.missed for one in strips]
     if not strips:
         return None
     left, right = (sum(bool(getattr(one, f"beyond_{side}")) for one in strips) for side in ("left", "right"))

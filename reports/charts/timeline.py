@@ -12,6 +12,8 @@ from reports.figures import amount, many
 CLIENT_ITSELF = "the client itself"
 BETWEEN = "between waits"
 BETWEEN_DIALS = "between dials"
+NOT_TOLD = "nothing was told"
+IN_ALL = "in all"
 ON_THE_WIRE = "dials, seen on the wire"
 LEAST_SHARE = 0.001
 """A wait that is shorter than this part of the call is not drawn: an answer that came at once, a back-off that the
@@ -42,11 +44,12 @@ class Lane:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FaultBand:
-    """`confirmed` is where the world had confirmed it."""
+    """`confirmed` is where the world had confirmed it, `in_effect` the width from there on."""
 
     left: float
     width: float
     confirmed: float
+    in_effect: float
     name: str
     times: str
     proof: str
@@ -54,20 +57,21 @@ class FaultBand:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TermRow:
-    """A setting's share: by the formula (times and seconds, None where no term names it), and as measured."""
+    """A setting's share: by the formula (times and seconds, None where no term names it), and as measured: None where
+    that cannot be told, as of a term without a setting."""
 
     badge: Badge | None
     name: str
     formula_count: float | None
     formula_s: float | None
     measured_count: int | None
-    measured_s: float
+    measured_s: float | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Timeline:
-    """`lasted_s` is the operation's time, `predicted_s` the formula's; both from the call on. `spans` are all waits,
-    those too that are too short to be drawn."""
+    """`lasted_s` is the operation's time, `predicted_s` the formula's, or the bound's where `kind` is one; both from
+    the call on. `spans` are all waits, those too that are too short to be drawn. `rows` add up to `total`."""
 
     axis: Axis
     operation: Mapping[str, Any]
@@ -77,10 +81,22 @@ class Timeline:
     formula: tuple[Block, ...]
     measured: tuple[Block, ...]
     rows: tuple[TermRow, ...]
+    total: TermRow
     spans: tuple[Span, ...]
     legend: tuple[Badge, ...]
     lasted_s: float
     predicted_s: float | None
+    kind: str
+
+    @property
+    def said_by(self) -> str:
+        """What the prediction is: a formula is one, whoever bounds a time has a bound."""
+        return "the bound" if self.kind in ("at_most", "at_least") else "the formula"
+
+    @property
+    def by_formula(self) -> bool:
+        """Some term names a setting: what no term names is outside."""
+        return any(row.badge and row.formula_s is not None for row in self.rows)
 
     @property
     def wire_only(self) -> bool:
@@ -98,7 +114,7 @@ def timeline_of(run: Mapping[str, Any], judged: Mapping[str, Any], events: Seque
     spans = tuple(one for one in every if one.lasted_s >= lasted_s * LEAST_SHARE)
     terms = judged["terms"] or []
     marks = badges([*(t["setting"] for t in terms if t["setting"]), *(s.setting for s in spans if s.setting)])
-    in_formula = {term["setting"] for term in terms}
+    in_formula = settings_of(terms, marks)
     began_s = [(fault["began_ns"] - started_ns) / 1e9 for fault in run["faults"]]
     axis = Axis.around(
         min([0.0, *(b for b in began_s if b > -0.1 * lasted_s)]), max(lasted_s, judged["predicted"] or 0)
@@ -112,10 +128,19 @@ def timeline_of(run: Mapping[str, Any], judged: Mapping[str, Any], events: Seque
         formula=laid_end_to_end(axis, formula_parts(terms, marks)),
         measured=laid_end_to_end(axis, measured_parts(terms, spans, marks, lasted_s)),
         rows=term_rows(terms, spans, marks, lasted_s),
+        total=TermRow(
+            badge=None,
+            name=IN_ALL,
+            formula_count=None,
+            formula_s=judged["predicted"],
+            measured_count=None,
+            measured_s=lasted_s,
+        ),
         spans=every,
         legend=tuple(marks.values()),
         lasted_s=lasted_s,
         predicted_s=judged["predicted"],
+        kind=judged["kind"],
     )
 
 
@@ -137,6 +162,11 @@ def marked_alike(line: Timeline, marks: Mapping[str, Badge]) -> Timeline:
         rows=tuple(replace(row, badge=marks[row.badge.setting] if row.badge else None) for row in line.rows),
         legend=tuple(marks[badge.setting] for badge in line.legend),
     )
+
+
+def settings_of(terms: Iterable[Mapping[str, Any]], marks: Mapping[str, Badge]) -> set[str]:
+    """Settings that the formula knows. A bound that names none says nothing of any: then no wait is outside of it."""
+    return {term["setting"] for term in terms if term["setting"]} or set(marks)
 
 
 def call_block(axis: Axis, operation: Mapping[str, Any], lasted_s: float) -> Block:
@@ -161,14 +191,13 @@ def fault_band(axis: Axis, fault: Mapping[str, Any], started_ns: int) -> FaultBa
         width=round(right - left, 3),
         name=fault["fault"],
         confirmed=axis.at(confirmed_s),
+        in_effect=round(max(0.0, right - axis.at(confirmed_s)), 3),
         times=times,
         proof=f"{proven}: {fault['finding']}",
     )
 
 
-def lanes_of(
-    axis: Axis, spans: Iterable[Span], marks: Mapping[str, Badge], in_formula: set[str | None]
-) -> tuple[Lane, ...]:
+def lanes_of(axis: Axis, spans: Iterable[Span], marks: Mapping[str, Badge], in_formula: set[str]) -> tuple[Lane, ...]:
     together: dict[int | None, list[Span]] = {}
     for one in spans:
         together.setdefault(one.connection, []).append(one)
@@ -235,7 +264,7 @@ def formula_parts(terms: Iterable[Mapping[str, Any]], marks: Mapping[str, Badge]
 def measured_parts(
     terms: Iterable[Mapping[str, Any]], spans: Sequence[Span], marks: Mapping[str, Badge], lasted_s: float
 ) -> list[Part]:
-    in_formula = {term["setting"] for term in terms}
+    in_formula = settings_of(terms, marks)
     parts: list[Part] = []
     for setting, badge in marks.items():
         own = [one for one in spans if one.setting == setting]
@@ -250,7 +279,9 @@ def measured_parts(
 
 def rest_of(spans: Sequence[Span]) -> str:
     """What time is called that no span covers: nothing is guessed of a client that tells no waits."""
-    return BETWEEN_DIALS if spans and not any(one.setting for one in spans) else BETWEEN
+    if not spans:
+        return NOT_TOLD
+    return BETWEEN if any(one.setting for one in spans) else BETWEEN_DIALS
 
 
 def times(count: float | None, badge: Badge) -> str:
@@ -283,7 +314,7 @@ def term_rows(
                     formula_count=term["count"],
                     formula_s=term["total"],
                     measured_count=None,
-                    measured_s=0.0,
+                    measured_s=None,
                 )
             )
     dials = [one for one in spans if one.setting is None]

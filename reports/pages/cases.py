@@ -1,7 +1,7 @@
 """Cases as the page shows them: the repeats of one scenario with one set of parameters, and what became of them."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from operator import itemgetter
@@ -33,9 +33,10 @@ def fault_of(run: Row) -> str:
 
 @dataclass(frozen=True)
 class Case:
-    """`runs` are rows of the runs table, at least one."""
+    """`runs` are rows of the runs table, at least one; `groups` are the statistics over them."""
 
     runs: tuple[Row, ...]
+    groups: tuple[Row, ...] = ()
 
     @property
     def first(self) -> Row:
@@ -43,7 +44,8 @@ class Case:
 
     @cached_property
     def verdict(self) -> str:
-        return gravest(run["verdict"] for run in self.runs)
+        """Of its runs and of what was expected of all of them together."""
+        return gravest(one["verdict"] for one in (*self.runs, *self.groups))
 
     @cached_property
     def fault(self) -> str:
@@ -51,7 +53,7 @@ class Case:
 
     @property
     def gravest_run(self) -> Row:
-        return next(run for run in self.runs if run["verdict"] == self.verdict)
+        return next((run for run in self.runs if run["verdict"] == self.verdict), self.first)
 
     @property
     def replay(self) -> str:
@@ -59,19 +61,26 @@ class Case:
         return f"faultlab replay {self.gravest_run['run_id']}"
 
     @property
-    def tally(self) -> str:
-        """`3 of 5` runs that have the case's verdict."""
-        return f"{sum(run['verdict'] == self.verdict for run in self.runs)} of {len(self.runs)}"
+    def guilty(self) -> tuple[Row, ...]:
+        """The runs that have the case's verdict: none where only all of them together have it."""
+        return tuple(run for run in self.runs if run["verdict"] == self.verdict)
 
     @property
     def reasons(self) -> tuple[str, ...]:
-        """Why it is not a pass. Reasons that differ in their figures alone are told once, the most frequent first."""
-        alike: dict[str, list[str]] = {}
-        for run in self.runs:
-            if run["verdict"] == self.verdict:
-                for reason in run["reasons"] or [run["error"]["text"] if run["error"] else "no reason was recorded"]:
-                    alike.setdefault(re.sub(r"\d+", "0", reason), []).append(reason)
-        return tuple(told[0] for told in sorted(alike.values(), key=len, reverse=True)[:3])
+        """Why it is not a pass, run by run."""
+        return tuple(
+            reason
+            for run in self.guilty
+            for reason in run["reasons"] or [run["error"]["text"] if run["error"] else "no reason was recorded"]
+        )
+
+
+def told_once(reasons: Iterable[str], *, most: int = 3) -> tuple[str, ...]:
+    """Reasons that differ in their figures alone are told once, the most frequent first."""
+    alike: dict[str, list[str]] = {}
+    for reason in reasons:
+        alike.setdefault(re.sub(r"\d+", "0", reason), []).append(reason)
+    return tuple(told[0] for told in sorted(alike.values(), key=len, reverse=True)[:most])
 
 
 def placed(client: str, environment: str) -> str:
@@ -79,11 +88,15 @@ def placed(client: str, environment: str) -> str:
     return client if client.endswith(f", {environment}") else f"{client} on {environment}"
 
 
-def cases_of(runs: Sequence[Row]) -> dict[tuple[Any, ...], Case]:
+def cases_of(runs: Iterable[Row], groups: Iterable[Row] = ()) -> dict[tuple[Any, ...], Case]:
+    """`groups` are rows of the groups table: a statistic that fails fails its case, however well each run is."""
     together: dict[tuple[Any, ...], list[Row]] = {}
     for run in runs:
         together.setdefault(key_of(run), []).append(run)
-    return {key: Case(tuple(own)) for key, own in together.items()}
+    over_all: dict[tuple[Any, ...], list[Row]] = {}
+    for row in groups:
+        over_all.setdefault(key_of(row), []).append(row)
+    return {key: Case(tuple(own), tuple(over_all.get(key, ()))) for key, own in together.items()}
 
 
 DRIVERS: Mapping[str, str] = {"bundled": "profile", "real": "real", "exec": "own program"}

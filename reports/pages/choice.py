@@ -1,6 +1,6 @@
 """Which runs get a time line: one of each case that failed, one that stands for the suite; by a rule that is told."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,8 +12,12 @@ REPRESENTATIVE = (
     "one whose formula names the most settings; of several, the one that most claims speak about, then the shortest; "
     "of its runs, the one with the median time."
 )
-FAILED = "Chosen by rule: every case that failed, up to {most}; of its runs, the one with the median time."
+FAILED = (
+    "Chosen by rule: of the cases that failed, the farthest off of each scenario and client, up to {most}; of its "
+    "runs, the one with the median time."
+)
 MOST_FAILED = 6
+OF_ONE_CLIENT = ("scenario", "environment", "client", "client_version", "driver")
 ANY = (
     "Chosen by rule: no case has a connected client and a proven blackhole, so it is the one whose formula names the "
     "most settings; of its runs, the one with the median time."
@@ -32,7 +36,7 @@ class Choice:
 def choose(cases: Sequence[Case]) -> tuple[Choice, ...]:
     """Runs of failed cases first, if there are any; nothing where no run has a time that a formula predicts."""
     told = [case for case in cases if case.verdict in ("pass", "fail") and timed(case.first)]
-    failed = [case for case in told if case.verdict == "fail"][:MOST_FAILED]
+    failed = farthest_off([case for case in told if case.verdict == "fail"])[:MOST_FAILED]
     interesting = sorted((case for case in told if established_blackhole(case.first)), key=rank)
     others = sorted(told, key=rank)
     chosen = [(case, FAILED.format(most=MOST_FAILED)) for case in failed]
@@ -46,6 +50,24 @@ def choose(cases: Sequence[Case]) -> tuple[Choice, ...]:
         if found and all(found[0]["run_id"] != one.run["run_id"] for one in seen):
             seen.append(Choice(found[0], found[1], why))
     return tuple(seen)
+
+
+def farthest_off(cases: Iterable[Case]) -> list[Case]:
+    """One of each scenario and client, the farthest off first."""
+    ordered = sorted(cases, key=off_s, reverse=True)
+    first: dict[tuple[str, ...], Case] = {}
+    for case in ordered:
+        first.setdefault(tuple(case.first[name] for name in OF_ONE_CLIENT), case)
+    return list(first.values())
+
+
+def off_s(case: Case) -> float:
+    """How far its median run's time is from what was predicted, in seconds."""
+    found = median_run(case)
+    if found is None:
+        return 0.0
+    judged = found[1]
+    return float(abs((judged["measured"] or judged["censored_at"] or 0.0) - (judged["predicted"] or 0.0)))
 
 
 def established_blackhole(run: Row) -> bool:

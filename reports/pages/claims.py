@@ -17,14 +17,16 @@ ORDER = ("refuted", "mixed", "held", "inconclusive")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claimed:
-    """What the claim says of one case, and what became of it there."""
+    """What the claim says of one case, and what became of it there. `says_n` and `found_n` are the same as figures."""
 
     client: str
     fault: str
     case: tuple[tuple[str, str], ...]
     scenario: str
     says: str
+    says_n: float | None
     found: str
+    found_n: float | None
     off: str
     picture: Strip | Bounded | None
     runs: int
@@ -111,7 +113,9 @@ def of_case(row: Row, names: Names) -> Claimed:
         case=parameters_of(row["case"]),
         scenario=row["scenario"],
         says=figures.amount(row["predicted"], row["unit"]),
+        says_n=row["predicted"],
         found=figures.measured(row),
+        found_n=row["median"],
         off=off_by(row["median"], row["predicted"], row["unit"]),
         picture=strip_of(row),
         runs=row["n"],
@@ -126,7 +130,9 @@ def of_group(row: Row, names: Names) -> Claimed:
         case=parameters_of(row["case"]),
         scenario=row["scenario"],
         says=figures.amount(row["predicted"], row["unit"]),
+        says_n=row["predicted"],
         found=figures.amount(row["estimate"], row["unit"]),
+        found_n=row["estimate"],
         off=off_by(row["estimate"], row["predicted"], row["unit"]),
         picture=bounded_of(row),
         runs=row["measured"],

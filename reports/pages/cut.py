@@ -24,11 +24,11 @@ class Cut(Generic[T]):
 
     @property
     def words(self) -> str:
-        """`the first 200 of 10,000, the worst first; all of them are in report/runs.parquet`, or nothing."""
+        """`the 200 worst of 10,000; all of them are in report/runs.parquet`, or nothing."""
         if len(self.shown) == self.total:
             return ""
-        order = ", the worst first" if self.worst_first else ""
-        return f"the first {len(self.shown):,} of {self.total:,}{order}; all of them are in {self.rest}"
+        which = f"the {len(self.shown):,} worst" if self.worst_first else f"the first {len(self.shown):,}"
+        return f"{which} of {self.total:,}; all of them are in {self.rest}"
 
 
 def cut(entries: Iterable[T], most: int, rest: str, *, worst_first: bool = True) -> Cut[T]:

@@ -33,13 +33,19 @@ class GroupRow:
 
 def groups_of(groups: Iterable[Row], names: Names) -> Cut[GroupRow]:
     """Failed ones first; claims stand with the other claims, and what does not apply stands nowhere."""
-    told = [row for row in groups if row["kind"] != "claim" and row["outcome"] != "skipped"]
+    told = told_of(groups)
     told.sort(key=lambda row: (GRAVEST_FIRST.index(row["verdict"]), row["scenario"], row["line"] or 0))
     return cut((group_row(row, names) for row in told), MOST, "report/groups.parquet")
 
 
+def told_of(groups: Iterable[Row]) -> list[Row]:
+    """Without claims, and without what does not apply."""
+    return [row for row in groups if row["kind"] != "claim" and row["outcome"] != "skipped"]
+
+
 def group_row(row: Row, names: Names) -> GroupRow:
-    needs = f", needs about {row['needed']:,}" if row["needed"] else ""
+    runs = figures.many(row["measured"], "run")
+    needs = f", needs about {row['needed']:,}" if row["needed"] and not row["reason"] else ""
     return GroupRow(
         row=row,
         client=names.of(row),
@@ -52,7 +58,7 @@ def group_row(row: Row, names: Names) -> GroupRow:
         interval=between(row),
         picture=bounded_of(row),
         verdict=row["verdict"],
-        runs=f"{figures.many(row['measured'], 'run')}{needs}",
+        runs="" if (row["reason"] or "").startswith(runs) else f"{runs}{needs}",
     )
 
 

@@ -20,7 +20,8 @@ NO_SCENARIO = "no scenario here does it"
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeatCell:
     """One client under one fault. `number` is the longest median of its cases, `shade` its colour (None: there is
-    none). `ending` says what ended that wait. `reason` is why it was not run; it has no verdict then."""
+    none). `ending` says what ended that wait; `cases` how many have the verdict, `2 of 6 cases`. `reason` is why it was
+    not run; it has no verdict then."""
 
     client: str
     fault: str
@@ -28,7 +29,7 @@ class HeatCell:
     shade: int | None = None
     ending: str = ""
     verdict: str = ""
-    cases: int = 0
+    cases: str = ""
     reason: str = ""
 
 
@@ -100,8 +101,10 @@ def cell_of(client: str, fault: str, own: Sequence[tuple[Case, Row | None]]) -> 
         reason = next((text for case, _ in own for text in case.reasons), "skipped")
         return HeatCell(client=client, fault=fault, reason=reason)
     row = max((row for _, row in own if row), key=weight, default=None)
+    alike = sum(case.verdict == verdict for case, _ in own)
+    told = f"{alike} of {figures.many(len(own), 'case')}" if alike < len(own) else figures.many(alike, "case")
     if row is None:
-        return HeatCell(client=client, fault=fault, verdict=verdict, cases=len(own), number=figures.NOTHING)
+        return HeatCell(client=client, fault=fault, verdict=verdict, cases=told, number=figures.NOTHING)
     return HeatCell(
         client=client,
         fault=fault,
@@ -109,7 +112,7 @@ def cell_of(client: str, fault: str, own: Sequence[tuple[Case, Row | None]]) -> 
         shade=shade_of(row["median"]),
         ending="" if failed(row) else NO_ERROR,
         verdict=verdict,
-        cases=len(own),
+        cases=told,
     )
 
 

@@ -8,12 +8,14 @@ from pathlib import Path
 from reports import figures
 from reports.pages.agreement import WORDS as AGREEMENT
 from reports.pages.agreement import AgreementRow
+from reports.pages.attention import Attention
+from reports.pages.blame import Blame
 from reports.pages.cases import placed
 from reports.pages.claims import Claim
 from reports.pages.groups import GroupRow
 from reports.pages.times import Scenario, TimeRow
 from reports.pages.verdicts import WORDS
-from reports.pages.view import Attention, Page
+from reports.pages.view import Page
 
 MOST_BYTES = 1024 * 1024
 """What CI systems take for one summary."""
@@ -69,14 +71,27 @@ def blocks_of(page: Page) -> Iterator[Block]:
 
 
 def attention_of(one: Attention) -> Block:
-    first = one.case.first
-    parts = [f"### {text(first['scenario'])}: {WORDS[one.case.verdict]} in {one.case.tally} runs"]
-    parts.append(text(f"{placed(one.client, first['environment'])}, {one.case.fault}"))
-    parts.append("\n".join(f"- {text(reason)}" for reason in one.case.reasons))
+    parts = [f"### {text(one.scenario)}: {WORDS[one.verdict]} in {one.tally}"]
+    parts.append(
+        text(", ".join(part for part in (placed(one.client, one.environment), one.fault, one.parameters) if part))
+    )
+    parts.append("\n".join(f"- {text(reason)}" for reason in one.reasons))
     if one.rows:
         parts.append(table(HEAD, (cells(row) for row in one.rows)))
-    parts.append(code(one.case.replay))
+        if one.rows.words:
+            parts.append(f"_{figures.many(one.rows.total - len(one.rows), 'row')} more, none worse than these._")
+    if one.blame:
+        parts.append(blame_of(one.blame))
+    if one.told:
+        parts.append(f"The caller got: {text(one.told)}")
+    parts.append(code(one.replay))
     return "\n\n".join(part for part in parts if part)
+
+
+def blame_of(blame: Blame) -> Block:
+    head = "Where the difference is" if blame.by_formula else "Where the time went"
+    told = "; ".join(f"{code(part.badge.setting)} {text(part.words)}" for part in blame.parts)
+    return f"{head}: {told}." + (f" Lower {code(blame.lower)} to hear of it sooner." if blame.lower else "")
 
 
 def heat_of(page: Page) -> Block:

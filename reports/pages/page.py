@@ -11,7 +11,8 @@ from markupsafe import Markup
 from reports import figures
 from reports.charts.heat import legend
 from reports.pages.cases import placed
-from reports.pages.verdicts import SIGNS, WORDS
+from reports.pages.claims import ORDER as CLAIMS
+from reports.pages.verdicts import GRAVEST_FIRST, SIGNS, WORDS
 from reports.pages.view import Page
 
 STYLES = ("base.css", "tables.css", "pictures.css", "line.css", "print.css")
@@ -30,7 +31,8 @@ def environment() -> Environment:
         extensions=["jinja2.ext.loopcontrols"],
     )
     made.filters["breakable"] = breakable
-    made.globals.update(figures=figures, placed=placed, words=WORDS, signs=SIGNS, legend=legend())
+    ranks = {verdict: place for place, verdict in enumerate((*GRAVEST_FIRST, *CLAIMS))}
+    made.globals.update(figures=figures, placed=placed, words=WORDS, signs=SIGNS, ranks=ranks, legend=legend())
     return made
 
 

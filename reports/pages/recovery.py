@@ -28,6 +28,7 @@ class Outage:
     case: tuple[tuple[str, str], ...]
     dark: str
     felt: str
+    felt_s: float
     recovery: str
     spread: str
     dark_share: float
@@ -79,7 +80,7 @@ def recovery_of(rows: Sequence[Row], names: Names) -> Recovery | None:
     slow = [row for row in told if row["max"] >= AT_ONCE_S]
     felt = {place_of(row): row for row in rows if row["what"] == "outage" and row["pairs"]}
     pairs = [(row, felt[place_of(row)]) for row in slow if place_of(row) in felt]
-    pairs.sort(key=lambda pair: -pair[0]["max"])
+    pairs.sort(key=lambda pair: (not pair[0]["censored"], -pair[0]["max"]))
     axis_s = axis_of([outage["median"] for _, outage in pairs])
     return Recovery(
         finding=finding(told, slow),
@@ -129,6 +130,7 @@ def outage_of(recovery: Row, outage: Row, axis_s: float, names: Names) -> Outage
         case=parameters_of(recovery["case"]),
         dark=figures.amount(outage["dark_s"], "s"),
         felt=figures.measured(outage),
+        felt_s=outage["median"],
         recovery=figures.measured(recovery),
         spread=figures.spread(recovery),
         dark_share=round(100 * dark_s / max(axis_s, outage["median"]), 2),

@@ -14,12 +14,13 @@ MOST = 150
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunRow:
-    """`off` is how far its worst expectation is off, as text."""
+    """`off` is how far its worst expectation is off, as text; `used` the same in its tolerances."""
 
     row: Row
     client: str
     fault: str
     off: str
+    used: float | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,8 +35,13 @@ class Noise:
 def runs_of(runs: Sequence[Row], names: Names) -> Cut[RunRow]:
     """By verdict, the gravest first; then by how much of its tolerance a run used up."""
     ordered = sorted(runs, key=lambda run: (GRAVEST_FIRST.index(run["verdict"]), -farthest(run)[0]))
-    made = (RunRow(row=run, client=names.of(run), fault=fault_of(run), off=farthest(run)[1]) for run in ordered[:MOST])
+    made = (run_row(run, names) for run in ordered[:MOST])
     return Cut(tuple(made), len(runs), "report/runs.parquet")
+
+
+def run_row(run: Row, names: Names) -> RunRow:
+    used, off = farthest(run)
+    return RunRow(row=run, client=names.of(run), fault=fault_of(run), off=off, used=used if off else None)
 
 
 def farthest(run: Row) -> tuple[float, str]:

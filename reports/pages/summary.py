@@ -10,17 +10,21 @@ from reports.pages.claims import Claim
 from reports.pages.heat import Heat
 from reports.pages.verdicts import GRAVEST_FIRST, WORDS
 
+ONE = {**WORDS, "lab_error": "met an error of the lab", "skipped": "was skipped"}
+
 
 def headline(cases: Iterable[Case]) -> str:
     """The result in one sentence."""
     told = Counter(case.verdict for case in cases)
     total = sum(told.values())
+    if total == 1:
+        return f"The one case {ONE[next(iter(told))]}."
     if told["pass"] == total:
-        return "The one case held." if total == 1 else f"All {total} cases held."
+        return f"All {total:,} cases held."
     failed = told["fail"]
-    first = f"{failed} of {total} cases failed" if failed else f"{told['pass']} of {total} cases held"
+    first = f"{failed:,} of {total:,} cases failed" if failed else f"{told['pass']:,} of {total:,} cases held"
     rest = [
-        f"{told[verdict]} {words}"
+        f"{told[verdict]:,} {words}"
         for verdict, words in (
             ("lab_error", "met an error of the lab"),
             ("inconclusive", "tested nothing"),
@@ -44,6 +48,30 @@ def lead(heat: Heat, claims: Sequence[Claim], agreement: str) -> str:
     if agreement:
         sentences.append(f"Profiles, simulation and real clients: {agreement}")
     return " ".join(sentences)
+
+
+def judged(verdicts: Iterable[str]) -> str:
+    """What became of the measures that something was expected of."""
+    told = Counter(verdicts)
+    if not told:
+        return "No expectation was judged in these runs."
+    one = told["pass"] == 1
+    verb, pronoun = ("lies", "it") if one else ("lie", "they")
+    should = f"{verb} where the client's own settings, or the scenario's bounds, say {pronoun} should"
+    return sentence(f"{told['pass']:,} of {figures.many(told.total(), 'measure')} {should}", told)
+
+
+def statistics(verdicts: Iterable[str]) -> str:
+    """What became of what was expected of all runs of a case together."""
+    told = Counter(verdicts)
+    verb = "holds" if told["pass"] == 1 else "hold"
+    return sentence(f"{told['pass']:,} of {figures.many(told.total(), 'statistic')} over repeats {verb}", told)
+
+
+def sentence(first: str, told: Counter[str]) -> str:
+    failed, unsure = told["fail"], told["inconclusive"]
+    rest = [f"{failed:,} {'does' if failed == 1 else 'do'} not"] if failed else []
+    return "; ".join([first, *rest, *([f"{unsure:,} tested nothing"] if unsure else [])]) + "."
 
 
 def facts(runs: Sequence[Row], manifests: Sequence[Manifest]) -> str:

@@ -13,7 +13,8 @@ from reports.pages.cut import Cut, cut
 from reports.pages.verdicts import GRAVEST_FIRST, gravest, of_outcomes
 
 MOST_ROWS = 900
-"""Rows of the page's table: at some 1.5 KB each, formulas too, about half of what a page may weigh."""
+"""Rows of the page's table, each scenario's own line among them: at some 1.5 KB each about half of what a page may
+weigh."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +64,7 @@ class Scenario:
     strip: Strip | None
     span: str
     cases: int
+    longest_s: float | None
     farthest: float
     """Of its rows' medians from their predictions, in tolerances."""
     left_out: int = 0
@@ -122,7 +124,7 @@ def scenarios_of(rows: Sequence[TimeRow], cases: Mapping[tuple[Any, ...], Case])
             break
         left_out = max(0, len(one.rows) - room)
         shown.append(replace(one, rows=one.rows[:room], left_out=left_out) if left_out else one)
-        room -= len(one.rows)
+        room -= len(one.rows) + 1
     return cut([*shown, *made[len(shown) :]], len(shown), "report/timeouts.parquet")
 
 
@@ -142,6 +144,7 @@ def scenario_of(own: Sequence[TimeRow], cases: Mapping[tuple[Any, ...], Case]) -
         strip=overview_of([one.strip for one in own if one.strip]),
         span=span_of(times),
         cases=len(keys),
+        longest_s=max((row["median"] for row in times), default=None),
         farthest=max((tolerances_off(one.row) for one in own), default=0.0),
     )
 

@@ -2,39 +2,28 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from harness.records.manifest import Manifest
 from reports.charts.letters import badges
 from reports.charts.timeline import Timeline, marked_alike
 from reports.pages import summary
 from reports.pages.agreement import Agreements, agreements_of
-from reports.pages.cases import Case, Names, Row, cases_of, key_of
+from reports.pages.attempts import Attempts, attempts_of
+from reports.pages.attention import Attention, attention_of
+from reports.pages.cases import Names, Row, cases_of
 from reports.pages.choice import Choice
 from reports.pages.claims import Claim, claims_of
 from reports.pages.cut import Cut, cut
-from reports.pages.groups import GroupRow, groups_of
+from reports.pages.groups import GroupRow, groups_of, told_of
 from reports.pages.heat import Heat, heat_of
 from reports.pages.recovery import Recovery, recovery_of
 from reports.pages.runs import Noise, RunRow, noise_of, runs_of
 from reports.pages.times import Scenario, TimeRow, scenarios_of, time_rows
-from reports.pages.verdicts import GRAVEST_FIRST
 from reports.pages.waits import Waits, waits_of
 
 Tables = Mapping[str, Sequence[Row]]
-MOST_ATTENTION = 40
 MOST_UNJUDGED = 250
 MOST_QUARANTINED = 200
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Attention:
-    """A case that is not a pass: what is wrong, and how to see it again. `line`: it has a time line below."""
-
-    case: Case
-    client: str
-    rows: tuple[TimeRow, ...]
-    line: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,13 +37,14 @@ class Page:
     heat: Heat
     claims: tuple[Claim, ...]
     scenarios: Cut[Scenario]
-    judged: tuple[int, int]
-    """Rows that held, and all that were judged."""
+    judged_finding: str
     groups: Cut[GroupRow]
+    groups_finding: str
     agreement: Agreements | None
     recovery: Recovery | None
     timelines: tuple[tuple[Choice, str, Timeline], ...]
     waits: Waits | None
+    attempts: Attempts | None
     unjudged: Cut[TimeRow]
     runs: Cut[RunRow]
     noise: Noise | None
@@ -69,7 +59,7 @@ def page_of(
     timelines: Sequence[tuple[Choice, Timeline]],
 ) -> Page:
     runs = tables["runs"]
-    cases = cases_of(runs)
+    cases = cases_of(runs, tables["groups"])
     names = Names.among(cases)
     asked = [row for row in tables["timeouts"] if row["formula"] or "(" not in row["measure"]]
     rows = time_rows(asked, cases, names)
@@ -91,43 +81,21 @@ def page_of(
         facts=summary.facts(runs, manifests),
         warnings=summary.warnings(runs, manifests, len(quarantined)),
         counts=summary.counts(cases.values()),
-        attention=attention(cases, judged, names, drawn),
+        attention=attention_of(cases, judged, tables["waits"], names, marks, drawn),
         heat=heat,
         claims=claims,
         scenarios=scenarios_of(judged, cases),
-        judged=(sum(row.verdict == "pass" for row in judged), len(judged)),
+        judged_finding=summary.judged(row.verdict for row in judged),
         groups=groups_of(tables["groups"], names),
+        groups_finding=summary.statistics(row["verdict"] for row in told_of(tables["groups"])),
         agreement=agreement,
         recovery=recovery_of(tables["recovery"], names),
         timelines=tuple((choice, names.of(choice.run), marked_alike(line, marks)) for choice, line in timelines),
         waits=waits_of(tables["waits"], tables["timeouts"], names, marks),
+        attempts=attempts_of(tables["attempts"], cases, names),
         unjudged=cut(told, MOST_UNJUDGED, "report/timeouts.parquet", worst_first=False),
         runs=runs_of(runs, names),
         noise=noise_of(tables["noise"]),
         environment=summary.environment(runs, manifests),
         quarantined=cut(quarantined, MOST_QUARANTINED, "report/quarantined.parquet", worst_first=False),
     )
-
-
-def attention(
-    cases: Mapping[tuple[Any, ...], Case], rows: Sequence[TimeRow], names: Names, drawn: set[str]
-) -> Cut[Attention]:
-    """Cases that did not pass, the gravest first, each with the rows that are to blame."""
-    worst = sorted(
-        ((key, case) for key, case in cases.items() if case.verdict not in ("pass", "skipped")),
-        key=lambda one: GRAVEST_FIRST.index(one[1].verdict),
-    )
-    to_blame: dict[tuple[Any, ...], list[TimeRow]] = {}
-    for row in rows:
-        if row.verdict in ("fail", "inconclusive"):
-            to_blame.setdefault(key_of(row.row), []).append(row)
-    found = (
-        Attention(
-            case=case,
-            client=names.of(case.first),
-            rows=tuple(to_blame.get(key, ())),
-            line=next((run["run_id"] for run in case.runs if run["run_id"] in drawn), ""),
-        )
-        for key, case in worst
-    )
-    return cut(found, MOST_ATTENTION, "the table below")

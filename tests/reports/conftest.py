@@ -5,7 +5,9 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
 from pyspark.sql import SparkSession
 
 from harness.records.event import EventRecord
@@ -17,11 +19,15 @@ from reports.ingest.records import Records, read_folders
 from reports.jvm.archive import archive_for
 from reports.jvm.rehearsal import Blackhole, Trace, write_lines, write_suite
 from reports.jvm.runtime import find_java
+from reports.pages.page import write_page
+from reports.pages.view import page_of
 from reports.report import make_report
 from reports.result import ReportResult
 from reports.session import spark_session
 
 sys.path.insert(0, str(Path(__file__).parent))  # helpers, under import-mode=importlib
+from in_chromium import FLAGS, Tables, opened
+from rich_rows import agreement_row, outcome_row, recovery_rows
 
 HOSTILE = "<script>alert('x')</script> & \"quoted\" | `ticks` *stars* <img src=x onerror=alert(1)>"
 CASES = [Blackhole(brokers=n, bootstrap=k, retries=m) for n, k in ((1, 1), (3, 1), (3, 3)) for m in (0, 1, 3)]
@@ -189,3 +195,56 @@ def chromium() -> str:
     if found is None:
         pytest.skip(f"no Chromium on PATH (looked for {', '.join(BROWSERS)})")
     return found
+
+
+@pytest.fixture(scope="module")
+def browser(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        found = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
+        yield found
+        found.close()
+
+
+@pytest.fixture
+def heard() -> list[str]:
+    """What a page must not do: errors on the console, requests, dialogs."""
+    return []
+
+
+@pytest.fixture(scope="module")
+def tables(built: ReportResult, hostile_text: str) -> Tables:
+    """The seeded suite's tables, and by hand what it lacks: agreement of every kind, and recovery. Text is hostile."""
+    found = {name: pq.read_table(path).to_pylist() for name, path in built.tables.items()}
+    for row in found["groups"]:
+        row["reason"] = hostile_text
+    found["agreement"] = [agreement_row(outcome) for outcome in ("differs", "unsure", "explained", *["agrees"] * 12)]
+    found["agreement"].append(
+        agreement_row("differs", real=(1.0, 1.1, 1.2), name=hostile_text, case=hostile_text, fault=hostile_text)
+    )
+    found["agreement"].append(outcome_row("differs", hostile_text, "i/o timeout"))
+    times = [(0.3, False), (0.9, False), (2.0, True)]
+    found["recovery"] = [
+        row
+        for place in range(12)
+        for row in recovery_rows(times, scenario=f"heal-{place}", client_version=f"1.{place % 3}", case=f"a={place}")
+    ]
+    found["recovery"] += recovery_rows(times, scenario=hostile_text, fault=hostile_text, case=hostile_text, dark_s=60.0)
+    return found
+
+
+@pytest.fixture(scope="module")
+def rich(built: ReportResult, tables: Tables, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A page with every section in it."""
+    page = page_of(tables, (), tables["quarantined"], ())
+    return write_page(page, tmp_path_factory.mktemp("rich") / "a page #1.html")
+
+
+@pytest.fixture
+def opened_page(browser: Browser, heard: list[str]) -> Iterator[Callable[..., Page]]:
+    """Opens pages, by their file or their address; none of them may have said anything in the end."""
+
+    def of(page: Path | str, **other: object) -> Page:
+        return opened(browser, page, heard, **other)
+
+    yield of
+    assert [line for line in heard if not line.startswith("request: data:")] == []

@@ -1,25 +1,19 @@
 """Protects the page in a real browser: silent, self-contained, readable on a telephone, usable from the keyboard."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from time import perf_counter
-from urllib.parse import quote
 
-import pyarrow.parquet as pq
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, sync_playwright
-from rich_rows import agreement_row, grown, outcome_row, recovery_rows
+from in_chromium import Tables, address_of, opened
+from playwright.sync_api import Browser
+from rich_rows import grown
 
 from reports.pages.page import write_page
 from reports.pages.view import page_of
 from reports.result import ReportResult
 
 pytestmark = [pytest.mark.spark, pytest.mark.browser]
-FLAGS = [
-    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-    "--disable-background-networking", "--disable-component-update", "--disable-sync",
-]  # fmt: skip
 WIDTHS = (360, 768, 1440)
 CONTRAST = 4.5
 """WCAG 2.2 AA for text of ordinary size."""
@@ -54,83 +48,6 @@ OPEN_ALL = "for (const one of document.querySelectorAll('details')) one.open = t
 HAS_OUTLINE = """
 () => document.activeElement === document.body || getComputedStyle(document.activeElement).outlineStyle !== "none"
 """
-
-
-@pytest.fixture(scope="module")
-def browser(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        found = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
-        yield found
-        found.close()
-
-
-@pytest.fixture
-def heard() -> list[str]:
-    """What a page must not do: errors on the console, requests, dialogs."""
-    return []
-
-
-Tables = dict[str, list[dict[str, object]]]
-
-
-@pytest.fixture(scope="module")
-def tables(built: ReportResult, hostile_text: str) -> Tables:
-    """The seeded suite's tables, and by hand what it lacks: agreement of every kind, and recovery. Text is hostile."""
-    found = {name: pq.read_table(path).to_pylist() for name, path in built.tables.items()}
-    for row in found["groups"]:
-        row["reason"] = hostile_text
-    found["agreement"] = [agreement_row(outcome) for outcome in ("differs", "unsure", "explained", *["agrees"] * 12)]
-    found["agreement"].append(
-        agreement_row("differs", real=(1.0, 1.1, 1.2), name=hostile_text, case=hostile_text, fault=hostile_text)
-    )
-    found["agreement"].append(outcome_row("differs", hostile_text, "i/o timeout"))
-    times = [(0.3, False), (0.9, False), (2.0, True)]
-    found["recovery"] = [
-        row
-        for place in range(12)
-        for row in recovery_rows(times, scenario=f"heal-{place}", client_version=f"1.{place % 3}", case=f"a={place}")
-    ]
-    found["recovery"] += recovery_rows(times, scenario=hostile_text, fault=hostile_text, case=hostile_text, dark_s=60.0)
-    return found
-
-
-@pytest.fixture(scope="module")
-def rich(built: ReportResult, tables: Tables, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A page with every section in it."""
-    page = page_of(tables, (), tables["quarantined"], ())
-    return write_page(page, tmp_path_factory.mktemp("rich") / "a page #1.html")
-
-
-def opened(
-    browser: Browser,
-    built: ReportResult | Path,
-    heard: list[str],
-    *,
-    width: int = 1440,
-    scheme: str = "light",
-    **other: object,
-) -> Page:
-    context = browser.new_context(
-        viewport={"width": width, "height": 800},
-        color_scheme=scheme,
-        permissions=["clipboard-read", "clipboard-write"],
-        **other,
-    )
-    page = context.new_page()
-    page.set_default_timeout(20_000)
-    page.on("console", lambda message: heard.append(f"console: {message.text}"))
-    page.on("pageerror", lambda error: heard.append(f"error: {error}"))
-    page.on("dialog", lambda dialog: heard.append(f"dialog: {dialog.message}"))
-    page.on(
-        "request",
-        lambda request: heard.append(f"request: {request.url}") if request.is_navigation_request() is False else None,
-    )
-    page.goto(address_of(built if isinstance(built, Path) else built.page))
-    return page
-
-
-def address_of(file: Path) -> str:
-    return "file://" + quote(str(file))
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -351,7 +268,7 @@ def test_it_prints(browser: Browser, built: ReportResult, heard: list[str]) -> N
     page.set_viewport_size({"width": 718, "height": 1000})
     page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
     assert page.locator(".times tr[data-verdict]:visible").count() > 20
-    assert page.locator("button:visible, input:visible").count() == 0
+    assert page.locator("button:not(.sort):visible, input:visible").count() == 0
     assert page.evaluate("document.documentElement.scrollWidth") <= 718
     assert len(page.pdf(format="A4")) > 20_000
     page.evaluate("window.dispatchEvent(new Event('afterprint'))")

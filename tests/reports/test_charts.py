@@ -7,11 +7,11 @@ import pytest
 from reports.charts.axis import Axis
 from reports.charts.letters import badges
 from reports.charts.spans import covered_s, spans_of
-from reports.charts.strip import EDGE, MIDDLE, REACH, strip_of
+from reports.charts.strip import EDGE, MIDDLE, REACH, overview_of, strip_of
 from reports.charts.timeline import (
-    BETWEEN,
     BETWEEN_DIALS,
     CLIENT_ITSELF,
+    NOT_TOLD,
     ON_THE_WIRE,
     Timeline,
     marked_alike,
@@ -172,5 +172,39 @@ def test_a_client_that_traces_nothing_has_time_between_waits_only() -> None:
     record = run.model_dump()
     line = timeline_of(record, record["expectations"][0], [])
     assert line.lanes == ()
-    assert line.rows[-1].name == BETWEEN
+    assert line.rows[-1].name == NOT_TOLD
     assert line.rows[-1].measured_s == pytest.approx(line.lasted_s)
+
+
+def test_a_scenario_s_strip_shows_what_misses_a_bound_beside_what_holds_exactly() -> None:
+    """Of a bound that holds nothing is drawn: the run lies anywhere below it."""
+    exact, held, missed, far = (
+        strip_of(row([8.85])),
+        strip_of(row([2.0], kind="at_most", low=None)),
+        strip_of(row([9.4], kind="at_most", low=None)),
+        strip_of(row([90.0], kind="at_most", low=None)),
+    )
+    assert exact is not None
+    assert held is not None
+    assert missed is not None
+    assert far is not None
+    alone = overview_of([exact, held])
+    assert alone is not None
+    assert [dot.at for dot in alone.dots] == [MIDDLE]
+    told = overview_of([exact, held, missed, far])
+    assert told is not None
+    assert [dot.at > MIDDLE for dot in told.dots] == [False, True]
+    assert told.beyond_right == "1"
+
+
+def test_a_bound_that_names_no_setting_leaves_no_wait_outside_of_it() -> None:
+    run, events = Blackhole().run(1)
+    record = run.model_dump()
+    term = {"text": "3s", "setting": None, "count": 1.0, "each": 3.0, "total": 3.0}
+    bound = {**record["expectations"][0], "kind": "at_most", "predicted": 3.0, "terms": [term]}
+    line = timeline_of(record, bound, [event.model_dump() for event in events])
+    assert not any(block.outside for lane in line.lanes for block in lane.blocks)
+    assert (line.said_by, line.by_formula) == ("the bound", False)
+    [row_of_bound] = [one for one in line.rows if one.name == "3s"]
+    assert row_of_bound.measured_s is None, "nobody waits on a number"
+    assert (line.total.formula_s, line.total.measured_s) == (3.0, line.lasted_s)

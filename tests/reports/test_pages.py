@@ -6,7 +6,8 @@ import pytest
 
 from reports import figures
 from reports.jvm.rehearsal import Blackhole
-from reports.pages.cases import Case
+from reports.pages.attention import tally
+from reports.pages.cases import Case, told_once
 from reports.pages.choice import ANY, FAILED, MOST_FAILED, REPRESENTATIVE, choose
 from reports.pages.markdown import code, line, text, within
 from reports.pages.summary import headline
@@ -29,6 +30,8 @@ def case(cell: Blackhole, *, verdict: str = "pass", repeats: int = 3, **changes:
     ("verdicts", "sentence"),
     [
         (["pass"], "The one case held."),
+        (["inconclusive"], "The one case tested nothing."),
+        (["lab_error"], "The one case met an error of the lab."),
         (["pass"] * 3, "All 3 cases held."),
         (["pass", "fail", "inconclusive"], "1 of 3 cases failed; 1 tested nothing."),
         (["pass", "inconclusive"], "1 of 2 cases held; 1 tested nothing."),
@@ -42,14 +45,15 @@ def test_the_sentence_at_the_top(verdicts: list[str], sentence: str) -> None:
 
 def test_the_gravest_run_speaks_for_its_case() -> None:
     mixed = Case((*case(Blackhole(), repeats=2).runs, *case(Blackhole(), verdict="inconclusive", repeats=1).runs))
-    assert (mixed.verdict, mixed.tally) == ("inconclusive", "1 of 3")
+    assert (mixed.verdict, tally([mixed])) == ("inconclusive", "1 of 3 runs")
+    assert tally([mixed, mixed]) == "2 of 6 runs, 2 cases"
 
 
 def test_reasons_that_differ_in_figures_are_told_once() -> None:
     runs = case(Blackhole(), verdict="fail").runs
     for number, run in enumerate(runs):
         run["reasons"] = (f"was {number}.5 s, not 8.850 s", "also slow")
-    assert Case(runs).reasons == ("was 0.5 s, not 8.850 s", "also slow")
+    assert told_once(Case(runs).reasons) == ("was 0.5 s, not 8.850 s", "also slow")
 
 
 def test_the_time_line_is_that_of_the_median_run_of_the_shortest_telling_case() -> None:

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from rich_rows import EXPLAINED, agreement_row, outcome_row, recovery_rows
+from rich_rows import EXPLAINED, agreement_row, group_row, outcome_row, recovery_rows
 
 from reports.charts.compare import Compare, Marked, reach_of
 from reports.charts.curve import Curves, curve_of, last_of
@@ -44,7 +44,7 @@ def test_a_cell_has_the_longest_wait_and_the_gravest_verdict_of_its_cases() -> N
     good, bad = run(scenario="a"), run(scenario="b", verdict="fail")
     [(client, [cell])] = heat([good, bad], [waited(good, 45.0), waited(bad, 2.0)]).rows
     assert client == "sarama 1.27.2"
-    assert (cell.number, cell.shade, cell.verdict, cell.cases) == ("45.00 s", len(STEPS_S), "fail", 2)
+    assert (cell.number, cell.shade, cell.verdict, cell.cases) == ("45.00 s", len(STEPS_S), "fail", "1 of 2 cases")
 
 
 def test_an_error_says_more_than_a_longer_answer_and_without_one_the_answer_stands() -> None:
@@ -216,6 +216,8 @@ def test_a_curve_is_drawn_in_steps_up_to_the_axis_end() -> None:
     assert drawn.last_s == 2.0
     assert drawn.at(0.001) == 0.0
     assert "V50" in drawn.svg
+    assert [text for _, text in drawn.ticks] == ["0.01 s", "0.1 s", "1 s", "2 s"]
+    assert [text for _, text in Curves((), 10.0, "").ticks] == ["0.01 s", "0.1 s", "1 s", "10 s"]
     assert drawn.line(curve).endswith("V0H100")
 
 
@@ -247,42 +249,33 @@ def test_one_long_outage_does_not_make_the_others_invisible() -> None:
     assert all(one.dark_share + one.felt_share <= 100.01 for one in found.outages)
 
 
-def group(**changes: Any) -> Row:
-    told = {
-        "scenario": "s", "environment": "local", "client": "sarama", "client_version": "1.27.2", "driver": "bundled",
-        "brokers": 1, "case": "", "statistic": "share", "of": "probe.outcome == 'failed'", "q": None, "kind": "equals",
-        "unit": "share", "predicted": 1 / 6, "low": 0.08, "high": 0.25, "estimate": 0.2, "interval_low": 0.12,
-        "interval_high": 0.31, "measured": 40, "needed": 120, "verdict": "inconclusive", "outcome": "inconclusive",
-        "reason": None, "line": 3,
-    }  # fmt: skip
-    return {**told, **changes}
-
-
 def test_statistics_tell_how_sure_they_are_and_how_many_runs_it_takes() -> None:
     names = Names(frozenset(), places=False, faults={})
-    held = group(statistic="quantile", q=0.95, of="probe.time_to_end", unit="s", verdict="pass", outcome="held",
+    held = group_row(statistic="quantile", q=0.95, of="probe.time_to_end", unit="s", verdict="pass", outcome="held",
                  needed=None, kind="at_most", low=None)  # fmt: skip
-    rows = [held, group(), group(kind="claim"), group(outcome="skipped")]
+    rows = [held, group_row(), group_row(kind="claim"), group_row(outcome="skipped")]
     first, second = groups_of(rows, names)
     assert (first.what, first.expected, first.tolerance) == (
         "share of runs with probe.outcome == 'failed'", "16.7 %", "\u00b1 8.3 points",
     )  # fmt: skip
     assert (first.interval, first.runs) == ("12.0 % to 31.0 %", "40 runs, needs about 120")
+    [told] = groups_of([group_row(reason="40 runs are too few: needs 120 runs")], names)
+    assert told.runs == "", "the reason says it"
     assert (second.what, second.expected) == ("95 % quantile of probe.time_to_end", "\u2264 0.167 s")
 
 
 def test_an_estimate_is_drawn_between_its_bounds() -> None:
-    drawn = bounded_of(group())
+    drawn = bounded_of(group_row())
     assert drawn is not None
     assert drawn.tick is not None
     assert drawn.span is not None
     assert drawn.estimate is not None
     assert drawn.band[0] < drawn.tick < drawn.estimate < drawn.band[1] < drawn.span[1] <= 100
-    open_ended = bounded_of(group(interval_high=None, high=None, kind="at_least"))
+    open_ended = bounded_of(group_row(interval_high=None, high=None, kind="at_least"))
     assert open_ended is not None
     assert open_ended.span is not None
     assert (open_ended.span[1], open_ended.band[1]) == (100.0, 100.0)
-    assert bounded_of(group(estimate=None)) is None
+    assert bounded_of(group_row(estimate=None)) is None
 
 
 def test_the_worst_run_is_the_one_farthest_in_its_own_tolerance() -> None:
@@ -311,7 +304,7 @@ def test_what_is_cut_says_so() -> None:
     few, many = cut("abc", 5, "report/x.parquet"), cut("abcdefgh", 3, "report/x.parquet")
     assert (few.words, list(few)) == ("", ["a", "b", "c"])
     assert cut("abcdefgh", 3, "x", worst_first=False).words == "the first 3 of 8; all of them are in x"
-    assert many.words == "the first 3 of 8, the worst first; all of them are in report/x.parquet"
+    assert many.words == "the 3 worst of 8; all of them are in report/x.parquet"
 
 
 def test_charts_hold_text_as_text() -> None:

@@ -1,5 +1,5 @@
 "use strict";
-// Filters that live in the address, and copying of commands. The page says everything without this script too.
+// Filters and orders that live in the address, and copying of commands. The page says everything without this script too.
 (() => {
   const every = (selector, within = document) => [...within.querySelectorAll(selector)];
   const byId = (id) => document.getElementById(id);
@@ -50,7 +50,7 @@
   };
   const address = (found) => {
     const kept = new URLSearchParams();
-    for (const name of [...NAMES, "at"]) if (found.get(name)) kept.set(name, found.get(name));
+    for (const name of [...NAMES, "sort", "at"]) if (found.get(name)) kept.set(name, found.get(name));
     const at = kept.get("at");
     return "#" + (at && [...kept.keys()].length === 1 ? at : kept.toString());
   };
@@ -82,8 +82,102 @@
     return item;
   };
 
-  const filter = () => {
+  // Orders: a button in each heading; sort=-runs.took,times.case stands in the address, a minus for the largest first.
+  const order = new Intl.Collator("en", { numeric: true });
+  const headsOf = (table) => every("[data-by]", table.tHead ?? table.querySelector(".head"));
+  const bodyOf = (table) => table.tBodies?.[0] ?? table;
+  const rowsOf = (table) => [...bodyOf(table).children].filter((row) => !row.matches(".head"));
+  const pools = new Map(); // what is ordered together: a table, or one that goes on in a second one
+  for (const table of every("[data-sort]")) {
+    const name = table.dataset.sort;
+    const key = "across" in table.dataset ? name : table;
+    if (!pools.has(key)) pools.set(key, { name, tables: [], rows: [], now: "" });
+    pools.get(key).tables.push(table);
+    pools.get(key).rows.push(...rowsOf(table));
+  }
+  const ordersOf = (found) => new Map((found.get("sort") || "").split(",").filter((one) => one.includes(".")).map((one) => {
+    const [name, by] = one.replace(/^-/, "").split(".");
+    return [name, { by, down: one.startsWith("-") }];
+  }));
+  const valueOf = (row, place) => {
+    const cell = (row.tagName === "TR" ? row : row.firstElementChild).children[place];
+    const figure = cell.dataset.n;
+    return figure === undefined ? cell.textContent.trim() : figure === "" ? null : Number(figure);
+  };
+  const ordered = (rows, place, down) => rows.map((row) => [valueOf(row, place), row]).sort(([one], [other]) => {
+    if (one === null || other === null) return (one === null) - (other === null); // what is not known comes last
+    const difference = typeof one === "number" ? one - other : order.compare(one, other);
+    return down ? -difference : difference;
+  }).map(([, row]) => row);
+  const arrange = (found) => {
+    const orders = ordersOf(found);
+    const told = new Map();
+    for (const pool of pools.values()) {
+      const chosen = orders.get(pool.name);
+      const place = chosen ? headsOf(pool.tables[0]).findIndex((head) => head.dataset.by === chosen.by) : -1;
+      if (place >= 0) {
+        const name = headsOf(pool.tables[0])[place].dataset.by;
+        told.set(pool.name, `“${pool.tables[0].dataset.of}” by ${name}, ${chosen.down ? "descending" : "ascending"}`);
+      }
+      const now = place < 0 ? "" : `${chosen.down ? "-" : ""}${chosen.by}`;
+      if (now === pool.now) continue;
+      pool.now = now;
+      let rows = pool.rows;
+      if (now) {
+        const head = headsOf(pool.tables[0])[place];
+        rows = ordered(rows, [...head.parentElement.children].indexOf(head) - (head.tagName === "TH" ? 0 : 1), chosen.down);
+      }
+      rows = [...rows];
+      for (const table of pool.tables) {
+        bodyOf(table).append(...rows.splice(0, rowsOf(table).length));
+        table.classList.toggle("sorted", now !== "");
+        headsOf(table).forEach((head, index) => {
+          const direction = index === place ? (chosen.down ? "descending" : "ascending") : "";
+          if (head.tagName !== "TH") head.firstElementChild?.setAttribute("aria-pressed", String(direction !== ""));
+          else if (direction) head.setAttribute("aria-sort", direction);
+          else head.removeAttribute("aria-sort");
+          head.dataset.now = direction;
+        });
+      }
+    }
+    return [...told.values()];
+  };
+  const turn = (head, name) => {
     const { found } = wanted();
+    const orders = ordersOf(found);
+    const now = orders.get(name);
+    const first = "down" in head.dataset;
+    const next = now?.by !== head.dataset.by ? first : now.down === first ? !first : undefined;
+    orders.delete(name);
+    if (next !== undefined) orders.set(name, { by: head.dataset.by, down: next });
+    found.set("sort", [...orders].map(([one, { by, down }]) => `${down ? "-" : ""}${one}.${by}`).join(","));
+    const place = head.closest("details[id]")?.id ?? head.closest("section").getAttribute("aria-labelledby");
+    found.set("at", place);
+    history.pushState(null, "", address(found));
+    show();
+  };
+  for (const pool of pools.values()) {
+    if (pool.rows.length < 2) continue;
+    for (const table of pool.tables) {
+      const line = table.querySelector(":scope > .head");
+      line?.removeAttribute("aria-hidden");
+      line?.setAttribute("role", "group");
+      line?.setAttribute("aria-label", `Order of “${table.dataset.of}”`);
+      for (const head of headsOf(table)) {
+        const button = document.createElement("button");
+        button.type = "button";
+        button.className = "sort";
+        button.textContent = head.textContent;
+        if (line) button.setAttribute("aria-pressed", "false");
+        button.addEventListener("click", () => turn(head, pool.name));
+        head.replaceChildren(button);
+      }
+    }
+  }
+
+  const show = () => {
+    const { found } = wanted();
+    const sorted = arrange(found);
     const filters = Object.fromEntries(NAMES.map((name) => [name, found.get(name) || ""]));
     const active = NAMES.some((name) => filters[name]);
     if (document.activeElement !== find) find.value = filters.find;
@@ -109,8 +203,11 @@
     const seen = rows.filter((row) => !row.hidden && row.matches(".times tr")).length;
     const word = links.find((link) => filters.show && link.dataset.show === filters.show)?.dataset.word;
     const told = [word, filters.client, filters.fault, filters.find].filter(Boolean).map((one) => `“${one}”`).join(", ");
-    byId("shown").textContent = active
-      ? `Showing only what is ${told}: ${seen} ${seen === 1 ? "measure" : "measures"}. Choose “all” to see everything.` : "";
+    const lines = [];
+    if (active) lines.push(`Showing only what is ${told}: ${seen} ${seen === 1 ? "measure" : "measures"}.`);
+    if (sorted.length) lines.push(`Sorted: ${sorted.join("; ")}.`);
+    if (lines.length) lines.push("Choose “all” to see everything as it was.");
+    byId("shown").textContent = lines.join(" ");
   };
 
   // Links: a filter is added to those that are set, a place is gone to without losing them.
@@ -133,7 +230,7 @@
     found.delete("at");
     if ("show" in link.dataset) {
       if (link.dataset.show) found.set("show", link.dataset.show);
-      else for (const name of NAMES) found.delete(name);
+      else for (const name of [...NAMES, "sort"]) found.delete(name);
     } else if (link.hash.includes("=")) {
       const chosen = [...new URLSearchParams(link.hash.slice(1))];
       const again = chosen.every(([name, value]) => found.get(name) === value);
@@ -155,8 +252,8 @@
     found.set("find", find.value);
     location.replace(address(found));
   });
-  window.addEventListener("hashchange", () => { filter(); go(wanted().at); });
-  filter();
+  window.addEventListener("hashchange", () => { show(); go(wanted().at); });
+  show();
   if (location.hash.includes("=")) go(wanted().at, "instant");
 
   // On paper, everything is open but the longest lists.

@@ -1,0 +1,146 @@
+"""What was tried: how often a call delivered, dialled and asked for metadata before it came back, how that ended."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import Any
+
+from reports import figures
+from reports.pages.cases import Case, Names, Row, key_of, told_once
+from reports.pages.cut import Cut
+from reports.pages.times import parameters_of
+
+MOST = 60
+MOST_ERRORS = 3
+KINDS = ("attempt", "dial", "refresh")
+WORDS = (("attempt", "attempts"), ("dial", "dials"), ("metadata refresh", "metadata refreshes"))
+WELL = ("ok", "connected", "seen on the wire")
+"""How tries end that nobody has to look at."""
+NO_OPERATION = "between calls"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tried:
+    """Tries of one kind: the median of a run, as a figure and as text; how they ended, and how long each took."""
+
+    count: float
+    spread: str
+    endings: str
+    took: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AttemptRow:
+    """One operation of one case; `kinds` in the order of KINDS, None where nothing of the kind was seen."""
+
+    scenario: str
+    client: str
+    fault: str
+    verdict: str
+    case: tuple[tuple[str, str], ...]
+    operation: str
+    runs: int
+    kinds: tuple[Tried | None, ...]
+    errors: tuple[str, ...]
+
+    @property
+    def tries(self) -> float:
+        return sum(one.count for one in self.kinds if one)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attempts:
+    """`rows` by how much was tried, the most first. `plain` operations came through with one try of a kind each: they
+    are counted, not shown."""
+
+    rows: Cut[AttemptRow]
+    plain: int
+    finding: str
+
+
+def attempts_of(rows: Sequence[Row], cases: Mapping[tuple[Any, ...], Case], names: Names) -> Attempts | None:
+    """None where no client told of its tries, and none were seen on the wire."""
+    together: dict[tuple[Any, ...], list[Row]] = {}
+    for row in rows:
+        together.setdefault((*key_of(row), row["operation"]), []).append(row)
+    told = [own for own in together.values() if not is_plain(own)]
+    if not together:
+        return None
+    made = [attempt_row(own, len(cases[key_of(own[0])].runs), names) for own in told]
+    made.sort(key=lambda one: -one.tries)
+    shown = Cut(tuple(made[:MOST]), len(made), "report/attempts.parquet", worst_first=False)
+    plain = len(together) - len(told)
+    return Attempts(rows=shown, plain=plain, finding=finding(made, plain))
+
+
+def is_plain(own: Iterable[Row]) -> bool:
+    return all(row["count"] == 1 and row["outcome"] in WELL for row in own)
+
+
+def attempt_row(own: Sequence[Row], runs: int, names: Names) -> AttemptRow:
+    first = own[0]
+    return AttemptRow(
+        scenario=first["scenario"],
+        client=names.of(first),
+        fault=names.fault(first),
+        verdict=names.verdict(first),
+        case=parameters_of(first["case"]),
+        operation=first["operation"] or NO_OPERATION,
+        runs=runs,
+        kinds=tuple(tried_of([row for row in own if row["tried"] == kind], runs) for kind in KINDS),
+        errors=told_once((error for row in own for error in row["errors"] or []), most=MOST_ERRORS),
+    )
+
+
+def tried_of(own: Sequence[Row], runs: int) -> Tried | None:
+    """A run that is not among the rows tried nothing of the kind: it counts as none."""
+    if not own:
+        return None
+    of_run = of_runs(own, runs)
+    endings = {
+        outcome: of_runs([row for row in own if row["outcome"] == outcome], runs) for outcome in ending_words(own)
+    }
+    low, high = min(of_run), max(of_run)
+    return Tried(
+        count=median(of_run),
+        spread=f"{low} to {high}" if low != high else "",
+        endings=", ".join(f"{median(counts):g} {outcome}" for outcome, counts in endings.items() if median(counts)),
+        took=took_of(own),
+    )
+
+
+def of_runs(own: Iterable[Row], runs: int) -> list[int]:
+    """Tries run by run; those of runs without any are the zeros."""
+    counted: dict[tuple[Any, ...], int] = {}
+    for row in own:
+        place = (row["suite"], row["run_id"])
+        counted[place] = counted.get(place, 0) + row["count"]
+    return [*counted.values(), *[0] * (runs - len(counted))]
+
+
+def ending_words(own: Iterable[Row]) -> list[str]:
+    """What went wrong before what did not."""
+    return sorted({row["outcome"] for row in own}, key=lambda outcome: (outcome in WELL, outcome))
+
+
+def took_of(own: Iterable[Row]) -> str:
+    """`0.50 s each`, `1 ms to 0.50 s each`; nothing where no end was seen."""
+    known = [(row["min_s"], row["max_s"]) for row in own if row["min_s"] is not None]
+    if not known:
+        return ""
+    low, high = figures.short(min(low for low, _ in known)), figures.short(max(high for _, high in known))
+    return f"{low} each" if low == high else f"{low} to {high} each"
+
+
+def finding(made: Sequence[AttemptRow], plain: int) -> str:
+    calls = figures.many(plain, "operation")
+    if not made:
+        return f"Every operation came through at the first try: {calls}."
+    worst = made[0]
+    most = ", ".join(
+        f"{one.count:g} {single if one.count == 1 else several}"
+        for (single, several), one in zip(WORDS, worst.kinds, strict=True)
+        if one and one.count
+    )
+    rest = f" {calls} came through at the first try." if plain else ""
+    return f"Most was tried by {worst.operation} of {worst.scenario} ({worst.client}): {most}.{rest}"

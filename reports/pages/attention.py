@@ -1,0 +1,142 @@
+"""What needs attention: cases that did not pass, the worst first, with what is to blame and how to see them again."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from reports import figures
+from reports.charts.letters import Badge
+from reports.pages.blame import Blame, blame_of
+from reports.pages.cases import Case, Names, Row, key_of, told_once
+from reports.pages.cut import Cut, cut
+from reports.pages.groups import statistic
+from reports.pages.times import TimeRow
+from reports.pages.verdicts import GRAVEST_FIRST
+
+MOST = 40
+MOST_ROWS = 12
+"""Rows of one card: the others stand in the table below."""
+Key = tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attention:
+    """The cases of a scenario and a client that went wrong in the same way. `rows` are those that failed, the worst
+    first; `told` is what the client's error said, `replay` runs the worst case again, `line` is the run with a time
+    line below."""
+
+    scenario: str
+    client: str
+    environment: str
+    fault: str
+    verdict: str
+    cases: tuple[Case, ...]
+    tally: str
+    reasons: tuple[str, ...]
+    rows: Cut[TimeRow]
+    told: str
+    blame: Blame | None
+    replay: str
+    line: str
+
+    @property
+    def parameters(self) -> str:
+        """Of the only case; of several, the table tells them apart."""
+        return self.cases[0].first["case"] or "" if len(self.cases) == 1 else ""
+
+
+def attention_of(
+    cases: Mapping[Key, Case],
+    rows: Iterable[TimeRow],
+    waits: Iterable[Row],
+    names: Names,
+    marks: Mapping[str, Badge],
+    drawn: set[str],
+) -> Cut[Attention]:
+    """The gravest verdict first; failures by how many seconds they are beyond what was predicted."""
+    failed: dict[Key, list[TimeRow]] = {}
+    for row in rows:
+        if row.verdict == "fail":
+            failed.setdefault(key_of(row.row), []).append(row)
+    waited: dict[Key, list[Row]] = {}
+    for one in waits:
+        if key_of(one) in failed:
+            waited.setdefault((*key_of(one), one["operation"]), []).append(one)
+    together: dict[tuple[str, ...], list[tuple[Key, Case]]] = {}
+    for key, case in cases.items():
+        if case.verdict not in ("pass", "skipped"):
+            place = (case.first["scenario"], names.of(case.first), case.fault, case.verdict)
+            together.setdefault(place, []).append((key, case))
+    made = []
+    for own in together.values():
+        own.sort(key=lambda one: badness(failed.get(one[0], ())), reverse=True)
+        to_blame = [
+            replace(row, again=place > 0)
+            for key, _ in own
+            for place, row in enumerate(sorted(failed.get(key, ()), key=badness_of, reverse=True))
+        ]
+        made.append((badness(to_blame), attention(own, to_blame, waited, names, marks, drawn)))
+    made.sort(key=lambda one: one[0], reverse=True)
+    made.sort(key=lambda one: GRAVEST_FIRST.index(one[1].verdict))
+    return cut((card for _, card in made), MOST, "the table below")
+
+
+def attention(
+    own: Sequence[tuple[Key, Case]],
+    rows: Sequence[TimeRow],
+    waited: Mapping[Key, Sequence[Row]],
+    names: Names,
+    marks: Mapping[str, Badge],
+    drawn: set[str],
+) -> Attention:
+    cases = tuple(case for _, case in own)
+    first = cases[0].first
+    measures = {f"{row.row['measure']}: " for row in rows}
+    reasons = [told for case in cases for told in (*case.reasons, *over_all(case))]
+    worst = next((row for row in rows if row.row["unit"] == "s"), None)
+    return Attention(
+        scenario=first["scenario"],
+        client=names.of(first),
+        environment=first["environment"],
+        fault=cases[0].fault,
+        verdict=cases[0].verdict,
+        cases=cases,
+        tally=tally(cases),
+        reasons=told_once(one for one in reasons if not any(one.startswith(name) for name in measures)),
+        rows=cut(rows, MOST_ROWS, "the table below"),
+        told=errors_of(cases[0], worst.alias) if worst else "",
+        blame=blame_of(worst.row, waited.get((*key_of(worst.row), worst.alias), ()), marks) if worst else None,
+        replay=cases[0].replay,
+        line=next((run["run_id"] for case in cases for run in case.runs if run["run_id"] in drawn), ""),
+    )
+
+
+def badness_of(row: TimeRow) -> tuple[float, float]:
+    """How far a failed row is off: in seconds, and as a part of what was predicted."""
+    off = abs((row.row["median"] or 0.0) - (row.row["predicted"] or 0.0))
+    return (off if row.row["unit"] == "s" else 0.0), off / (row.row["predicted"] or 1.0)
+
+
+def badness(rows: Iterable[TimeRow]) -> tuple[float, float]:
+    return max((badness_of(row) for row in rows), default=(0.0, 0.0))
+
+
+def tally(cases: Sequence[Case]) -> str:
+    """`3 of 5 runs`, `12 of 27 runs, 3 cases`; `all 12 runs together` where each of them is well."""
+    runs, guilty = sum(len(case.runs) for case in cases), sum(len(case.guilty) for case in cases)
+    of_runs = f"{guilty} of {figures.many(runs, 'run')}" if guilty else f"all {figures.many(runs, 'run')} together"
+    return of_runs if len(cases) == 1 else f"{of_runs}, {len(cases)} cases"
+
+
+def over_all(case: Case) -> Iterable[str]:
+    """Why its statistics have the case's verdict."""
+    for row in case.groups:
+        if row["verdict"] == case.verdict:
+            yield f"{statistic(row)}: {row['reason'] or 'no reason was recorded'}"
+
+
+def errors_of(case: Case, alias: str) -> str:
+    """What most of the case's runs got from that operation."""
+    told = Counter(one["error"] for run in case.guilty for one in run["operations"] if one["alias"] == alias)
+    return next((error for error, _ in told.most_common() if error), "")

@@ -1,0 +1,82 @@
+"""Which settings a late operation spent its time on, beside what its formula says of them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from reports import figures
+from reports.charts.letters import Badge
+
+MOST = 3
+LEAST_SHARE = 0.03
+"""Of the difference, or of the time where no formula names a setting: what is less is not worth a word."""
+TOO_LATE = ("time_to_error", "time_to_end", "time_to_ack")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Blamed:
+    """A setting, and its part in words: `+2.023 s, ran out 8 times instead of 4`."""
+
+    badge: Badge
+    words: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Blame:
+    """`by_formula`: parts are differences from a formula's terms, else they are whole times. `lower` is the setting
+    that shortens the wait most, where a bound was missed."""
+
+    parts: tuple[Blamed, ...]
+    by_formula: bool
+    lower: str
+
+
+def blame_of(row: Mapping[str, Any], waits: Sequence[Mapping[str, Any]], marks: Mapping[str, Badge]) -> Blame | None:
+    """Of a row of the timeout table that failed and the waits of its case and operation. None where the client told
+    nothing of its waits, or these do not account for it."""
+    terms = [term for term in row["terms"] or [] if term["setting"]]
+    told = (with_formula(terms, waits, marks) if terms else without(waits, marks)) if waits else []
+    if not told:
+        return None
+    late = row["kind"] == "at_most" and str(row["measure"]).rpartition(".")[2] in TOO_LATE
+    return Blame(
+        parts=tuple(told[:MOST]), by_formula=bool(terms), lower=told[0].badge.setting if late and not terms else ""
+    )
+
+
+def with_formula(
+    terms: Sequence[Mapping[str, Any]], waits: Sequence[Mapping[str, Any]], marks: Mapping[str, Badge]
+) -> list[Blamed]:
+    found = {wait["setting"]: wait for wait in waits}
+    off: list[tuple[float, Blamed]] = []
+    for setting in dict.fromkeys([*(term["setting"] for term in terms), *found]):
+        own = [term for term in terms if term["setting"] == setting]
+        wait = found.get(setting)
+        seconds = (wait["total_s"] if wait else 0.0) - sum(term["total"] for term in own)
+        if setting in marks:
+            words = figures.difference(seconds, "s") + times(wait, own)
+            off.append((seconds, Blamed(badge=marks[setting], words=words)))
+    whole = sum(abs(seconds) for seconds, _ in off)
+    off.sort(key=lambda one: -abs(one[0]))
+    return [one for seconds, one in off if abs(seconds) > LEAST_SHARE * whole]
+
+
+def times(wait: Mapping[str, Any] | None, own: Sequence[Mapping[str, Any]]) -> str:
+    """`, ran out 8 times instead of 4`: nothing where both count the same, or the formula does not count."""
+    ran_out = wait["elapsed"] if wait else 0
+    if not own:
+        return ", which no term names"
+    if any(term["count"] is None for term in own):
+        return ""
+    expected = sum(term["count"] for term in own)
+    return f", ran out {ran_out:g} times instead of {expected:g}" if ran_out != expected else ""
+
+
+def without(waits: Sequence[Mapping[str, Any]], marks: Mapping[str, Badge]) -> list[Blamed]:
+    ordered = sorted(waits, key=lambda wait: -wait["total_s"])
+    whole = sum(wait["total_s"] for wait in ordered)
+    return [
+        Blamed(badge=marks[wait["setting"]], words=figures.amount(wait["total_s"], "s"))
+        for wait in ordered
+        if wait["total_s"] > LEAST_SHARE * whole
+    ]

@@ -1,0 +1,47 @@
+"""A page in a real browser that tells what it should not do."""
+
+from pathlib import Path
+from urllib.parse import quote
+
+from playwright.sync_api import Browser, Page
+
+from reports.result import ReportResult
+
+FLAGS = [
+    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync",
+]  # fmt: skip
+Tables = dict[str, list[dict[str, object]]]
+
+
+def opened(
+    browser: Browser,
+    built: ReportResult | Path | str,
+    heard: list[str],
+    *,
+    width: int = 1440,
+    scheme: str = "light",
+    **other: object,
+) -> Page:
+    """A new window; `heard` takes what the page says on the console and asks of the network."""
+    context = browser.new_context(
+        viewport={"width": width, "height": 800},
+        color_scheme=scheme,
+        permissions=["clipboard-read", "clipboard-write"],
+        **other,
+    )
+    page = context.new_page()
+    page.set_default_timeout(20_000)
+    page.on("console", lambda message: heard.append(f"console: {message.text}"))
+    page.on("pageerror", lambda error: heard.append(f"error: {error}"))
+    page.on("dialog", lambda dialog: heard.append(f"dialog: {dialog.message}"))
+    page.on(
+        "request",
+        lambda request: heard.append(f"request: {request.url}") if request.is_navigation_request() is False else None,
+    )
+    page.goto(built if isinstance(built, str) else address_of(built if isinstance(built, Path) else built.page))
+    return page
+
+
+def address_of(file: Path) -> str:
+    return "file://" + quote(str(file))

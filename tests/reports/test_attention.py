@@ -1,0 +1,172 @@
+"""Protects what a reader sees first: what failed, the worst first, which setting is to blame, how often was tried."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from rich_rows import group_row
+
+from reports.charts.letters import badges
+from reports.jvm.rehearsal import Blackhole
+from reports.pages.attempts import attempts_of
+from reports.pages.attention import Attention, attention_of
+from reports.pages.cases import KEY, Names, cases_of
+from reports.pages.choice import FAILED, MOST_FAILED, choose
+from reports.pages.summary import headline, judged, statistics
+from reports.pages.times import time_rows
+
+Row = dict[str, Any]
+SETTINGS = ("Net.ReadTimeout", "Net.DialTimeout", "Metadata.Retry.Backoff")
+MARKS = badges(SETTINGS)
+
+
+def run(repeat: int = 1, **changes: Any) -> Row:
+    return {**Blackhole().run(repeat)[0].model_dump(), "case": "", "suite": 0, **changes}
+
+
+def timeout(of: Row, seconds: float, **changes: Any) -> Row:
+    """A row of the timeout table: this case's median, 4.85 s predicted."""
+    terms = [
+        {"text": "2*Net.ReadTimeout", "setting": "Net.ReadTimeout", "count": 2.0, "each": 1.0, "total": 2.0},
+        {"text": "4*Net.DialTimeout", "setting": "Net.DialTimeout", "count": 4.0, "each": 0.5, "total": 2.0},
+    ]
+    return {
+        **{name: of[name] for name in KEY}, "measure": "probe.time_to_error", "unit": "s", "kind": "equals", "n": 1,
+        "formula": "2*Net.ReadTimeout + 4*Net.DialTimeout", "source": "x", "predicted": 4.85, "low": 4.75, "high": 4.95,
+        "terms": terms, "line": 3, "pairs": [{"time": seconds, "unended": False}], "min": seconds, "max": seconds,
+        "median": seconds, "median_is_bound": False, "censored": 0, "held": 0, "failed": 1, "inconclusive": 0,
+        "unjudged": 0, "missing": [], "about": "", **changes,
+    }  # fmt: skip
+
+
+def wait(of: Row, setting: str, elapsed: float, seconds: float) -> Row:
+    told = {"operation": "probe", "setting": setting, "elapsed": elapsed, "total_s": seconds}
+    return {**{name: of[name] for name in KEY}, **told}
+
+
+def cards(runs: list[Row], timeouts: Iterable[Row], waits: Iterable[Row] = (), **more: Any) -> list[Attention]:
+    cases = cases_of(runs, more.get("groups", ()))
+    names = Names.among(cases)
+    rows = time_rows(list(timeouts), cases, names)
+    return list(attention_of(cases, rows, waits, names, MARKS, more.get("drawn", set())))
+
+
+def test_cases_that_fail_alike_are_one_card_and_the_farthest_off_comes_first() -> None:
+    near = run(scenario="near", verdict="fail", reasons=["probe.time_to_error: 5 s is above 4.9 s", "and more"])
+    far = [
+        run(scenario="far", verdict="fail", case=f"n={n}", run_id=f"{n:012x}", reasons=["probe.time_to_error: late"])
+        for n in (1, 2)
+    ]
+    empty = run(scenario="empty", verdict="inconclusive", reasons=["fault `outage` dropped 0 packets"])
+    timeouts = [timeout(near, 5.0), timeout(far[0], 6.0), timeout(far[1], 9.0), timeout(empty, 90.0, failed=0)]
+    found = cards([empty, near, *far], timeouts, drawn={far[0]["run_id"]})
+    assert [(one.scenario, one.tally) for one in found] == [
+        ("far", "2 of 2 runs, 2 cases"), ("near", "1 of 1 run"), ("empty", "1 of 1 run"),
+    ]  # fmt: skip
+    assert [row.row["median"] for row in found[0].rows] == [9.0, 6.0]
+    assert found[0].replay == f"faultlab replay {far[1]['run_id']}", "the worst of them"
+    assert found[0].line == far[0]["run_id"]
+    assert (found[0].reasons, found[1].reasons) == ((), ("and more",)), "the table says the others"
+    assert not found[2].rows, "what tested nothing has no figures to look at"
+
+
+def test_a_card_names_the_settings_that_took_more_than_the_formula_says_and_what_the_caller_got() -> None:
+    bad = run(verdict="fail")
+    bad["operations"] = [{**one, "error": "i/o <b>timeout</b>"} for one in bad["operations"]]
+    waits = [
+        wait(bad, "Net.ReadTimeout", 2, 2.01),
+        wait(bad, "Net.DialTimeout", 8, 4.02),
+        wait(bad, "Metadata.Retry.Backoff", 6, 1.5),
+    ]
+    [card] = cards([bad], [timeout(bad, 7.64)], waits)
+    assert card.blame is not None
+    assert card.blame.by_formula
+    assert [(part.badge.setting, part.words) for part in card.blame.parts] == [
+        ("Net.DialTimeout", "+2.020 s, ran out 8 times instead of 4"),
+        ("Metadata.Retry.Backoff", "+1.500 s, which no term names"),
+    ]
+    assert card.told == "i/o <b>timeout</b>"
+
+
+def test_where_a_bound_is_missed_the_longest_wait_is_what_to_lower() -> None:
+    bad = run(verdict="fail")
+    bound = timeout(bad, 6.0, kind="at_most", predicted=3.0, terms=[])
+    waits = [wait(bad, "Net.ReadTimeout", 1, 1.0), wait(bad, "Net.DialTimeout", 10, 5.0)]
+    [card] = cards([bad], [bound], waits)
+    assert card.blame is not None
+    assert (card.blame.by_formula, card.blame.lower) == (False, "Net.DialTimeout")
+    assert [part.words for part in card.blame.parts] == ["5.000 s", "1.000 s"]
+    [silent] = cards([bad], [bound])
+    assert silent.blame is None, "nothing is guessed of a client that tells no waits"
+
+
+def test_a_statistic_that_fails_fails_its_case_though_every_run_is_well() -> None:
+    runs = [run(repeat) for repeat in (1, 2, 3)]
+    bad = group_row(**{name: runs[0][name] for name in KEY}, verdict="fail", reason="the true value is above 20 %")
+    cases = cases_of(runs, [bad])
+    assert headline(cases.values()) == "The one case failed."
+    [card] = cards(runs, [], groups=[bad])
+    assert (card.verdict, card.tally) == ("fail", "all 3 runs together")
+    assert card.reasons == ("share of runs with probe.outcome == 'failed': the true value is above 20 %",)
+    assert headline(cases_of(runs).values()) == "The one case held."
+
+
+def test_what_held_is_counted_apart_from_what_was_not_tested() -> None:
+    assert judged([]) == "No expectation was judged in these runs."
+    assert judged(["pass"]).startswith("1 of 1 measure lies where")
+    assert judged(["pass"] * 10 + ["fail", "inconclusive"]).startswith("10 of 12 measures lie where")
+    assert judged(["pass"] * 10 + ["fail", "inconclusive"]).endswith("they should; 1 does not; 1 tested nothing.")
+    assert statistics(["fail", "fail"]) == "0 of 2 statistics over repeats hold; 2 do not."
+
+
+def test_time_lines_go_to_the_worst_case_of_each_scenario_and_client() -> None:
+    def failed(scenario: str, number: int, off_s: float) -> Row:
+        made = run(scenario=scenario, verdict="fail", case=f"n={number}", run_id=f"{number:012x}")
+        first = made["expectations"][0]
+        later = {**first, "outcome": "failed", "measured": first["predicted"] + off_s}
+        return {**made, "expectations": [later, *made["expectations"][1:]]}
+
+    runs = [failed("a", 1, 0.5), failed("b", 2, 1.0), failed("b", 3, 3.0)]
+    told = [choice for choice in choose(list(cases_of(runs).values())) if choice.why == FAILED.format(most=MOST_FAILED)]
+    assert [choice.run["run_id"] for choice in told] == [f"{number:012x}" for number in (3, 1)]
+
+
+def tries(of: Row, tried: str, outcome: str, count: int, **changes: Any) -> Row:
+    return {
+        **{name: of[name] for name in KEY}, "suite": 0, "run_id": of["run_id"], "repeat": 1, "verdict": "pass",
+        "operation": "probe", "tried": tried, "outcome": outcome, "count": count, "seconds": 0.5 * count, "min_s": 0.5,
+        "max_s": 0.5, "errors": [], **changes,
+    }  # fmt: skip
+
+
+def test_tries_are_told_run_by_run_and_runs_without_any_count_as_none() -> None:
+    runs = [run(repeat, run_id=f"{repeat:012x}") for repeat in (1, 2, 3)]
+    plain = run(scenario="plain", run_id="f" * 12)
+    cases = cases_of([*runs, plain])
+    rows = [
+        tries(runs[0], "dial", "timeout", 4, errors=["connect 127.0.0.1:5001: timeout"]),
+        tries(runs[0], "dial", "connected", 1),
+        tries(runs[1], "dial", "timeout", 6, errors=["connect 127.0.0.1:5002: timeout"], max_s=0.75),
+        tries(runs[0], "refresh", "failed", 2, min_s=None, max_s=None),
+        tries(plain, "attempt", "ok", 1, operation="warm_up"),
+    ]
+    found = attempts_of(rows, cases, Names.among(cases))
+    assert found is not None
+    assert found.plain == 1
+    [row] = found.rows
+    attempts, dials, refreshes = row.kinds
+    assert attempts is None
+    assert dials is not None
+    assert (dials.count, dials.spread, dials.endings, dials.took) == (
+        5.0, "0 to 6", "4 timeout", "0.50 s to 0.75 s each",
+    )  # fmt: skip
+    assert refreshes is not None
+    assert (refreshes.count, refreshes.took) == (0.0, "")
+    assert row.errors == ("connect 127.0.0.1:5001: timeout",), "they differ in their ports alone"
+    assert found.finding == (
+        "Most was tried by probe of sarama-blackhole-established (sarama 1.27.2): 5 dials. "
+        "1 operation came through at the first try."
+    )
+    quiet = attempts_of([rows[-1]], cases, Names.among(cases))
+    assert quiet is not None
+    assert quiet.finding == "Every operation came through at the first try: 1 operation."
+    assert attempts_of([], cases, Names.among(cases)) is None
