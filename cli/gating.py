@@ -1,6 +1,7 @@
 """What `faultlab gate` and `compare` do around the comparison: which two suites, run again or read, and the answer."""
 
 import contextlib
+import os
 import shlex
 import sys
 from collections.abc import Sequence
@@ -16,7 +17,7 @@ from cli.console import annotate, grouped, summarise
 from cli.errors import Stop, say_error
 from cli.exits import Exit
 from cli.places import RESULTS
-from cli.request import PARAMETERS, Request
+from cli.request import Request, parameters_of
 from cli.session import Manner, begin
 from cli.show import gated as show
 from cli.show.figures import many
@@ -30,7 +31,7 @@ from harness.gating.changes import Change
 from harness.gating.comparison import Gated, elsewhere, selected
 from harness.gating.floor import DEFAULT, Floor, parse_floor
 from harness.gating.judging import Judged
-from harness.gating.shifts import LEAST
+from harness.gating.shifts import LEAST, MOST_RUNS
 from harness.gating.side_by_side import SideBySide
 from harness.gating.sides import read_side
 from harness.quantities import QuantityError
@@ -74,13 +75,13 @@ def baseline_side(path: Path | None) -> Side:
             "make one of the newest results (faultlab run --repeat 20, then faultlab gate --update), or name one with"
             " --baseline",
         )
-    return read_side(path or BASELINE)
+    return side_at(path or BASELINE)
 
 
 def current_side(path: Path | None) -> Side:
     """The one named, or that of the newest results. Raises Stop where there are none."""
     if path is not None:
-        return read_side(path)
+        return side_at(path)
     there = folders(RESULTS)
     if not there:
         raise Stop(
@@ -89,6 +90,13 @@ def current_side(path: Path | None) -> Side:
             code=Exit.NOTHING,
         )
     return read_side(there[0])
+
+
+def side_at(path: Path) -> Side:
+    """What the user named as one side. Raises Stop for a folder in which nothing is, ResultsUnreadable."""
+    if path.is_dir() and os.access(path, os.R_OK) and not any(path.iterdir()):
+        raise Stop(f"{path} is empty: nothing to compare", "name a folder that `faultlab run` made", code=Exit.NOTHING)
+    return read_side(path)
 
 
 def run_again(
@@ -105,7 +113,7 @@ def run_again(
     request = _request_of(baseline)
     if only:
         request = replace(request, selection=replace(request.selection, only=tuple(only)))
-    request = replace(request, repeat=repeat or max(case.runs for case in wanted.cases))
+    request = replace(request, repeat=repeat or min(MOST_RUNS, max(case.runs for case in wanted.cases)))
     folder = free_folder()
     # Only the comparison may stand in a JSON document on stdout: the run speaks beside it. And only the comparison is
     # annotated: what fails now as it failed then is no news here.
@@ -287,8 +295,13 @@ def _request_of(baseline: Side) -> Request:
         raise Stop(
             f"{baseline.source} does not say which suite it was made of", "write it anew: faultlab gate --update"
         )
-    command = click.Command("run", params=list(PARAMETERS))
-    return Request.of(command.make_context("run", list(baseline.arguments)).params, Path.cwd())
+    try:
+        return Request.of(parameters_of(baseline.arguments), Path.cwd())
+    except click.UsageError as error:
+        raise Stop(
+            f"{baseline.source}: `faultlab run` does not take its arguments: {error.format_message()}",
+            "undo the change to it, or write it anew: faultlab gate --update",
+        ) from error
 
 
 def _nothing_selected(baseline: Side, only: Sequence[str]) -> Stop:

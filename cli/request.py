@@ -1,7 +1,7 @@
 """What decides which runs a suite has: the words and options that its manifest keeps, to be read again by `--resume`
 and `replay`."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -79,8 +79,7 @@ class Request:
     @classmethod
     def again(cls, manifest: Manifest) -> "Request":
         """From a manifest: with the environment that was chosen then. Raises click.UsageError for a spoilt one."""
-        command = click.Command("run", params=list(PARAMETERS))
-        parameters = command.make_context("run", list(manifest.arguments)).params
+        parameters = parameters_of(manifest.arguments)
         return cls.of({**parameters, "environment": manifest.environment, "seed": manifest.seed}, Path(manifest.folder))
 
     def arguments(self) -> tuple[str, ...]:
@@ -99,3 +98,10 @@ class Request:
         for name, text in self.settings.items():
             said += ["--set", f"{name}={text}"]
         return (*said, "--", *self.paths)
+
+
+def parameters_of(arguments: Sequence[str]) -> dict[str, Any]:
+    """What a file says that `faultlab run` was given. Raises click.UsageError for a spoilt one."""
+    # Without --help, which would end this command with success instead.
+    command = click.Command("run", params=list(PARAMETERS), add_help_option=False)
+    return command.make_context("run", list(arguments)).params

@@ -8,11 +8,10 @@ import click
 from cli.console import console, summarise
 from cli.errors import Stop
 from cli.exits import Exit
-from cli.gating import compared_document
+from cli.gating import compared_document, side_at
 from cli.show.beside import table
 from cli.show.markdown import block
 from harness.gating.side_by_side import side_by_side
-from harness.gating.sides import read_side
 
 
 def compare(*, first: Path, second: Path, only: tuple[str, ...], all_: bool, json: bool, ci: bool) -> Exit:
@@ -22,7 +21,7 @@ def compare(*, first: Path, second: Path, only: tuple[str, ...], all_: bool, jso
     there is `faultlab gate`. An interval holds the true difference with 99 %: of a hundred measures that are equal, one
     seems to differ.
     """
-    found = side_by_side(read_side(first), read_side(second), only=only)
+    found = side_by_side(side_at(first), side_at(second), only=only)
     for side in (found.first, found.second):
         if not side.cases:
             raise Stop(f"{side.source} has no runs to compare", "run the suite, or choose another --only")

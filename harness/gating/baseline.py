@@ -1,4 +1,4 @@
-"""A baseline as a file that is kept beside the code: made to be reviewed, so every case and measure has a line.
+"""A baseline as a file that is kept beside the code: made to be reviewed, so every measure and setting has a line.
 
 Sorted throughout, times in milliseconds, counts as how often each came. What changed between two baselines is what
 `git diff` shows.
@@ -7,11 +7,12 @@ Sorted throughout, times in milliseconds, counts as how often each came. What ch
 import json
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from harness.gating.cases import CaseName, CaseRuns, Happening, Sample, Side
 from harness.gating.comparison import matches
@@ -32,18 +33,28 @@ MOST = 1e12
 Milliseconds = Annotated[float, Field(ge=0, le=MOST)]
 
 
+def _printable(text: str) -> str:
+    if not text.isprintable():
+        raise ValueError("a name holds what cannot be printed")
+    return text
+
+
+Name = Annotated[str, Field(max_length=300), AfterValidator(_printable)]
+"""What is shown on terminals and in the logs of CI systems."""
+
+
 class _Times(_Part):
     ms: tuple[Milliseconds, ...] = ()
     unended_ms: tuple[Milliseconds, ...] = ()
 
 
 class _Case(_Part):
-    scenario: str
-    client: str
-    version: str
+    scenario: Name
+    client: Name
+    version: Name
     driver: Literal["bundled", "real", "exec"]
     environment: Literal["sim", "local"]
-    parameters: dict[str, str] = Field(default_factory=dict)
+    parameters: dict[Name, Name] = Field(default_factory=dict)
     runs: int = Field(ge=0)
     counted: int = Field(ge=0)
     reasons: tuple[str, ...] = ()
@@ -64,9 +75,14 @@ class _Case(_Part):
     @field_validator("counts")
     @classmethod
     def _numbers(cls, counts: dict[str, dict[str, int]]) -> dict[str, dict[str, int]]:
-        for tally in counts.values():
-            if any(not 0 <= float(text) <= MOST or times < 0 for text, times in tally.items()):
-                raise ValueError("a count is no number")
+        for name, tally in counts.items():
+            for text, times in tally.items():
+                try:
+                    number = float(text)
+                except ValueError:
+                    number = -1.0
+                if not 0 <= number <= MOST or times < 0:
+                    raise ValueError(f"{name}: {text} is no count")
         return counts
 
     @model_validator(mode="after")
@@ -81,10 +97,13 @@ class _Case(_Part):
         return self
 
 
-class _File(_Part):
+class _Head(_Part):
     format: int
-    faultlab: str
-    machine: str
+
+
+class _File(_Head):
+    faultlab: Name
+    machine: Name
     floor: str = str(DEFAULT)
     arguments: tuple[str, ...] = ()
     cases: tuple[_Case, ...]
@@ -121,17 +140,19 @@ def read_baseline(path: Path) -> Side:
             f"cannot read {path}: {error.strerror}", "name a results folder, or a file that `gate --update` wrote"
         ) from error
     try:
+        # A newer format may have anything in it: its number is looked at before the rest.
+        told = _Head.model_validate_json(data).format
+        if told > FORMAT:
+            raise ResultsUnreadable(
+                f"{path} was written by a newer faultlab: baseline format {told}, this one reads up to {FORMAT}",
+                "read it with that version",
+            )
         found = _File.model_validate_json(data)
     except ValidationError as error:
         raise ResultsUnreadable(
-            f"{path} is no baseline: {_reason(error)}",
+            f"{path} is no baseline: {_reason(error, data)}",
             "undo the change to it, or write it anew: faultlab gate --update",
         ) from error
-    if found.format > FORMAT:
-        raise ResultsUnreadable(
-            f"{path} was written by a newer faultlab: baseline format {found.format}, this one reads up to {FORMAT}",
-            "read it with that version",
-        )
     return Side(
         source=str(path),
         machine=found.machine,
@@ -188,15 +209,15 @@ def _block(case: CaseRuns) -> Iterator[str]:
         "scenario": name.scenario, "client": name.client, "version": name.version, "driver": name.driver,
         "environment": name.environment, "parameters": dict(name.parameters), "runs": case.runs,
         "counted": case.counted, "reasons": list(case.reasons), "late_ms": _ms(case.late_s),
-        "settings": dict(sorted(case.settings.items())), "operations": list(case.operations),
+        "operations": list(case.operations),
         "happened": {str(happening): number for happening, number in sorted(case.happened.items())},
     }  # fmt: skip
     yield from (f"      {_pair(key, value)}" for key, value in plain.items() if value not in ({}, []))
-    times = {name: sample for name, sample in sorted(case.samples.items()) if sample.unit == "s"}
-    counts = {name: sample for name, sample in sorted(case.samples.items()) if sample.unit == "count"}
-    for key, part in (("times", times), ("counts", counts)):
+    times = {name: _shown(sample) for name, sample in case.samples.items() if sample.unit == "s"}
+    counts = {name: _shown(sample) for name, sample in case.samples.items() if sample.unit == "count"}
+    for key, part in (("settings", case.settings), ("times", times), ("counts", counts)):
         if part:
-            told = ",\n".join(f"        {_pair(name, _shown(sample))}" for name, sample in part.items())
+            told = ",\n".join(f"        {_pair(name, value)}" for name, value in sorted(part.items()))
             yield f'      "{key}": {{\n{told}\n      }}'
 
 
@@ -243,7 +264,13 @@ def _pair(key: str, value: Any) -> str:
     return f"{json.dumps(key)}: {json.dumps(value, ensure_ascii=False)}"
 
 
-def _reason(error: ValidationError) -> str:
+def _reason(error: ValidationError, data: bytes) -> str:
+    """`cases.0.counted: ... (the case of sarama-killed)`: nobody counts the cases of a file."""
     first = error.errors(include_url=False)[0]
     where = ".".join(str(part) for part in first["loc"])
-    return f"{where}: {first['msg']}" if where else first["msg"]
+    message = first["msg"].removeprefix("Value error, ")
+    told = f"{where}: {message}" if where else message
+    with suppress(ValueError, LookupError, TypeError):
+        scenario = json.loads(data)["cases"][first["loc"][1]]["scenario"]
+        told += f" (the case of {scenario})" if str(scenario).isprintable() else ""
+    return told

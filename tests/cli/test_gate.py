@@ -172,11 +172,34 @@ MISTAKES = [
     (("--baseline", "was", "--run", "--only", "x"), "no scenario of was is called x: nothing to compare", 5),
     (("--baseline", "was", "--current", "is", "--inconclusive", "maybe"), "'maybe' is not one of", 4),
     (("--baseline", "s/dark.scenario.yaml", "--current", "is"), "is no baseline", 4),
+    (("--baseline", "empty", "--current", "is"), "empty is empty: nothing to compare", 5),
+    (("--baseline", "was", "--current", "empty"), "empty is empty: nothing to compare", 5),
+    (("--baseline", "helped.json", "--run"), "`faultlab run` does not take its arguments: No such option '--help'", 4),
+    (
+        ("--baseline", "nowhere.json", "--run"),
+        "`faultlab run` does not take its arguments: Invalid value for '--env'",
+        4,
+    ),
+    (("--baseline", "helped", "--run"), "No such option '--help'", 4),
 ]
+
+
+def spoil_arguments(folder: Path) -> None:
+    """What a hand may write where `--run` looks for the suite: nothing of it may end with success."""
+    shutil.copytree(folder / "was", folder / "helped")
+    manifest = folder / "helped" / "manifest.json"
+    manifest.write_text(json.dumps(json.loads(manifest.read_text()) | {"arguments": ["--help"]}))
+    made = gate("--update", "--current", "was", "--baseline", "helped.json", cwd=folder)
+    assert made.code == 0, made.err
+    document = json.loads((folder / "helped.json").read_text())
+    for name, arguments in (("helped", ["--help"]), ("nowhere", ["--env", "nowhere"])):
+        (folder / f"{name}.json").write_text(json.dumps(document | {"arguments": arguments}))
 
 
 @pytest.mark.parametrize(("arguments", "said", "code"), MISTAKES, ids=[one[1][:40] for one in MISTAKES])
 def test_mistakes_have_one_message(folder: Path, arguments: tuple[str, ...], said: str, code: int) -> None:
+    (folder / "empty").mkdir()
+    spoil_arguments(folder)
     done = gate(*arguments, cwd=folder)
     assert done.code == code, done.out + done.err
     assert said in done.err

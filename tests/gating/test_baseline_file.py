@@ -49,6 +49,7 @@ def test_one_line_a_measure_and_nothing_of_the_machines_paths(tmp_path: Path) ->
     assert json.loads("{" + told.strip().removesuffix(",") + "}")["probe.time_to_error"]["median_ms"] == 2000.5
     assert '"unended_ms": [60000.0]' in told
     assert [line.strip() for line in lines if "probe.dials" in line] == ['"probe.dials": {"4": 20},']
+    assert '"Net.DialTimeout": "1s"' in [line.strip() for line in lines], "a setting that changes is one line"
     assert str(tmp_path) not in "\n".join(lines)
 
 
@@ -84,6 +85,13 @@ SPOILT = [
     ("a count that is none", lambda text: text.replace('{"4": 20}', '{"four": 20}'), "four"),
     ("a floor that is none", lambda text: text.replace("5% + 20ms", "a lot"), "floor"),
     ("a newer one", lambda text: text.replace('"format": 1', '"format": 2'), "written by a newer faultlab"),
+    (
+        "a newer one that this one does not understand",
+        lambda text: text.replace('"format": 1', '"format": 2').replace('"local"', '"orbit"'),
+        "written by a newer faultlab",
+    ),
+    ("a name for a terminal", lambda text: text.replace('"dark"', '"dark\\u001b[2J"'), "cannot be printed"),
+    ("the case is named", lambda text: text.replace('"counted": 21', '"counted": 23'), "the case of dark"),
     ("more runs than there were", lambda text: text.replace('{"4": 20}', '{"4": 2000000000}'), "more runs than"),
     ("a case twice", lambda text: text.replace('"cases": [\n', '"cases": [\n' + block(text) + ",\n"), "twice"),
     ("fewer than none", lambda text: text.replace('"counted": 21', '"counted": -1'), "counted"),
