@@ -55,10 +55,11 @@ def checked_word(word: str, client: Client, library: Library) -> str:
     """A fault or a case that can be explained. Raises Stop."""
     if library.called(word):
         return word
-    hint = did_you_mean(word, [*library.faults, *(case.name for case in library.cases)])
-    hint = hint if hint.startswith("did") else f"one of {', '.join(library.faults)}"
+    explained = f"one of {', '.join(library.faults)}"
     if word in FAULTS:
-        raise Stop(f"no formula says yet what {word} costs {client.name}", hint)
+        raise Stop(f"no formula says yet what {word} costs {client.name}", explained)
+    hint = did_you_mean(word, [*library.faults, *(case.name for case in library.cases)])
+    hint = hint if hint.startswith("did") else explained
     raise Stop(f"there is no fault {shown(word)}", hint)
 
 

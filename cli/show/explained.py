@@ -70,6 +70,9 @@ def explained(found: Explanation, measured: Sequence[Measurement]) -> dict[str, 
             "ways": [_trial(trial) for trial in budget.ways],
             "failed": [_trial(trial) for trial in budget.failed],
         },
+        "not_here": None
+        if found.passed_over is None
+        else {"case": found.passed_over.case.name, "reasons": list(found.passed_over.reasons)},
         "see_also": [
             {"case": one.case.name, "formula": one.answer.cited.formula.name, "predicted_s": one.answer.seconds}
             for one in found.related

@@ -104,6 +104,9 @@ def _rows(found: Explanation, measured: Sequence[Measurement], budget: str | Non
             verdict = "true here" if claimed.holds else "refuted"
             said = f"{claimed.expectation.formula} = {claimed.predicted_s:.3f} s: {verdict}"
             yield from _row("a claim", f"{said} ({claimed.expectation.source})")
+    better = found.passed_over
+    if better is not None:
+        yield from _row("not here", f"{better.case.name}: it is not so that {' and '.join(better.reasons)}")
     if found.related:
         listed = (f"{related.case.name} {related.answer.seconds:.3f} s" for related in found.related)
         yield from _row("see also", ", ".join(listed))

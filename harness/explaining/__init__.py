@@ -6,7 +6,7 @@ Reckons with formulas and asks a `Simulate` to try whatever it says; it opens no
 from harness.explaining.budget import Budget
 from harness.explaining.cases import Case, Library, libraries
 from harness.explaining.effects import Effect
-from harness.explaining.explanation import Claimed, Explanation, Related, explain
+from harness.explaining.explanation import Claimed, Explanation, PassedOver, Related, explain
 from harness.explaining.measurements import Measurement, measurements
 from harness.explaining.releases import OtherRelease
 from harness.explaining.simulated import Simulate, Simulated, Trial
@@ -27,6 +27,7 @@ __all__ = [
     "Mistake",
     "Mistaken",
     "OtherRelease",
+    "PassedOver",
     "Related",
     "Simulate",
     "Simulated",

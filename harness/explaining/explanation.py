@@ -47,11 +47,30 @@ class Related:
     answer: Answer
 
 
+@dataclass(frozen=True, slots=True)
+class PassedOver:
+    """A case that would have explained the fault better, but whose formulas do not hold: what is not so."""
+
+    case: Case
+    reasons: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """What explains the fault best here, what would have explained it better, and what else holds."""
+
+    situation: Situation
+    answer: Answer
+    passed_over: PassedOver | None
+    related: tuple[Related, ...]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Explanation:
     """`agrees`: the simulated run took the formula's time. Where it did not, nothing is said of effects, budgets and
     other releases: they would be reckoned with a formula that does not hold. `rescues` are then the settings that
-    it does not name and with another value of which it would hold: what it left out."""
+    it does not name and with another value of which it would hold: what it left out. `passed_over` is the best case of
+    the fault, where that is not this one: its formulas do not hold with these settings."""
 
     situation: Situation
     answer: Answer
@@ -65,13 +84,15 @@ class Explanation:
     others: tuple[OtherRelease, ...] = ()
     claims: tuple[Claimed, ...] = ()
     budget: Budget | None = None
+    passed_over: PassedOver | None = None
     related: tuple[Related, ...] = ()
     simulated_runs: int = 0
 
 
 def explain(cases: Cases, word: str, asked: Asked, simulate: Simulate, *, budget_s: float | None = None) -> Explanation:
     """Explain a fault (or a case by its name) with these settings. Raises Mistaken."""
-    situation, answer, related = chosen(cases, word, asked)
+    best = chosen(cases, word, asked)
+    situation, answer = best.situation, best.answer
     laboratory = Laboratory(simulate)
     measure = answer.cited.measure
     run = laboratory.run(situation, measure)
@@ -82,7 +103,8 @@ def explain(cases: Cases, word: str, asked: Asked, simulate: Simulate, *, budget
         run=run,
         agrees=agree(answer, run),
         breakdown=laboratory.breakdown(situation, answer),
-        related=related,
+        passed_over=best.passed_over,
+        related=best.related,
         simulated_runs=laboratory.runs,
     )
     if not found.agrees:
@@ -100,12 +122,13 @@ def explain(cases: Cases, word: str, asked: Asked, simulate: Simulate, *, budget
     )
 
 
-def chosen(cases: Cases, word: str, asked: Asked) -> tuple[Situation, Answer, tuple[Related, ...]]:
+def chosen(cases: Cases, word: str, asked: Asked) -> Chosen:
     """The best of the cases of which a formula holds, and the others with another formula. Raises Mistaken."""
     holding: list[tuple[Situation, Answer]] = []
     refused: list[Mistaken] = []
-    not_so: list[Mistake] = []
-    for case in (case for case in cases.ranked() if case in cases.called(word)):
+    not_so: list[tuple[Situation, tuple[str, ...]]] = []
+    ranked = [case for case in cases.ranked() if case in cases.called(word)]
+    for case in ranked:
         try:
             situation = situate(case, asked)
         except Mistaken as mistaken:
@@ -114,29 +137,42 @@ def chosen(cases: Cases, word: str, asked: Asked) -> tuple[Situation, Answer, tu
         found = answers(situation)
         holding += [(situation, answer) for answer in found]
         if not found:
-            not_so.append(_why_none(situation, word))
+            not_so.append((situation, _nearest(situation)))
     if not holding and refused:
         raise refused[0]  # what is wrong with the question shows in the best case; the others only repeat it
     if not holding:
-        raise Mistaken(*dict.fromkeys(not_so))
+        raise Mistaken(*dict.fromkeys(_why_none(situation, reasons, word) for situation, reasons in not_so))
     holding.sort(key=lambda pair: pair[0].case.rank(pair[1].cited.formula, cases.order))
     situation, answer = holding[0]
     others: dict[str, Related] = {}
     for other, its in holding[1:]:
         if its.cited.formula.name != answer.cited.formula.name:
             others.setdefault(its.cited.formula.name, Related(other.case, its))
-    return situation, answer, tuple(others.values())
+    better = ranked[: ranked.index(situation.case)]
+    passed_over = (
+        PassedOver(other.case, reasons)
+        for other, reasons in not_so
+        if other.case in better and not _of_release(reasons)
+    )
+    return Chosen(situation, answer, next(passed_over, None), tuple(others.values()))
 
 
-def _why_none(situation: Situation, word: str) -> Mistake:
+def _nearest(situation: Situation) -> tuple[str, ...]:
     """What keeps the formula from holding that comes nearest to it: little is missing, and much is as it asks."""
     whens = [(situation.expectation(cited).when, cited.formula.text) for cited in situation.case.cited]
     missing = [(why_not(when, situation, whole), len(parts(when))) for when, whole in whens if when is not None]
-    nearest, _ = min(missing, key=lambda one: (any(VERSION in reason for reason in one[0]), len(one[0]), -one[1]))
+    return min(missing, key=lambda one: (_of_release(one[0]), len(one[0]), -one[1]))[0]
+
+
+def _of_release(reasons: tuple[str, ...]) -> bool:
+    return any(VERSION in reason for reason in reasons)
+
+
+def _why_none(situation: Situation, reasons: tuple[str, ...], word: str) -> Mistake:
     client = f"{situation.plan.client.name} {situation.plan.client.version}"
-    if any(VERSION in reason for reason in nearest):
+    if _of_release(reasons):
         return Mistake(f"no formula says yet what {word} costs {client}", "name another release")
-    return Mistake(f"no formula of {situation.case.name} holds here: it is not so that {' and '.join(nearest)}")
+    return Mistake(f"no formula of {situation.case.name} holds here: it is not so that {' and '.join(reasons)}")
 
 
 def levers(found: tuple[Effect, ...], answer: Answer) -> tuple[Trial, ...]:

@@ -4,6 +4,7 @@ Rules are added and removed in one transaction each, marked by a comment of thei
 pulled when the kernel lists its rules, and as healed when it does not.
 """
 
+import asyncio
 from collections.abc import Sequence
 from typing import Any
 
@@ -17,6 +18,7 @@ from pyroute2.netlink.nfnetlink.nftsocket import (
     NFT_MSG_NEWRULE,
     nft_rule_msg,
 )
+from pyroute2.netlink.nlsocket import NetlinkRequest
 from pyroute2.nftables.main import AsyncNFTables
 
 from harness.packets.expressions import Expressions
@@ -100,9 +102,24 @@ class PacketTable:
         return [rule for _, rule in sorted(found, key=lambda pair: pair[0])]
 
     async def _transact(self, messages: list[Any]) -> None:
+        """As pyroute2's nlm_request_batch, but with a turn for the loop between messages: a rule takes milliseconds to
+        encode, and a reset has a dozen of them."""
+        answered: list[NetlinkRequest] = []
+        sent = b""
         try:
-            async for _ in self._netlink.nlm_request_batch([_frame(_BATCH_BEGIN), *messages, _frame(_BATCH_END)]):
-                pass
+            for message in (_frame(_BATCH_BEGIN), *messages, _frame(_BATCH_END)):
+                request = NetlinkRequest(self._netlink, message)
+                await request.prepare()
+                sent += request.msg.data
+                if message["header"]["flags"] & NLM_F_ACK:
+                    answered.append(request)
+                else:
+                    request.cleanup()
+                await asyncio.sleep(0)
+            self._netlink.send(sent)
+            for request in answered:
+                async for _ in request.response():
+                    pass
         except NetlinkError as exc:
             modules = "nft_reject_ipv4, and for resets nft_dup_ipv4 and nft_numgen"
             raise PacketsRefused(f"the kernel refused a packet rule ({exc}); rules need {modules}") from exc

@@ -47,10 +47,10 @@ def every_answer(sarama: Library) -> Iterator[tuple[Situation, Answer]]:
     for case, retries in product(sarama.cases, ("0", "1", "3")):
         given = case.settings | {"Producer.Retry.Max": retries}
         try:
-            situation, answer, _ = chosen(sarama, case.scenario, Asked(version=RELEASE, given=given))
+            best = chosen(sarama, case.scenario, Asked(version=RELEASE, given=given))
         except Mistaken:
             continue
-        yield situation, answer
+        yield best.situation, best.answer
 
 
 def test_the_terms_and_their_shares_add_up_in_every_bundled_case(sarama: Library) -> None:
@@ -197,3 +197,21 @@ def test_a_case_of_which_no_formula_holds_says_what_is_missing(sarama: Library, 
 
 def test_the_same_question_has_the_same_answer(sarama: Library, simulate: Simulate) -> None:
     assert ask(sarama, simulate, "blackhole", SHORT, 3.0) == ask(sarama, simulate, "blackhole", SHORT, 3.0)
+
+
+def test_what_would_explain_it_better_is_named_with_the_reason(sarama: Library, simulate: Simulate) -> None:
+    """Many brokers outlast the refresh in the background: another case answers, and it says so."""
+    many = explain(sarama, "blackhole", Asked(version=RELEASE, given={}, brokers=12, bootstrap=12), simulate)
+    assert many.situation.case.name == "leader-dark"
+    assert many.passed_over is not None
+    assert many.passed_over.case.name == "blackhole-established"
+    assert "sum < Metadata.RefreshFrequency" in many.passed_over.reasons[0]
+    assert ask(sarama, simulate, "blackhole", SHORT).passed_over is None
+
+
+def test_a_release_that_no_formula_covers_is_waited_for_to_its_end(sarama: Library, simulate: Simulate) -> None:
+    found = ask(sarama, simulate, "later-messages", {"Producer.Retry.Max": "0"})
+    (other,) = found.others
+    assert other.answer is None
+    assert other.run is not None
+    assert (other.run.seconds or 0.0) > 120.0, other.run.why

@@ -4,6 +4,7 @@ Each test runs in a network namespace of its own.
 """
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable
 from itertools import pairwise
 
@@ -182,5 +183,22 @@ def test_levers_on_one_link_are_told_apart_and_healed_one_by_one() -> None:
         await both[1].remove()
         _, writer = await asyncio.open_connection(HOST, PORT)
         writer.close()
+
+    _in_cell(test)
+
+
+def test_the_loop_has_a_turn_between_the_rules_of_a_lever() -> None:
+    """A reset takes a dozen rules, and encoding one takes milliseconds: timers must not wait for them all."""
+
+    async def test(table: PacketTable) -> None:
+        lever = Packets(broker=1, flow="to_broker", only="data", verdict=Verdict.RESET)
+        began_s = turn_s = time.process_time()
+        longest_s = 0.0
+        adding = asyncio.create_task(_pull(table, lever))
+        while not adding.done():
+            await asyncio.sleep(0)
+            longest_s, turn_s = max(longest_s, time.process_time() - turn_s), time.process_time()
+        assert len((await adding).handles) >= 12
+        assert longest_s < (turn_s - began_s) / 3
 
     _in_cell(test)
