@@ -4,10 +4,13 @@ from collections.abc import Callable
 from functools import wraps
 from operator import is_
 from threading import local
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 P = ParamSpec("P")
 R = TypeVar("R")
+
+
+_NOTHING: Any = None, None
 
 
 def remembering_last(function: Callable[P, R]) -> Callable[P, R]:
@@ -20,12 +23,12 @@ def remembering_last(function: Callable[P, R]) -> Callable[P, R]:
     @wraps(function)
     def remembering(*arguments: P.args, **named: P.kwargs) -> R:
         assert not named, "remembered by position"
-        before = getattr(last, "arguments", None)
+        before: tuple[object, ...] | None
+        found: R
+        before, found = getattr(last, "kept", _NOTHING)
         if before is None or len(before) != len(arguments) or not all(map(is_, before, arguments)):
-            result = function(*arguments, **named)
-            last.arguments, last.result = arguments, result
-            return result
-        found: R = last.result
+            found = function(*arguments, **named)
+            last.kept = arguments, found
         return found
 
     return remembering

@@ -1,6 +1,6 @@
 """One expectation held against one measurement: nothing here knows of faults, noise or other expectations."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from harness.expectations.measuring import measured
@@ -24,16 +24,11 @@ def hold(plan: RunPlan, story: Story, expectation: Expectation) -> Judged:
     wanted = _wanted(plan, expectation)
     if isinstance(wanted, Judged):
         return wanted
-    low, high, unit = wanted.low, wanted.high, wanted.unit
     found = measured(plan, story, wanted.name)
-    within, reason = _within(found, low, high, unit)
-    outcome = _outcome(within, expectation)
-    return _judged(
-        expectation, unit, terms=wanted.terms, predicted=wanted.predicted, low=low, high=high,
-        measured=found.value if isinstance(found, Value) else None,
-        censored_at=found.at_least if isinstance(found, Censored) else None,
-        outcome=outcome, fails_run=_fails_run(outcome, expectation), reason=reason,
-    )  # fmt: skip
+    judged = wanted.judged.get(found)
+    if judged is None:
+        judged = wanted.judged[found] = _held(expectation, wanted, found)
+    return judged
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +41,20 @@ class _Wanted:
     predicted: float
     low: float | None
     high: float | None
+    judged: dict[Measured, Judged] = field(default_factory=dict)
+    """What came of it before: simulated repeats measure the same."""
+
+
+def _held(expectation: Expectation, wanted: _Wanted, found: Measured) -> Judged:
+    low, high, unit = wanted.low, wanted.high, wanted.unit
+    within, reason = _within(found, low, high, unit)
+    outcome = _outcome(within, expectation)
+    return _judged(
+        expectation, unit, terms=wanted.terms, predicted=wanted.predicted, low=low, high=high,
+        measured=found.value if isinstance(found, Value) else None,
+        censored_at=found.at_least if isinstance(found, Censored) else None,
+        outcome=outcome, fails_run=_fails_run(outcome, expectation), reason=reason,
+    )  # fmt: skip
 
 
 def _wanted(plan: RunPlan, expectation: Expectation) -> _Wanted | Judged:
