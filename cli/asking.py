@@ -100,7 +100,7 @@ def measured_before(found: Explanation, results: Path) -> tuple[Measurement, ...
         except ResultsUnreadable:
             continue  # a suite that cannot be read is no reason not to explain
         there = measurements(
-            suite, client=client.name, version=client.version, formula=found.answer.expectation.formula,
+            suite, client=client.name, version=client.version, expectation=found.answer.expectation,
             predicted_s=found.answer.seconds,
         )  # fmt: skip
         for one in there:

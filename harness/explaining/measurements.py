@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from harness.plan import Expectation
 from harness.records.reader import Results
 from harness.records.run import Judged, RunRecord
 from harness.stats import censored_median
@@ -24,14 +25,15 @@ class Measurement:
 
 
 def measurements(
-    results: Results, *, client: str, version: str, formula: str, predicted_s: float
+    results: Results, *, client: str, version: str, expectation: Expectation, predicted_s: float
 ) -> tuple[Measurement, ...]:
-    """Runs of the same client in which the formula held sway and came to the same: they had the settings that it
-    knows. Nothing of a run that the lab spoilt."""
+    """Runs of the same client in which the expectation held sway and came to the same: they had the settings that its
+    formula knows. Two formulas may read alike and mean different waits: the name counts too. Nothing of a run that the
+    lab spoilt."""
     together: dict[tuple[str, str], list[Judged]] = {}
     for run in results.runs:
         if run.client == client and run.client_version == version and run.error is None and not run.noisy:
-            for judged in _of_formula(run, formula, predicted_s):
+            for judged in _judged(run, expectation, predicted_s):
                 together.setdefault((run.environment, run.driver), []).append(judged)
     found: list[Measurement] = []
     for (environment, driver), judgements in sorted(together.items()):
@@ -52,12 +54,12 @@ def measurements(
     return tuple(found)
 
 
-def _of_formula(run: RunRecord, formula: str, predicted_s: float) -> Iterable[Judged]:
+def _judged(run: RunRecord, expectation: Expectation, predicted_s: float) -> Iterable[Judged]:
     return (
         judged
         for judged in run.expectations
         if judged.kind == "equals"
-        and judged.formula == formula
+        and (judged.name, judged.formula) == (expectation.name, expectation.formula)
         and judged.outcome not in ("skipped", "inconclusive")
         and judged.predicted is not None
         and abs(judged.predicted - predicted_s) <= EXACT_S
