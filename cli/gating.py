@@ -83,6 +83,8 @@ def current_side(path: Path | None) -> Side:
     if path is not None:
         return side_at(path)
     there = folders(RESULTS)
+    if not there and RESULTS.is_dir() and not os.access(RESULTS, os.R_OK | os.X_OK):
+        raise Stop(f"cannot read {RESULTS}/: Permission denied", f"allow it: chmod u+rX {RESULTS}")
     if not there:
         raise Stop(
             f"there are no results in {RESULTS}/: nothing to compare",
@@ -100,10 +102,10 @@ def side_at(path: Path) -> Side:
 
 
 def run_again(
-    screen: Console, baseline: Side, only: Sequence[str], repeat: int | None, *, json: bool, ci: bool
+    screen: Console, baseline: Side, only: Sequence[str], repeat: int | None, out: Path | None, *, json: bool, ci: bool
 ) -> Side | Exit:
-    """Run the baseline's suite now, as often as it was run then, and read what it left; an exit code where it could
-    not be run. Nothing is run where another machine's times would be compared with this one's."""
+    """Run the baseline's suite now into `out`, as often as it was run then, and read what it left; an exit code where
+    it could not be run. Nothing is run where another machine's times would be compared with this one's."""
     wanted = selected(baseline, only)
     if not wanted.cases:
         raise _nothing_selected(baseline, only)
@@ -114,7 +116,7 @@ def run_again(
     if only:
         request = replace(request, selection=replace(request.selection, only=tuple(only)))
     request = replace(request, repeat=repeat or min(MOST_RUNS, max(case.runs for case in wanted.cases)))
-    folder = free_folder()
+    folder = out or free_folder()
     # Only the comparison may stand in a JSON document on stdout: the run speaks beside it. And only the comparison is
     # annotated: what fails now as it failed then is no news here.
     manner = Manner(json=False, everything=False, cells=None, report=False, ci=ci, quoted=ci)

@@ -35,13 +35,15 @@ SEED = 7
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trial:
-    """What is asked for: `first` and `second` are commands as a shell would take them, `paths` scenarios."""
+    """What is asked for: `first` and `second` are commands as a shell would take them, `paths` scenarios; the runs go
+    into `a` and `b` below `out`, else below a new folder."""
 
     first: str
     second: str
     paths: tuple[str, ...]
     only: tuple[str, ...]
     repeat: int | None
+    out: Path | None
 
 
 def run_in_turn(screen: Console, trial: Trial) -> tuple[Side, Side] | Exit:
@@ -72,7 +74,7 @@ def run_in_turn(screen: Console, trial: Trial) -> tuple[Side, Side] | Exit:
 def _carry_out(
     screen: Console, suites: Sequence[tuple[RunPlan, ...]], environment: Environment, trial: Trial
 ) -> tuple[Side, Side] | Exit:
-    parent = free_folder()
+    parent = trial.out or free_folder()
     folders = (parent / "a", parent / "b")
     plans = in_turn(*suites)
     try:

@@ -20,6 +20,7 @@ def gate(
     current: Path | None,
     run: bool,
     repeat: int | None,
+    out: Path | None,
     only: tuple[str, ...],
     floor: str | None,
     update_: bool,
@@ -44,20 +45,20 @@ def gate(
 
         if baseline is not None or current is not None or update_:
             raise Stop("--a and --b measure both sides now: there is no baseline to name or to write", "leave it away")
-        sides = run_in_turn(screen, Trial(first=a, second=b, paths=paths, only=only, repeat=repeat))
+        sides = run_in_turn(screen, Trial(first=a, second=b, paths=paths, only=only, repeat=repeat, out=out))
         return sides if isinstance(sides, Exit) else answer(screen, hold(*sides, floor=declared), how)
     if a is not None or b is not None or paths:
         raise Stop(
             "two programs are run in turn with --run, --a and --b, and scenarios",
             "faultlab gate --run --a './mine-before' --b './mine-now' my.scenario.yaml",
         )
-    _fit(run=run, current=current, repeat=repeat)
+    _fit(run=run, current=current, repeat=repeat, out=out)
     if update_ and junit is not None:
         raise Stop("--junit writes a comparison, --update makes none", "leave one away")
     if update_ and not run:
         return update(screen, baseline, current_side(current), only, declared)
     before = baseline_side(baseline)
-    now = run_again(screen, before, only, repeat, json=json, ci=ci) if run else current_side(current)
+    now = run_again(screen, before, only, repeat, out, json=json, ci=ci) if run else current_side(current)
     if isinstance(now, Exit):
         return now
     if update_:
@@ -65,12 +66,14 @@ def gate(
     return answer(screen, hold(before, now, floor=declared, only=only), how)
 
 
-def _fit(*, run: bool, current: Path | None, repeat: int | None) -> None:
+def _fit(*, run: bool, current: Path | None, repeat: int | None, out: Path | None) -> None:
     """Raises Stop for options that say two things at once."""
     if run and current is not None:
         raise Stop("--run measures now, --current names what was measured: they exclude each other", "leave one away")
     if repeat is not None and not run:
         raise Stop("--repeat says how often to run: it needs --run", "faultlab gate --run --repeat 20")
+    if out is not None and not run:
+        raise Stop("--out says where to put the runs: it needs --run", f"faultlab gate --run --out {out}")
 
 
 command = click.Command(
@@ -94,6 +97,12 @@ command = click.Command(
         ),
         click.Option(["--b"], metavar="CMD", help="The program as it is now."),
         click.Option(["--repeat"], type=click.IntRange(1, 1000), help="With --run: so many runs of each case."),
+        click.Option(
+            ["--out"],
+            type=click.Path(path_type=Path),
+            metavar="DIR",
+            help="With --run: folder of the results; else results/<time>-gate.",
+        ),
         click.Option(["--only"], multiple=True, metavar="NAME", help="Only scenarios of this name (a pattern too)."),
         click.Option(
             ["--floor"], metavar="EFFECT", help="What matters: '5% + 20ms' of the baseline's median, or as it declares."

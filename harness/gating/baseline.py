@@ -22,6 +22,8 @@ from harness.records.folder import RecordsError, ResultsUnreadable, ResultsUnwri
 
 FORMAT = 1
 """Version of the file's format: fields are added, never changed; newer numbers are refused."""
+MOST_BYTES = 256 << 20
+"""More than any baseline: a thousand runs of each of a thousand cases are a quarter of it."""
 
 
 class _Part(BaseModel):
@@ -134,11 +136,17 @@ class BaselineMixed(RecordsError):
 def read_baseline(path: Path) -> Side:
     """Raises ResultsUnreadable: no such file, no baseline, or one of a newer format."""
     try:
-        data = path.read_bytes()
+        with path.open("rb") as file:
+            data = file.read(MOST_BYTES + 1)
     except OSError as error:
         raise ResultsUnreadable(
             f"cannot read {path}: {error.strerror}", "name a results folder, or a file that `gate --update` wrote"
         ) from error
+    if len(data) > MOST_BYTES:
+        raise ResultsUnreadable(
+            f"{path} is no baseline: it is longer than {MOST_BYTES >> 20} MiB",
+            "name a results folder, or a file that `gate --update` wrote",
+        )
     try:
         # A newer format may have anything in it: its number is looked at before the rest.
         told = _Head.model_validate_json(data).format

@@ -8,6 +8,7 @@ those of a case (predicted, measured) are lines of its `system-out`, which peopl
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
@@ -60,6 +61,8 @@ def write_document(file: Path, told: bytes) -> Path:
         draft.write_bytes(told)
         return draft.replace(file)
     except OSError as error:
+        with suppress(OSError):
+            draft.unlink(missing_ok=True)
         raise ResultsUnwritable(
             f"cannot write {file}: {error.strerror or error}; the results themselves are complete",
             "name a file that can be written",

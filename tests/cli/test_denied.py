@@ -147,3 +147,53 @@ def test_without_toxiproxy_auto_takes_sim_and_local_says_how_to_get_it(tmp_path:
     broken = faultlab("run", ".", "--env", "local", cwd=tmp_path, env={**env, "TOXIPROXY_SERVER": "/nowhere/toxiproxy"})
     assert broken.code == 3
     assert "/nowhere/toxiproxy" in broken.err
+
+
+@pytest.mark.cell
+def test_the_gate_names_what_it_may_not_read_or_write(tmp_path: Path) -> None:
+    """Results that nobody may read are not results that are not there."""
+    write_scenario(tmp_path / "s", repeat=5)
+    assert faultlab("run", "s", "--env", "sim", "--out", "results/now", cwd=tmp_path).code == 0
+    assert faultlab("gate", "--update", cwd=tmp_path).code == 0
+    results = tmp_path / "results"
+    results.chmod(0)
+    try:
+        held = ordinarily("gate", cwd=tmp_path)
+        assert (held.code, held.err.splitlines()[0]) == (4, "error: cannot read results/: Permission denied"), held.err
+        results.chmod(0o555)
+        assert ordinarily("gate", cwd=tmp_path).code == 0
+        run = ordinarily("gate", "--run", cwd=tmp_path)
+        assert run.code == 3
+        assert "Permission denied; nothing was run\n  name a folder that can be written with --out" in run.err
+        assert ordinarily("gate", "--run", "--out", "elsewhere", cwd=tmp_path).code == 0
+    finally:
+        results.chmod(0o755)
+    file = tmp_path / "faultlab-baseline.json"
+    kept = file.read_text()
+    tmp_path.chmod(0o555)
+    try:
+        done = ordinarily("gate", "--update", "--current", "results/now", cwd=tmp_path)
+        assert done.code == 3
+        assert "error: cannot write faultlab-baseline.json: Permission denied" in done.err
+    finally:
+        tmp_path.chmod(0o755)
+    assert file.read_text() == kept
+
+
+@pytest.mark.cell
+def test_a_full_disk_leaves_no_half_file_of_the_gate(tmp_path: Path) -> None:
+    write_scenario(tmp_path / "s", repeat=5)
+    assert faultlab("run", "s", "--env", "sim", "--out", "was", cwd=tmp_path).code == 0
+    if UNSHARE is None:
+        pytest.skip("unshare is not installed")
+    (tmp_path / "full").mkdir()
+    fill = 'mount -t tmpfs -o size=16k none full && head -c 99999 /dev/zero > full/fill 2>/dev/null; "$@"; code=$?'
+    cell = (UNSHARE, "--user", "--map-root-user", "--mount", "sh", "-c", f"{fill}; ls -A full; exit $code", "sh")
+    for arguments in (
+        ("gate", "--update", "--current", "was", "--baseline", "full/baseline.json"),
+        ("gate", "--baseline", "was", "--current", "was", "--junit", "full/gate.xml"),
+    ):
+        done = faultlab(*arguments, cwd=tmp_path, before=cell)
+        assert done.code == 3, done.out + done.err
+        assert f"cannot write {arguments[-1]}: No space left on device" in done.err
+        assert done.out.splitlines()[-1] == "fill", "nothing else is there"

@@ -142,6 +142,8 @@ def test_the_suite_of_the_baseline_is_run_again_as_often(folder: Path) -> None:
     assert done.code == 0, done.out + done.err
     assert f"2 scenarios, {2 * RUNS} runs, sim" in done.out
     assert f"compared 2 of 2 scenarios, {RUNS} + {RUNS} runs, virtual time" in done.lines
+    assert gate("--run", "--baseline", "is", "--out", "mine", "--repeat", "5", cwd=folder).code == 0
+    assert len((folder / "mine" / "runs.jsonl").read_text().splitlines()) == 10
     assert gate("--update", "--current", "is", cwd=folder).code == 0
     again = gate("--run", "--only", "dark", "--repeat", "6", "--json", cwd=folder)
     document = json.loads(again.out)
@@ -169,6 +171,9 @@ MISTAKES = [
     (("--baseline", "was", "--current", "is", "--floor", "5"), "--floor: `5`: a floor is one of times", 4),
     (("--baseline", "was", "--current", "is", "--run"), "exclude each other", 4),
     (("--baseline", "was", "--repeat", "3"), "it needs --run", 4),
+    (("--baseline", "was", "--out", "x"), "--out says where to put the runs: it needs --run", 4),
+    (("--baseline", "was", "--run", "--out", "is"), "is already holds a suite", 4),
+    (("--baseline", "/dev/zero", "--current", "is"), "/dev/zero is no baseline: it is longer than 256 MiB", 4),
     (("--baseline", "was", "--run", "--only", "x"), "no scenario of was is called x: nothing to compare", 5),
     (("--baseline", "was", "--current", "is", "--inconclusive", "maybe"), "'maybe' is not one of", 4),
     (("--baseline", "s/dark.scenario.yaml", "--current", "is"), "is no baseline", 4),
