@@ -37,12 +37,12 @@ def signed(value: float, form: str) -> str:
 
 
 def difference(value: float, unit: str) -> str:
-    """`+0.006 s`, `+2`, `0`; of shares `+1.2 points`."""
-    if unit == "s":
-        return f"{'+' if value >= 0 else MINUS}{abs(value):.3f} s"
-    if unit == "share":
-        return f"{'+' if value >= 0 else MINUS}{100 * abs(value):.1f} points"
-    return "0" if value == 0 else f"{'+' if value > 0 else MINUS}{abs(value):g}"
+    """`+0.006 s`, `+2`, `0`; of shares `+1.2 points`. What rounds to nothing has no sign."""
+    told, word = {"s": (f"{abs(value):.3f}", " s"), "share": (f"{100 * abs(value):.1f}", " points")}.get(
+        unit, (f"{abs(value):g}", "")
+    )
+    sign = "" if float(told) == 0 else "+" if value > 0 else MINUS
+    return f"{sign}{told}{word}"
 
 
 def predicted(row: Mapping[str, Any]) -> str:

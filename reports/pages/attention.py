@@ -123,8 +123,10 @@ def badness(rows: Iterable[TimeRow]) -> tuple[float, float]:
 
 
 def tally(cases: Sequence[Case]) -> str:
-    """`3 of 5 runs`, `12 of 27 runs, 3 cases`; `all 12 runs together` where each of them is well."""
+    """`3 of 5 runs`, `12 of 27 runs, 3 cases`, `the only run`; `all 12 runs together` where each of them is well."""
     runs, guilty = sum(len(case.runs) for case in cases), sum(len(case.guilty) for case in cases)
+    if runs == 1:
+        return "the only run"
     of_runs = f"{guilty} of {figures.many(runs, 'run')}" if guilty else f"all {figures.many(runs, 'run')} together"
     return of_runs if len(cases) == 1 else f"{of_runs}, {len(cases)} cases"
 

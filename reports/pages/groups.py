@@ -30,6 +30,12 @@ class GroupRow:
     verdict: str
     runs: str
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Runs and reason; the reason alone where it begins with the runs."""
+        reason = self.row["reason"] or ""
+        return tuple(one for one in ("" if reason.startswith(self.runs) else self.runs, reason) if one)
+
 
 def groups_of(groups: Iterable[Row], names: Names) -> Cut[GroupRow]:
     """Failed ones first; claims stand with the other claims, and what does not apply stands nowhere."""
@@ -58,7 +64,7 @@ def group_row(row: Row, names: Names) -> GroupRow:
         interval=between(row),
         picture=bounded_of(row),
         verdict=row["verdict"],
-        runs="" if (row["reason"] or "").startswith(runs) else f"{runs}{needs}",
+        runs=f"{runs}{needs}",
     )
 
 

@@ -45,9 +45,11 @@ class TimeRow:
 
     @property
     def tally(self) -> str:
-        """`held in 5 of 5 runs`."""
+        """`5 of 5 runs`, `2 of 3 runs, 1 did not end`; `the only run`."""
         outcome = {"pass": "held", "fail": "failed", "inconclusive": "inconclusive"}.get(self.verdict, "unjudged")
         ended = f", {self.row['censored']} did not end" if self.row["censored"] else ""
+        if self.row["n"] == 1:
+            return "the only run, which did not end" if self.row["censored"] else "the only run"
         return f"{self.row[outcome]} of {figures.many(self.row['n'], 'run')}{ended}"
 
 

@@ -111,7 +111,7 @@ def wait_case(rows: Sequence[WaitRow], names: Names) -> WaitCase:
         verdict=names.verdict(first),
         operation=first["operation"],
         case=parameters_of(first["case"]),
-        rows=tuple(rows),
+        rows=tuple(one for one in rows if one.formula_s is not None or one.row["total_s"] >= least_s),
         by_formula=by_formula,
         measured=laid_end_to_end(
             axis,

@@ -60,7 +60,7 @@ def test_cases_that_fail_alike_are_one_card_and_the_farthest_off_comes_first() -
     timeouts = [timeout(near, 5.0), timeout(far[0], 6.0), timeout(far[1], 9.0), timeout(empty, 90.0, failed=0)]
     found = cards([empty, near, *far], timeouts, drawn={far[0]["run_id"]})
     assert [(one.scenario, one.tally) for one in found] == [
-        ("far", "2 of 2 runs, 2 cases"), ("near", "1 of 1 run"), ("empty", "1 of 1 run"),
+        ("far", "2 of 2 runs, 2 cases"), ("near", "the only run"), ("empty", "the only run"),
     ]  # fmt: skip
     assert [row.row["median"] for row in found[0].rows] == [9.0, 6.0]
     assert found[0].replay == f"faultlab replay {far[1]['run_id']}", "the worst of them"

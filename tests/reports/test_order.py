@@ -11,6 +11,7 @@ from reports.result import ReportResult
 
 pytestmark = [pytest.mark.spark, pytest.mark.browser]
 Open = Callable[..., Page]
+CLIENTS = "[data-sort=scenarios] > details > summary > :nth-child(2)"
 
 
 def figures(cells: Locator) -> list[float]:
@@ -46,12 +47,12 @@ def test_a_link_shows_filters_and_order(opened_page: Open, built: ReportResult) 
     page.locator(".head [data-by=client] button").click()
     page.locator(".counts a[data-show=fail]").click()
     page.wait_for_function("location.hash.includes('show=fail')")
-    link, seen, clients = page.url, took(page), page.locator(".list > details .soft.small").all_inner_texts()
+    link, seen, clients = page.url, took(page), page.locator(CLIENTS).all_inner_texts()
     assert "sort=-runs.took%2Cscenarios.client" in link
     other = opened_page(link)
     assert took(other) == seen == sorted(seen, reverse=True)
-    assert other.locator(".list > details .soft.small").all_inner_texts() == clients == sorted(clients)
-    assert "“Single runs” by took, descending; “Scenarios” by client, ascending" in other.locator("#shown").inner_text()
+    assert other.locator(CLIENTS).all_inner_texts() == clients == sorted(clients)
+    assert "“Scenarios” by client, ascending; “Single runs” by took, descending" in other.locator("#shown").inner_text()
     assert other.locator("#runs tr[data-verdict=pass]:visible").count() == 0
     other.go_back()
     other.goto(link.split("#")[0] + "#sort=-runs.nothing,none.took,runs&at=runs")
@@ -65,14 +66,18 @@ def test_a_link_shows_filters_and_order(opened_page: Open, built: ReportResult) 
 def test_a_list_that_goes_on_below_is_sorted_as_one(opened_page: Open, rich: Path) -> None:
     page = opened_page(rich)
     parts = page.locator("table.outages")
-    assert parts.count() == 2
     sizes = [parts.nth(place).locator("tbody tr").count() for place in range(2)]
-    parts.first.locator("th[data-by=felt] button").click()
-    felt = figures(page.locator("table.outages tbody td:nth-child(4)"))
-    assert felt == sorted(felt, reverse=True)
-    assert felt[0] > felt[-1]
-    assert [parts.nth(place).locator("tbody tr").count() for place in range(2)] == sizes
-    assert parts.nth(1).locator("th[aria-sort]").count() == 1
+    names = page.locator("table.outages tbody th > b")
+    at_first = names.all_text_contents()
+    for _ in range(2):
+        parts.first.locator("th[data-by=case] button").click()
+        assert [parts.nth(place).locator("tbody tr").count() for place in range(2)] == sizes
+        assert parts.nth(1).locator("th[aria-sort]").count() == 1
+    told = names.all_text_contents()
+    heals = [int(name.removeprefix("heal-")) for name in told if name.startswith("heal-")]
+    assert heals == sorted(heals, reverse=True), "as numbers, over both parts"
+    assert sorted(told) == sorted(at_first)
+    assert min(heals) == heals[-1] != max(heals)
 
 
 def test_a_sorted_row_says_its_case_itself(opened_page: Open, built: ReportResult) -> None:

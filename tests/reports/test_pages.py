@@ -97,6 +97,8 @@ def test_figures() -> None:
     assert figures.predicted({**row, "kind": "at_most"}) == "\u2264 8.850 s"
     assert figures.difference(-0.0061, "s") == "\u22120.006 s"
     assert figures.difference(0, "count") == "0"
+    assert [figures.difference(one, "s") for one in (-0.0001, 0.0004)] == ["0.000 s"] * 2, "nothing has no sign"
+    assert figures.difference(-0.016, "share") == "\u22121.6 points"
     assert figures.amount(-0.0001, "s") == "0.000 s"
     assert [figures.short(one) for one in (0.0, 0.0001, 0.004, 0.3, 126.85)] == [
         "0 ms", "< 1 ms", "4 ms", "0.30 s", "126.85 s",

@@ -260,7 +260,8 @@ def test_statistics_tell_how_sure_they_are_and_how_many_runs_it_takes() -> None:
     )  # fmt: skip
     assert (first.interval, first.runs) == ("12.0 % to 31.0 %", "40 runs, needs about 120")
     [told] = groups_of([group_row(reason="40 runs are too few: needs 120 runs")], names)
-    assert told.runs == "", "the reason says it"
+    assert (told.runs, told.notes) == ("40 runs", ("40 runs are too few: needs 120 runs",)), "they are told once"
+    assert first.notes == (first.runs,)
     assert (second.what, second.expected) == ("95 % quantile of probe.time_to_end", "\u2264 0.167 s")
 
 

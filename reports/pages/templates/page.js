@@ -91,9 +91,11 @@
   for (const table of every("[data-sort]")) {
     const name = table.dataset.sort;
     const key = "across" in table.dataset ? name : table;
-    if (!pools.has(key)) pools.set(key, { name, tables: [], rows: [], now: "" });
+    if (!pools.has(key)) pools.set(key, { name, tables: [], sizes: [], rows: [], now: "" });
+    const own = rowsOf(table);
     pools.get(key).tables.push(table);
-    pools.get(key).rows.push(...rowsOf(table));
+    pools.get(key).sizes.push(own.length);
+    pools.get(key).rows.push(...own);
   }
   const ordersOf = (found) => new Map((found.get("sort") || "").split(",").filter((one) => one.includes(".")).map((one) => {
     const [name, by] = one.replace(/^-/, "").split(".");
@@ -128,8 +130,8 @@
         rows = ordered(rows, [...head.parentElement.children].indexOf(head) - (head.tagName === "TH" ? 0 : 1), chosen.down);
       }
       rows = [...rows];
-      for (const table of pool.tables) {
-        bodyOf(table).append(...rows.splice(0, rowsOf(table).length));
+      for (const [part, table] of pool.tables.entries()) {
+        bodyOf(table).append(...rows.splice(0, pool.sizes[part]));
         table.classList.toggle("sorted", now !== "");
         headsOf(table).forEach((head, index) => {
           const direction = index === place ? (chosen.down ? "descending" : "ascending") : "";
