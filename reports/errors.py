@@ -1,6 +1,14 @@
 """What can keep a report from being made. Every text says what was wrong, where, and what to do."""
 
+import shlex
+import sys
 from collections.abc import Sequence
+
+
+def extra() -> str:
+    """The command that installs what reports need. Of this very Python: there faultlab is installed already, so that no
+    index is asked for a package of that name."""
+    return f"{shlex.quote(sys.executable)} -m pip install 'faultlab[report]'"
 
 
 class ReportError(Exception):
@@ -26,7 +34,7 @@ class ReportsNotInstalled(ReportError):
     def __init__(self, missing: Sequence[str]) -> None:
         super().__init__(
             f"reports need {', '.join(missing)}, which {'is' if len(missing) == 1 else 'are'} not installed",
-            "install the extra: pip install './[report]'",
+            f"install the extra: {extra()}",
         )
 
 

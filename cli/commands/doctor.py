@@ -17,6 +17,7 @@ from cli.show.rows import folded
 from harness.environments.local.doctor import Finding, findings
 from harness.realclients import real_clients
 from reports import NEEDED, JavaMissing
+from reports.errors import extra
 
 MARKS = {
     System.GITHUB: "groups, annotations",
@@ -70,7 +71,7 @@ def _report() -> Iterator[Finding]:
     lacking = [name for name in NEEDED if find_spec(name) is None]
     if lacking:
         text = f"reports cannot be made: {', '.join(lacking)} not installed"
-        yield Finding(name="report", state="note", text=text, remedy="pip install './[report]'")
+        yield Finding(name="report", state="note", text=text, remedy=extra())
         return
     from reports.jvm.archive import archive_for
     from reports.jvm.runtime import find_java

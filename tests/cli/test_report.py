@@ -4,6 +4,7 @@ import csv
 import json
 import os
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
@@ -78,7 +79,8 @@ def test_without_the_extra_the_suite_keeps_its_verdict_and_the_report_says_how_t
     done = faultlab("report", "r", cwd=results.parent, env=env)
     assert done.code == 3
     assert done.err == (
-        "error: reports need pyspark, which is not installed\n  install the extra: pip install './[report]'\n"
+        "error: reports need pyspark, which is not installed\n"
+        f"  install the extra: {sys.executable} -m pip install 'faultlab[report]'\n"
     )
     run = faultlab("run", ".", "--env", "sim", "--out", "s", "--report", cwd=results.parent, env=env)
     assert run.code == 3
