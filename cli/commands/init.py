@@ -36,7 +36,7 @@ def init(*, client: str, folder: Path) -> Exit:
         screen.print(str(folder / path))
     screen.print()
     steps = [*([f"cd {shlex.quote(str(folder))}"] if folder != Path() else []), *template.steps]
-    for number, line in enumerate(steps):
+    for number, line in enumerate("\n".join(steps).splitlines()):
         screen.print(f"{'then' if number == 0 else '':<5} {line}")
     for note in template.notes:
         screen.print(folded(note, lead="note  "))

