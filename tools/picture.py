@@ -20,13 +20,13 @@ def main(report: Path) -> None:
         page = browser.new_page(viewport={"width": 1100, "height": 900}, device_scale_factor=1.5)
         page.goto(report.resolve().as_uri())
         top = page.get_by_role("heading", name="Where the time goes").bounding_box()
-        bottom = page.get_by_text("between waits").first.bounding_box()
+        bottom = page.locator("tr.total").first.bounding_box()
         assert top is not None
         assert bottom is not None
         page.screenshot(
             path=TARGET,
             full_page=True,
-            clip={"x": 10, "y": top["y"] - 30, "width": 1080, "height": bottom["y"] - top["y"] + 70},
+            clip={"x": 10, "y": top["y"] - 30, "width": 1080, "height": bottom["y"] + bottom["height"] - top["y"] + 50},
         )
         browser.close()
     print(f"wrote {TARGET.relative_to(Path.cwd())}, {TARGET.stat().st_size // 1024} KiB")

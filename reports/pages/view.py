@@ -27,6 +27,16 @@ MOST_QUARANTINED = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Drawn:
+    """A run with its time line."""
+
+    choice: Choice
+    client: str
+    fault: str
+    line: Timeline
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
     headline: str
     lead: str
@@ -42,7 +52,7 @@ class Page:
     groups_finding: str
     agreement: Agreements | None
     recovery: Recovery | None
-    timelines: tuple[tuple[Choice, str, Timeline], ...]
+    timelines: tuple[Drawn, ...]
     waits: Waits | None
     attempts: Attempts | None
     unjudged: Cut[TimeRow]
@@ -90,7 +100,15 @@ def page_of(
         groups_finding=summary.statistics(row["verdict"] for row in told_of(tables["groups"])),
         agreement=agreement,
         recovery=recovery_of(tables["recovery"], names),
-        timelines=tuple((choice, names.of(choice.run), marked_alike(line, marks)) for choice, line in timelines),
+        timelines=tuple(
+            Drawn(
+                choice=choice,
+                client=names.of(choice.run),
+                fault=names.fault(choice.run),
+                line=marked_alike(line, marks),
+            )
+            for choice, line in timelines
+        ),
         waits=waits_of(tables["waits"], tables["timeouts"], names, marks),
         attempts=attempts_of(tables["attempts"], cases, names),
         unjudged=cut(told, MOST_UNJUDGED, "report/timeouts.parquet", worst_first=False),

@@ -176,6 +176,23 @@ def test_the_address_holds_the_view(browser: Browser, built: ReportResult, heard
     page.wait_for_function("location.hash === '#claims'")
 
 
+def test_a_filter_reaches_time_lines_single_runs_and_other_measures(
+    browser: Browser, built: ReportResult, heard: list[str]
+) -> None:
+    """What is told of other clients goes, and what has nothing left to tell goes with it."""
+    page = opened(browser, built, heard)
+    assert page.locator("article:has(.timeline)").count() == 2
+    page.goto(address_of(built.page) + "#client=sarama+1.60.1")
+    page.reload()
+    assert page.locator("article:has(.timeline):visible h3").all_inner_texts() == ["sarama-upgrade-bound"]
+    assert page.locator("#measures").is_hidden(), "that client has no measure without an expectation"
+    rows = page.locator(".times[data-sort] tr[data-verdict]:not([hidden])")
+    assert f": {rows.count()} measures." in page.locator("#shown").inner_text(), "each is counted once"
+    page.goto(address_of(built.page) + "#client=nobody")
+    page.reload()
+    assert page.locator("main > section:visible h2").all_inner_texts() == ["How long callers hang", "Everything else"]
+
+
 def test_a_formula_is_found_from_its_number(browser: Browser, built: ReportResult, heard: list[str]) -> None:
     page = opened(browser, built, heard)
     page.locator("article.attention sup a").first.click()

@@ -202,7 +202,7 @@
     }
     byId("chips").replaceChildren(
       ...["client", "fault"].filter((name) => filters[name]).map((name) => chip(name, filters[name], found)));
-    const seen = rows.filter((row) => !row.hidden && row.matches(".times tr")).length;
+    const seen = rows.filter((row) => !row.hidden && row.matches("[data-sort=times] tr")).length;
     const word = links.find((link) => filters.show && link.dataset.show === filters.show)?.dataset.word;
     const told = [word, filters.client, filters.fault, filters.find].filter(Boolean).map((one) => `“${one}”`).join(", ");
     const lines = [];
