@@ -14,7 +14,7 @@ from harness.drivers.errors import Fault, SubjectError
 from harness.drivers.launch import launch_record
 from harness.drivers.protocol import Event, Failed, Ok, Ready, Started, Trace, encode, parse
 from harness.drivers.stamps import Stamps
-from harness.environments.world import Line, Process, World
+from harness.environments.world import LOG_LIMIT_BYTES, Line, LogFlooded, Process, World
 from harness.plan import RunPlan
 from harness.story import Outcome, Told, Value
 
@@ -182,6 +182,9 @@ class Subject:
             await self._take_end_of_output()
         except SubjectError as error:
             self._fail(self._wrong(error.code, error.text))
+        except LogFlooded:
+            told = f"wrote more than {LOG_LIMIT_BYTES >> 20} MiB on its stderr"
+            self._fail(self._wrong(Fault.FLOODS, told))
         except ValueError:
             self._fail(self._wrong(Fault.GARBAGE_LINE, "said a line that is longer than 1 MiB"))
         except Exception as bug:

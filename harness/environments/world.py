@@ -104,11 +104,20 @@ class Dial:
     port: int
 
 
+LOG_LIMIT_BYTES = 256 << 20
+"""What a subject may write on its standard error in one run."""
+
+
+class LogFlooded(Exception):
+    """The subject was ended since its log would have filled the disk."""
+
+
 class Process(Protocol):
     """A started subject: lines in, lines out. stderr goes to the log file that was named at the start."""
 
     def lines(self) -> AsyncIterator[Said]:
-        """Every line until end of file. Lines above 1 MiB raise ValueError."""
+        """Every line until end of file. Lines above 1 MiB raise ValueError; a log above LOG_LIMIT_BYTES ends the
+        subject and raises LogFlooded."""
         ...
 
     async def write(self, line: bytes) -> None:

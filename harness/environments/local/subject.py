@@ -10,7 +10,8 @@ from pathlib import Path
 from client.process import serve_pipes
 from harness.environments.local.children import Child, Files, execute, fork
 from harness.environments.local.lines import LineInput, reading, writing
-from harness.environments.world import Bundled, Executable, Program, Said
+from harness.environments.local.log_limit import LogLimit
+from harness.environments.world import LOG_LIMIT_BYTES, Bundled, Executable, LogFlooded, Program, Said
 
 _LAUNCH = "FAULTLAB_SUBJECT"
 
@@ -25,8 +26,10 @@ class SubjectProcess:
         stdin: asyncio.StreamWriter,
         started: Callable[[], None],
         *,
+        log: Path | None,
         leads_group: bool,
     ) -> None:
+        self._limit = None if log is None else LogLimit(log, self._kill)
         self._started = started
         self._child = child
         self._output = output
@@ -40,6 +43,8 @@ class SubjectProcess:
                 first = False
                 self._started()
             yield Said((line.text,), line.received_ns)
+        if self._limit is not None and self._limit.exceeded:
+            raise LogFlooded(f"more than {LOG_LIMIT_BYTES} bytes in its log")
 
     async def write(self, line: bytes) -> None:
         if self._stdin.transport.is_closing():
@@ -51,6 +56,13 @@ class SubjectProcess:
             raise BrokenPipeError("the subject reads no more") from exc
 
     async def end(self, *, grace_s: float) -> int | None:
+        try:
+            return await self._end(grace_s)
+        finally:
+            if self._limit is not None:
+                self._limit.end()
+
+    async def _end(self, grace_s: float) -> int | None:
         if not self._stdin.transport.is_closing():
             # What it has not read by now is of no use to it.
             self._stdin.transport.abort()
@@ -58,9 +70,12 @@ class SubjectProcess:
             async with asyncio.timeout_at(asyncio.get_running_loop().time() + grace_s):
                 return await asyncio.shield(self._child.ended)
         except TimeoutError:
-            self._child.kill(whole_group=self._leads_group)
+            self._kill()
             await self._child.ended
             return None
+
+    def _kill(self) -> None:
+        self._child.kill(whole_group=self._leads_group)
 
 
 async def start(program: Program, log: Path | None, started: Callable[[], None]) -> SubjectProcess:
@@ -86,6 +101,7 @@ async def start(program: Program, log: Path | None, started: Callable[[], None])
         await reading(our_stdout),
         await writing(our_stdin),
         started,
+        log=log,
         leads_group=isinstance(program, Executable),
     )
 

@@ -1,0 +1,32 @@
+"""How much a subject may write on its standard error: what goes on without end would fill the disk."""
+
+import asyncio
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+from harness.environments.world import LOG_LIMIT_BYTES
+
+_EVERY_S = 0.1
+
+
+class LogLimit:
+    """Looks at a log's size again and again; above the limit `kill` is called, and the log keeps its beginning."""
+
+    def __init__(self, log: Path, kill: Callable[[], None]) -> None:
+        self.exceeded = False
+        self._log = log
+        self._kill = kill
+        self._loop = asyncio.get_running_loop()
+        self._timer = self._loop.call_later(_EVERY_S, self._look)
+
+    def _look(self) -> None:
+        if self._log.stat().st_size > LOG_LIMIT_BYTES:
+            self.exceeded = True
+            self._kill()
+            os.truncate(self._log, LOG_LIMIT_BYTES)
+        else:
+            self._timer = self._loop.call_later(_EVERY_S, self._look)
+
+    def end(self) -> None:
+        self._timer.cancel()
