@@ -12,6 +12,8 @@ from reports.pages.verdicts import gravest
 Row = Mapping[str, Any]
 KEY = ("scenario", "environment", "client", "client_version", "driver", "brokers", "case")
 _KEY = itemgetter(*KEY)
+FIGURES = re.compile(r"\b[0-9a-f]{12}\b|\d+")
+"""What reasons may differ in: the id of a run, a number."""
 UNLISTED = 100
 """Ids of the bootstrap list above this are addresses of no member: they answer nothing, or refuse."""
 DEAD_ADDRESSES = "dead bootstrap addresses"
@@ -76,10 +78,10 @@ class Case:
 
 
 def told_once(reasons: Iterable[str], *, most: int = 3) -> tuple[str, ...]:
-    """Reasons that differ in their figures alone are told once, the most frequent first."""
+    """Reasons that differ in their figures, or in the run that they name, are told once, the most frequent first."""
     alike: dict[str, list[str]] = {}
     for reason in reasons:
-        alike.setdefault(re.sub(r"\d+", "0", reason), []).append(reason)
+        alike.setdefault(FIGURES.sub("0", reason), []).append(reason)
     return tuple(told[0] for told in sorted(alike.values(), key=len, reverse=True)[:most])
 
 

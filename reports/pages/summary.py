@@ -10,6 +10,7 @@ from reports.pages.claims import Claim
 from reports.pages.heat import Heat
 from reports.pages.verdicts import GRAVEST_FIRST, WORDS
 
+PLURALS = {"measure": "measures", "statistic over repeats": "statistics over repeats"}
 ONE = {**WORDS, "lab_error": "met an error of the lab", "skipped": "was skipped"}
 
 
@@ -55,21 +56,23 @@ def judged(verdicts: Iterable[str]) -> str:
     told = Counter(verdicts)
     if not told:
         return "No expectation was judged in these runs."
-    one = told["pass"] == 1
-    verb, pronoun = ("lies", "it") if one else ("lie", "they")
-    should = f"{verb} where the client's own settings, or the scenario's bounds, say {pronoun} should"
-    return sentence(f"{told['pass']:,} of {figures.many(told.total(), 'measure')} {should}", told)
+    pronoun = "it" if told.total() == 1 or told["pass"] == 1 else "they"
+    where = f"where the client's own settings, or the scenario's bounds, say {pronoun} should"
+    return sentence(told, "measure", f"lies {where}", f"lie {where}")
 
 
 def statistics(verdicts: Iterable[str]) -> str:
     """What became of what was expected of all runs of a case together."""
-    told = Counter(verdicts)
-    verb = "holds" if told["pass"] == 1 else "hold"
-    return sentence(f"{told['pass']:,} of {figures.many(told.total(), 'statistic')} over repeats {verb}", told)
+    return sentence(Counter(verdicts), "statistic over repeats", "holds", "hold")
 
 
-def sentence(first: str, told: Counter[str]) -> str:
+def sentence(told: Counter[str], noun: str, holds: str, hold: str) -> str:
+    """`3 of 5 statistics over repeats hold; 1 does not; 1 tested nothing.`, or of an only one what became of it."""
+    if told.total() == 1:
+        verb = {"pass": holds, "fail": f"does not {hold}"}.get(next(iter(told)), "tested nothing")
+        return f"The one {noun} {verb}."
     failed, unsure = told["fail"], told["inconclusive"]
+    first = f"{told['pass']:,} of {told.total():,} {PLURALS[noun]} {holds if told['pass'] == 1 else hold}"
     rest = [f"{failed:,} {'does' if failed == 1 else 'do'} not"] if failed else []
     return "; ".join([first, *rest, *([f"{unsure:,} tested nothing"] if unsure else [])]) + "."
 

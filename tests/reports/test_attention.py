@@ -112,9 +112,13 @@ def test_a_statistic_that_fails_fails_its_case_though_every_run_is_well() -> Non
 
 def test_what_held_is_counted_apart_from_what_was_not_tested() -> None:
     assert judged([]) == "No expectation was judged in these runs."
-    assert judged(["pass"]).startswith("1 of 1 measure lies where")
+    assert judged(["pass"]).startswith("The one measure lies where")
+    assert judged(["fail"]).startswith("The one measure does not lie where")
+    assert judged(["inconclusive"]) == "The one measure tested nothing."
+    assert judged(["pass", "fail"]).startswith("1 of 2 measures lies where")
     assert judged(["pass"] * 10 + ["fail", "inconclusive"]).startswith("10 of 12 measures lie where")
     assert judged(["pass"] * 10 + ["fail", "inconclusive"]).endswith("they should; 1 does not; 1 tested nothing.")
+    assert statistics(["pass"]) == "The one statistic over repeats holds."
     assert statistics(["fail", "fail"]) == "0 of 2 statistics over repeats hold; 2 do not."
 
 

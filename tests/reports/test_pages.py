@@ -54,6 +54,7 @@ def test_reasons_that_differ_in_figures_are_told_once() -> None:
     for number, run in enumerate(runs):
         run["reasons"] = (f"was {number}.5 s, not 8.850 s", "also slow")
     assert told_once(Case(runs).reasons) == ("was 0.5 s, not 8.850 s", "also slow")
+    assert told_once(["see logs/aba2197112f5/x", "see logs/0df9032a9c12/x"]) == ("see logs/aba2197112f5/x",)
 
 
 def test_the_time_line_is_that_of_the_median_run_of_the_shortest_telling_case() -> None:
