@@ -59,8 +59,8 @@ def agree(
             return Exit.INTERRUPTED
     if not matrix.records:
         raise Stop(
-            "nothing was compared: no case was run by two sides",
-            f"name scenarios with a profile, and sides of {', '.join(SIDES)}",
+            "nothing was compared: no case that was selected was run by two sides",
+            f"faultlab list names scenarios and their tags; a profile's are run by {', '.join(SIDES)}",
             code=Exit.NOTHING,
         )
     kept = keep(matrix)
