@@ -37,6 +37,9 @@ OLD, NEW = "1.27.2", "1.60.1"
 RANGES = {0: (3, 9), 3: (0, 12), 18: (0, 4), 22: (0, 4)}
 """What the brokers speak, by API key."""
 
+ROUND_TRIPS_S = 0.001
+"""A simulated round trip takes 60 us; a run has a few."""
+
 
 class Lab:
     """`brokers` scripted brokers on hosts of their own.
@@ -199,6 +202,20 @@ class Lab:
     def kill(self, *brokers: int) -> None:
         for broker in brokers or self.ids:
             self._hosts[broker].kill()
+
+    async def fails(self, producer: Producer, *, after_s: float) -> ClientError:
+        """A send fails after so long, and its waits explain the time: nothing is left over, nothing counted twice."""
+        elapsed_s, error = await self.timed(producer.send("probe", "orders", 0, None, b"x"))
+        assert elapsed_s == pytest.approx(after_s, abs=ROUND_TRIPS_S)
+        assert sum(self.waited().values()) == pytest.approx(elapsed_s, abs=ROUND_TRIPS_S)
+        assert error is not None
+        return error
+
+    async def warmed_up(self, bootstrap: tuple[int, ...] = (1,), **settings: Any) -> Producer:
+        """A producer that has sent before."""
+        producer = await self.connect(bootstrap, **settings)
+        await producer.send("warm_up", "orders", 0, None, b"x")
+        return producer
 
     async def timed(self, work: Awaitable[object]) -> tuple[float, ClientError | None]:
         """How long it took, in virtual seconds, and what it raised. Forgets the events before it."""
