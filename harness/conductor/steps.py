@@ -13,6 +13,7 @@ from harness.conductor.unmet import unmet
 from harness.drivers import Answer, Call, Subject, SubjectError
 from harness.environments.world import Progress, Watch, World, WorldError
 from harness.levers import Packets, Verdict
+from harness.once import Once
 from harness.operations import OPERATIONS
 from harness.plan import Do, Heal, Inject, RunPlan, When, nth_call, step_of
 from harness.story import FaultStory, OperationStory, Outcome, Told, Value
@@ -27,7 +28,7 @@ class _Moment:
     """When a step was confirmed (a fault) or ended (an operation)."""
 
     def __init__(self) -> None:
-        self.come = asyncio.Event()
+        self.come = Once()
         self.at_ns = 0
 
     def set(self, at_ns: int) -> None:

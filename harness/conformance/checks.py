@@ -88,7 +88,7 @@ async def dark(bench: Bench) -> str:
                 await subject.call("send", {"op": "send", "id": name, "topic": TOPIC, "partition": 0, "value": name})
                 for name in ("first", "second")
             ]
-            together = not calls[0].done.is_set()
+            together = not calls[0].done.happened
             answers = [await bench.answered(subject, call) for call in calls]
     if not together:
         raise NotKept("the second `send` began only when the first had ended: several may be under way at once")

@@ -1,9 +1,9 @@
 """An operation that a subject was asked for, and its answer."""
 
-import asyncio
 from dataclasses import dataclass, field
 from typing import Literal
 
+from harness.once import Once
 from harness.story import Outcome
 
 
@@ -29,8 +29,8 @@ class Call:
     id: str
     operation: str
     sent_ns: int
-    begun: asyncio.Event = field(default_factory=asyncio.Event)
-    done: asyncio.Event = field(default_factory=asyncio.Event)
+    begun: Once = field(default_factory=Once)
+    done: Once = field(default_factory=Once)
     begun_received_ns: int | None = None
     begun_at_ns: int | None = None
     answer: Answer | None = None

@@ -15,6 +15,7 @@ from harness.drivers.launch import launch_record
 from harness.drivers.protocol import Event, Failed, Ok, Ready, Started, Trace, encode, parse
 from harness.drivers.stamps import Stamps
 from harness.environments.world import LOG_LIMIT_BYTES, Line, LogFlooded, Process, World
+from harness.once import Once
 from harness.plan import RunPlan
 from harness.story import Outcome, Told, Value
 
@@ -45,7 +46,7 @@ class Subject:
         self._ended = False
         self._exit_code: int | None = None
         self._calls: dict[str, Call] = {}
-        self._ready = asyncio.Event()
+        self._ready = Once()
         self._ready_said = False
         self._output_ended = False
         self._lines = 0
@@ -106,25 +107,19 @@ class Subject:
             ) from None
         except (BrokenPipeError, ConnectionResetError):
             raise await self._died(f"before it said `started` for `{call_id}`") from None
-        try:
-            async with asyncio.timeout_at(loop.time() + START_LIMIT_S):
-                await call.begun.wait()
-        except TimeoutError:
+        if not await call.begun.by(loop.time() + START_LIMIT_S):
             raise self._wrong(
                 Fault.STOPPED_READING,
                 f"did not say `started` for `{call_id}` within {START_LIMIT_S:g} s of the command: it has stopped"
                 " reading its stdin, or does one operation at a time",
-            ) from None
+            )
         self._check()
         return call
 
     async def answer(self, call: Call, *, give_up_after_s: float) -> Answer:
         """The answer, or a censored one once `give_up_after_s` have passed since the call. Raises SubjectError."""
-        loop = asyncio.get_running_loop()
         left_s = give_up_after_s - (self._world.now_ns() - call.started_ns) / 1e9
-        with suppress(TimeoutError):
-            async with asyncio.timeout_at(loop.time() + left_s):
-                await call.done.wait()
+        await call.done.by(asyncio.get_running_loop().time() + left_s)
         if call.answer is not None:
             return call.answer
         self._check()
@@ -158,15 +153,12 @@ class Subject:
         return self._exit_code
 
     async def _until_ready(self) -> None:
-        try:
-            async with asyncio.timeout_at(asyncio.get_running_loop().time() + READY_LIMIT_S):
-                await self._ready.wait()
-        except TimeoutError:
+        if not await self._ready.by(asyncio.get_running_loop().time() + READY_LIMIT_S):
             raise self._wrong(
                 Fault.NEVER_READY,
                 f'did not say {{"ev":"ready"}} within {READY_LIMIT_S:g} s of its start: it is due before anything is'
                 " constructed, and stdout must not be buffered",
-            ) from None
+            )
         self._check()
 
     async def _read(self) -> None:

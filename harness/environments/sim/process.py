@@ -12,6 +12,7 @@ from typing import Any, Generic, TypeVar
 from client.serve import Event, serve
 from harness.environments.sim.hosts import Host
 from harness.environments.world import Said
+from harness.once import Once
 
 T = TypeVar("T")
 
@@ -56,7 +57,7 @@ class SimProcess:
         self._stdin: _Pipe[bytes] = _Pipe()
         self._stdout: _Pipe[Said] = _Pipe()
         self._exit_code: int | None = None
-        self._exited = asyncio.Event()
+        self._exited = Once()
         host.when_killed(self._gone)
         host.spawn(self._live(launch), name="subject")
 
@@ -93,10 +94,6 @@ class SimProcess:
 
     async def end(self, *, grace_s: float) -> int | None:
         self._stdin.end()
-        loop = asyncio.get_running_loop()
-        try:
-            async with asyncio.timeout_at(loop.time() + grace_s):
-                await self._exited.wait()
-        except TimeoutError:
+        if not await self._exited.by(asyncio.get_running_loop().time() + grace_s):
             self._host.kill()
         return self._exit_code
