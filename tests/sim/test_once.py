@@ -1,4 +1,4 @@
-"""Protects waiting for what happens once: nobody is forgotten or waits longer than asked, and nothing is left behind."""
+"""Protects waiting for what happens once: nobody is forgotten, nobody waits longer than asked, nothing is left."""
 
 import asyncio
 from collections.abc import Coroutine
