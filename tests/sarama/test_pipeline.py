@@ -289,7 +289,7 @@ def test_close_waits_for_what_is_in_flight_and_then_refuses(on_each_release: Cal
 def test_a_refresh_in_the_background_without_pauses_starves_who_waits_for_the_same_dial(
     on_virtual_time: Callable[..., Any],
 ) -> None:
-    """Where each tick finds the next refresh due, it dials again before whoever else waits for the seed has a turn (Go's
+    """Where each tick finds the next refresh due, it dials again before whoever waits for the seed too has a turn (Go's
     Mutex): the real 1.27.2 took 11.8 to 13.5 s for a send that fair turns would end after 5.6 s."""
 
     async def check(lab: Any) -> None:
