@@ -108,7 +108,7 @@ def run_again(
     it could not be run. Nothing is run where another machine's times would be compared with this one's."""
     wanted = selected(baseline, only)
     if not wanted.cases:
-        raise _nothing_selected(baseline, only)
+        raise nothing_selected(baseline, only)
     here = machine()
     if elsewhere(baseline, replace(baseline, machine=here)):
         return replace(wanted, source="now", machine=here, cases=())
@@ -166,7 +166,14 @@ def update(screen: Console, path: Path | None, current: Side, only: tuple[str, .
             f"{target} is a results folder: it is never changed",
             f"name a file: faultlab gate --update --baseline {BASELINE}",
         )
+    if current.unfinished:
+        raise Stop(
+            f"{current.source} has not ended: {current.unfinished}",
+            f"go on with it: faultlab run --resume {current.source}",
+        )
     taken = selected(current, only)
+    if only and not taken.cases:
+        raise nothing_selected(current, only)
     if not any(case.counted for case in taken.cases):
         raise Stop(f"no run of {current.source} is conclusive: that is no baseline", "run it again", code=Exit.NOTHING)
     before = read_side(target) if target.exists() else None
@@ -306,7 +313,8 @@ def _request_of(baseline: Side) -> Request:
         ) from error
 
 
-def _nothing_selected(baseline: Side, only: Sequence[str]) -> Stop:
+def nothing_selected(baseline: Side, only: Sequence[str]) -> Stop:
+    """What ends a command whose `--only` leaves nothing of a side, or that has nothing in any case."""
     names = ", ".join(sorted({case.name.scenario for case in baseline.cases})) or "none"
     asked = f"no scenario of {baseline.source} is called {' or '.join(only)}" if only else f"{baseline.source} is empty"
     return Stop(f"{asked}: nothing to compare", f"its scenarios: {names}", code=Exit.NOTHING)

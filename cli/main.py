@@ -1,5 +1,6 @@
 """The entry point: finds commands, and turns whatever goes wrong into one message and an exit code."""
 
+import errno
 import importlib
 import io
 import os
@@ -14,6 +15,8 @@ from cli import commands
 from cli.errors import Stop, annotated, say_bug, say_error
 from cli.exits import Exit
 from cli.helping import help_in
+
+UNWRITTEN = "what there is to say cannot be written: {}\n  make room, or let it go elsewhere"
 
 
 class Commands(click.Group):
@@ -56,6 +59,7 @@ def faultlab() -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command. The exit code, for `sys.exit`."""
+    _open_closed_streams()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal without ≠ shows a question mark, not a traceback
@@ -66,7 +70,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         _drop_stdout()
         return Exit.BROKEN_PIPE
+    except OSError as error:
+        _drop_stdout()
+        say_error(UNWRITTEN.format(error.strerror))
+        return Exit.LAB
     return code
+
+
+def _open_closed_streams() -> None:
+    """A stream that was closed before the start is None. What is said there is lost; the exit code tells the rest."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115  (open to the end)
 
 
 def _run(arguments: Sequence[str] | None) -> int:
@@ -107,6 +122,8 @@ def _known(error: Exception) -> tuple[str, str, Exit] | None:
     from harness.suite.resuming import CannotResume
 
     match error:
+        case OSError(errno=errno.ENOSPC | errno.EDQUOT, filename=None):
+            return UNWRITTEN.format(error.strerror), "", Exit.LAB
         case ResultsUnwritable():
             return error.problem, error.remedy, Exit.LAB
         case RecordsError() | NotFound() | CannotResume() | DifferencesUnreadable():

@@ -6,11 +6,11 @@ from pathlib import Path
 import click
 
 from cli.console import console, summarise
-from cli.errors import Stop
 from cli.exits import Exit
-from cli.gating import compared_document, side_at
+from cli.gating import compared_document, nothing_selected, side_at
 from cli.show.beside import table
 from cli.show.markdown import block
+from harness.gating.comparison import selected
 from harness.gating.side_by_side import side_by_side
 
 
@@ -21,10 +21,11 @@ def compare(*, first: Path, second: Path, only: tuple[str, ...], all_: bool, jso
     there is `faultlab gate`. An interval holds the true difference with 99 %: of a hundred measures that are equal, one
     seems to differ.
     """
-    found = side_by_side(side_at(first), side_at(second), only=only)
-    for side in (found.first, found.second):
-        if not side.cases:
-            raise Stop(f"{side.source} has no runs to compare", "run the suite, or choose another --only")
+    sides = side_at(first), side_at(second)
+    for side in sides:
+        if not selected(side, only).cases:
+            raise nothing_selected(side, only)
+    found = side_by_side(*sides, only=only)
     screen = console(json=json, ci=ci)
     shown = list(table(found, everything=all_))
     lines = [line for text in shown for line in text.plain.split("\n")]

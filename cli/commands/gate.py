@@ -7,8 +7,19 @@ import click
 from cli.console import console
 from cli.errors import Stop
 from cli.exits import Exit
-from cli.gating import Answer, Inconclusive, answer, baseline_side, current_side, floor_of, run_again, update
+from cli.gating import (
+    Answer,
+    Inconclusive,
+    answer,
+    baseline_side,
+    current_side,
+    floor_of,
+    nothing_selected,
+    run_again,
+    update,
+)
 from harness.gating.comparison import gate as hold
+from harness.gating.comparison import selected
 
 
 def gate(
@@ -63,6 +74,8 @@ def gate(
         return now
     if update_:
         return update(screen, baseline, now, only, declared)
+    if only and not selected(before, only).cases and not selected(now, only).cases:
+        raise nothing_selected(before, only)
     return answer(screen, hold(before, now, floor=declared, only=only), how)
 
 

@@ -23,6 +23,8 @@ def table(found: SideBySide, *, everything: bool) -> Iterator[Text]:
     for side in (found.first, found.second):
         for line in side.set_aside:
             yield folded(f"set aside: {line}", lead="", style="yellow")
+        if side.unfinished:
+            yield folded(f"{side.source} has not ended: {side.unfinished}", lead="", style="yellow")
     if found.other_machine:
         yield folded("two machines: times differ for that reason too", lead="", style="yellow")
         yield folded(found.first.machine, lead="  A  ", style="dim")

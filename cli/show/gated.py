@@ -9,7 +9,18 @@ from rich.text import Text
 from cli.exits import Exit
 from cli.show.figures import WIDTH, many
 from cli.show.rows import folded
-from cli.show.shifted import change, digits_of, figures, interval, label, measure_words, named, rate, signed
+from cli.show.shifted import (
+    change,
+    digits_of,
+    figures,
+    interval,
+    label,
+    measure_words,
+    named,
+    rate,
+    signed,
+    silent_words,
+)
 from harness.gating.cases import CaseName
 from harness.gating.changes import Change
 from harness.gating.comparison import Gated, Silent, too_few
@@ -41,6 +52,8 @@ def head(gated: Gated, *, interleaved: bool) -> Iterator[Text]:
     for side in (gated.baseline, gated.current):
         for line in side.set_aside:
             yield folded(f"set aside: {line}", lead="", style="yellow")
+        if side.unfinished:
+            yield folded(f"{side.source} has not ended: {side.unfinished}", lead="", style="yellow")
     if gated.baseline.faultlab != gated.current.faultlab and not gated.other_machine:
         versions = f"the baseline was made by faultlab {gated.baseline.faultlab}, this is {gated.current.faultlab}"
         yield folded(versions, lead="", style="dim")
@@ -201,8 +214,7 @@ def _unchanged(gated: Gated) -> Iterator[Text]:
 
 def _silent(gated: Gated, silent: Silent) -> Iterator[Text]:
     spoilt = silent.spoilt
-    when = "now" if spoilt is silent.now else "in the baseline"
-    yield _line(gated, "UNSURE", silent.name, f"none of {many(spoilt.runs, 'run')} {when} was conclusive")
+    yield _line(gated, "UNSURE", silent.name, silent_words(silent))
     for reason in spoilt.reasons[:1]:
         yield folded(reason, lead=" " * WORD, style="dim")
 

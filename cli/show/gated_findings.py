@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from cli.show.shifted import change, figures, label, measure_words, named, rate
+from cli.show.shifted import change, figures, label, measure_words, named, rate, silent_words
 from harness.gating.cases import CaseName, CaseRuns
 from harness.gating.comparison import Gated
 from harness.gating.judging import Compared, Judged
@@ -40,9 +40,7 @@ def findings(gated: Gated) -> Iterator[Found]:
     for case in gated.lost:
         yield _found("lost", case.name, told, kind="lost", figures="in the baseline, not run now")
     for silent in gated.silent:
-        when = "now" if silent.spoilt is silent.now else "in the baseline"
-        reason = "".join(f": {reason}" for reason in silent.spoilt.reasons[:1])
-        words = f"none of {silent.spoilt.runs} runs {when} was conclusive{reason}"
+        words = ": ".join([silent_words(silent), *silent.spoilt.reasons[:1]])
         yield _found("unsure", silent.name, told, kind="unsure", figures=words, path=silent.now.path)
     for one in gated.that("unsure"):
         yield _compared(one, "unsure", told)

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from harness.gating.cases import CaseName, CaseRuns, Kind
 from harness.gating.changes import Change
+from harness.gating.comparison import Silent
 from harness.gating.judging import Judged
 from harness.gating.shifts import Shift
 
@@ -49,6 +50,12 @@ def change(one: Change) -> str:
     return (
         f"{sentence} in {one.now or 'none'} of {one.of_now} runs, before in {one.before or 'none'} of {one.of_before}"
     )
+
+
+def silent_words(silent: Silent) -> str:
+    """`none of 20 runs now was conclusive`."""
+    when = "now" if silent.spoilt is silent.now else "in the baseline"
+    return f"none of {silent.spoilt.runs} runs {when} was conclusive" if silent.spoilt.runs else "no run has ended yet"
 
 
 def sentence(one: Change) -> str:

@@ -120,7 +120,10 @@ class CaseRuns:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Side:
-    """A suite as one side of a comparison. `source` is what the user named; `arguments` run it again, where known."""
+    """A suite as one side of a comparison. `source` is what the user named; `arguments` run it again, where known.
+
+    `unfinished` says how many of its runs are not there: it is under way, or was interrupted.
+    """
 
     source: str
     machine: str
@@ -129,6 +132,7 @@ class Side:
     arguments: tuple[str, ...] = ()
     floor: Floor | None = None
     set_aside: tuple[str, ...] = ()
+    unfinished: str = ""
 
     @property
     def simulated(self) -> bool:

@@ -59,7 +59,10 @@ class Gated:
 
 
 def gate(baseline: Side, current: Side, *, floor: Floor | None = None, only: Sequence[str] = ()) -> Gated:
-    """Compare what both ran. `floor` comes before the baseline's own; `only` are names of scenarios, patterns too."""
+    """Compare what both ran. `floor` comes before the baseline's own; `only` are names of scenarios, patterns too.
+
+    Nobody can tell what a suite that has not ended would still have run: of that nothing is lost.
+    """
     before, now = selected(baseline, only), selected(current, only)
     chosen = floor or baseline.floor or DEFAULT
     if elsewhere(before, now):
@@ -67,6 +70,9 @@ def gate(baseline: Side, current: Side, *, floor: Floor | None = None, only: Seq
     was = {case.name: case for case in before.cases}
     there = {case.name: case for case in now.cases}
     both = [(was[name], there[name]) for name in sorted(was.keys() & there.keys())]
+    gone = [was[name] for name in sorted(was.keys() - there.keys())]
+    begun = bool(now.unfinished and current.cases)
+    both += [(case, _not_yet(case, now)) for case in gone if begun]
     pairs = [(one, other) for one, other in both if one.counted and other.counted]
     return Gated(
         baseline=before,
@@ -74,9 +80,13 @@ def gate(baseline: Side, current: Side, *, floor: Floor | None = None, only: Seq
         floor=chosen,
         compared=judge_pairs(pairs, chosen),
         silent=tuple(Silent(before=one, now=other) for one, other in both if not (one.counted and other.counted)),
-        lost=tuple(was[name] for name in sorted(was.keys() - there.keys())),
+        lost=() if begun else tuple(gone),
         new=tuple(there[name] for name in sorted(there.keys() - was.keys())),
     )
+
+
+def _not_yet(case: CaseRuns, now: Side) -> CaseRuns:
+    return CaseRuns(name=case.name, runs=0, counted=0, reasons=(f"{now.source} has not ended: {now.unfinished}",))
 
 
 def selected(side: Side, only: Sequence[str]) -> Side:

@@ -34,6 +34,7 @@ def side_of(results: Results) -> Side:
         cases=tuple(case_of(name, runs) for name, runs in together.items()),
         arguments=manifest.arguments,
         set_aside=tuple(str(line) for line in results.quarantined),
+        unfinished=f"{len(results.missing)} of {len(manifest.run_ids)} runs are missing" if results.missing else "",
     )
 
 

@@ -174,6 +174,8 @@ MISTAKES = [
     (("--baseline", "was", "--out", "x"), "--out says where to put the runs: it needs --run", 4),
     (("--baseline", "was", "--run", "--out", "is"), "is already holds a suite", 4),
     (("--baseline", "/dev/zero", "--current", "is"), "/dev/zero is no baseline: it is longer than 256 MiB", 4),
+    (("--baseline", "was", "--current", "is", "--only", "x"), "no scenario of was is called x: nothing to compare", 5),
+    (("--update", "--current", "is", "--only", "x"), "no scenario of is is called x: nothing to compare", 5),
     (("--baseline", "was", "--run", "--only", "x"), "no scenario of was is called x: nothing to compare", 5),
     (("--baseline", "was", "--current", "is", "--inconclusive", "maybe"), "'maybe' is not one of", 4),
     (("--baseline", "s/dark.scenario.yaml", "--current", "is"), "is no baseline", 4),
@@ -256,8 +258,8 @@ def test_compare_pairs_releases_and_says_what_cannot_be_compared(folder: Path) -
     assert "two machines: times differ for that reason too" in elsewhere.out
     assert "the two have no case in common" in elsewhere.out
     nothing = faultlab("compare", "is", "newer", "--only", "x", cwd=folder)
-    assert nothing.code == 4
-    assert "is has no runs to compare" in nothing.err
+    assert nothing.code == 5
+    assert "no scenario of is is called x: nothing to compare\n  its scenarios: dark, darker" in nothing.err
 
 
 def test_the_command_line_starts_without_what_the_gate_reckons_with(tmp_path: Path) -> None:
@@ -265,3 +267,37 @@ def test_the_command_line_starts_without_what_the_gate_reckons_with(tmp_path: Pa
     code = "import sys, cli.commands.gate, cli.commands.compare; print({'scipy', 'numpy'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], env=environment(), capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"
+
+
+def test_of_a_suite_that_has_not_ended_nothing_is_lost_and_no_baseline_is_made(folder: Path) -> None:
+    """Whether it is under way or was interrupted: what is missing may still be run."""
+    runs = folder / "is" / "runs.jsonl"
+    lines = runs.read_text().splitlines(keepends=True)
+    runs.write_text("".join(line for line in lines if '"scenario":"dark"' in line))
+    done = gate("--baseline", "was", "--current", "is", "--only", "darker", cwd=folder)
+    assert done.code == 2, done.out
+    assert f"is has not ended: {RUNS} of {2 * RUNS} runs are missing" in done.lines
+    assert "UNSURE      darker  no run has ended yet" in done.lines
+    assert "LOST" not in done.out
+    assert gate("--baseline", "was", "--current", "is", cwd=folder).code == 10, "what is slower is so all the same"
+    refused = gate("--update", "--current", "is", cwd=folder)
+    assert refused.code == 4
+    assert "is has not ended: 12 of 24 runs are missing\n  go on with it: faultlab run --resume is" in refused.err
+    assert (
+        f"is has not ended: {RUNS} of {2 * RUNS} runs are missing" in faultlab("compare", "was", "is", cwd=folder).out
+    )
+
+
+def test_an_output_that_takes_nothing_is_no_bug(folder: Path) -> None:
+    """A full disk behind a redirection, or a stream that was closed before the start."""
+    command = [sys.executable, "-m", "cli", "gate", "--baseline", "was", "--current", "is"]
+    with Path("/dev/full").open("w") as full:
+        for more in ([], ["--json"]):
+            done = subprocess.run([*command, *more], cwd=folder, env=environment(), stdout=full, stderr=-1, text=True)
+            assert done.returncode == 3
+            assert done.stderr.startswith("error: what there is to say cannot be written: No space left on device\n")
+            assert "bug" not in done.stderr
+    closed = subprocess.run(
+        ["sh", "-c", '"$@" >&-', "sh", *command], cwd=folder, env=environment(), stderr=-1, text=True
+    )
+    assert (closed.returncode, closed.stderr) == (10, "")
