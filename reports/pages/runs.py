@@ -52,11 +52,21 @@ def farthest(run: Row) -> tuple[float, str]:
         if one["kind"] == "claim" or found is None or one["predicted"] is None:
             continue
         off = found - one["predicted"]
-        bounds = [abs(one[side] - one["predicted"]) for side in ("low", "high") if one[side] is not None]
-        used = abs(off) / (max(bounds, default=0.0) or 1e-9) if off else 0.0
+        used = tolerances_used(one, off)
         if used > worst[0]:
             worst = (used, f"{one['measure']} {figures.difference(off, one['unit'])}")
     return worst
+
+
+def tolerances_used(judged: Row, off: float) -> float:
+    """On the allowed side of a bound nothing is; a bound without a tolerance is its own measure."""
+    kind, predicted = judged["kind"], judged["predicted"]
+    if (kind == "at_most" and off <= 0) or (kind == "at_least" and off >= 0):
+        return 0.0
+    widest = max((abs(judged[side] - predicted) for side in ("low", "high") if judged[side] is not None), default=0.0)
+    if kind in ("at_most", "at_least"):
+        widest = widest or abs(predicted)
+    return float(abs(off) / (widest or 1e-9)) if off else 0.0
 
 
 def noise_of(noise: Iterable[Row]) -> Noise | None:

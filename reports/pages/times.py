@@ -154,9 +154,11 @@ def scenario_of(own: Sequence[TimeRow], cases: Mapping[tuple[Any, ...], Case]) -
 def tolerances_off(row: Row) -> float:
     if row["median"] is None or row["predicted"] is None:
         return 0.0
+    off = row["median"] - row["predicted"]
+    if (row["kind"] == "at_most" and off <= 0) or (row["kind"] == "at_least" and off >= 0):
+        return 0.0
     bounds = [abs(row[side] - row["predicted"]) for side in ("low", "high") if row[side] is not None]
-    off = abs(row["median"] - row["predicted"])
-    return float(off / max(bounds)) if any(bounds) else float(off)
+    return float(abs(off) / max(bounds)) if any(bounds) else float(abs(off))
 
 
 def span_of(times: Sequence[Row]) -> str:

@@ -1,6 +1,7 @@
 """A page in a real browser that tells what it should not do."""
 
 from pathlib import Path
+from time import perf_counter
 from urllib.parse import quote
 
 from playwright.sync_api import Browser, Page
@@ -45,3 +46,12 @@ def opened(
 
 def address_of(file: Path) -> str:
     return "file://" + quote(str(file))
+
+
+def until(page: Page, true: str, *, within_s: float = 20.0) -> None:
+    """Look once a frame whether the expression is true. Playwright's own waiting evaluates text inside the page from
+    the second look on, which the page's policy forbids."""
+    ends_s = perf_counter() + within_s
+    while not page.evaluate(true):
+        assert perf_counter() < ends_s, f"never true: {true}"
+        page.evaluate("new Promise((next) => requestAnimationFrame(next))")

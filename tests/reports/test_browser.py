@@ -5,7 +5,7 @@ from time import perf_counter
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from in_chromium import Tables, address_of, opened
+from in_chromium import Tables, address_of, opened, until
 from playwright.sync_api import Browser
 from rich_rows import grown
 
@@ -149,7 +149,7 @@ def test_the_heat_map_says_how_long_and_what_became_of_it(
     assert float(slow.split(" s")[0]) > 13
     assert "failed" in slow or "\u2717" in slow
     page.locator(".heat tr", has_text="kafka-go").locator("a").first.click()
-    page.wait_for_function("location.hash.includes('client=kafka-go')")
+    until(page, "location.hash.includes('client=kafka-go')")
     clients = page.locator(".times tr[data-verdict]:visible").evaluate_all(
         "rows => [...new Set(rows.map(row => row.dataset.client))]"
     )
@@ -168,12 +168,12 @@ def test_the_address_holds_the_view(browser: Browser, built: ReportResult, heard
     assert page.locator("#find").input_value() == "Retry.Max 3"
     assert page.evaluate("document.activeElement.id") == "times"
     page.locator("#find").fill("no such words")
-    page.wait_for_function("location.hash === '#show=pass&find=no+such+words'")
+    until(page, "location.hash === '#show=pass&find=no+such+words'")
     assert page.locator(".times tbody tr:visible").count() == 0
     page.get_by_role("link", name="all", exact=True).click()
-    page.wait_for_function("!location.hash.includes('=')")
+    until(page, "!location.hash.includes('=')")
     page.get_by_role("link", name="Claims").click()
-    page.wait_for_function("location.hash === '#claims'")
+    until(page, "location.hash === '#claims'")
 
 
 def test_a_filter_reaches_time_lines_single_runs_and_other_measures(
@@ -196,7 +196,7 @@ def test_a_filter_reaches_time_lines_single_runs_and_other_measures(
 def test_a_formula_is_found_from_its_number(browser: Browser, built: ReportResult, heard: list[str]) -> None:
     page = opened(browser, built, heard)
     page.locator("article.attention sup a").first.click()
-    page.wait_for_function("document.activeElement.matches('.formulas li')")
+    until(page, "document.activeElement.matches('.formulas li')")
     assert "Net.ReadTimeout" in page.evaluate("document.activeElement.textContent")
 
 
@@ -226,13 +226,13 @@ def test_counts_filter_from_the_keyboard(browser: Browser, built: ReportResult, 
     assert reached[0] == "Skip to the results"
     assert reached[-1].endswith("failed")
     page.keyboard.press("Enter")
-    page.wait_for_function("document.querySelector('.times tr[data-verdict=pass]').hidden")
+    until(page, "document.querySelector('.times tr[data-verdict=pass]').hidden")
     assert page.locator("tr[data-verdict=fail]:visible").count() >= 1
     assert page.locator("tr[data-verdict=pass]:visible").count() == 0
     assert page.locator("article.attention:visible").count() == 1
     assert "failed" in page.locator("#shown").inner_text()
     page.get_by_role("link", name="all", exact=True).click()
-    page.wait_for_function("!document.querySelector('.times tr[data-verdict=pass]').hidden")
+    until(page, "!document.querySelector('.times tr[data-verdict=pass]').hidden")
 
 
 def test_everything_that_acts_can_be_reached_and_seen_in_focus(
@@ -253,7 +253,7 @@ def test_the_replay_command_is_copied(browser: Browser, built: ReportResult, hea
     button = page.locator("article.attention button").first
     button.focus()
     page.keyboard.press("Enter")
-    page.wait_for_function("document.querySelector('article.attention button').textContent === 'copied'")
+    until(page, "document.querySelector('article.attention button').textContent === 'copied'")
     command = page.locator("article.attention .copy code").first.inner_text()
     assert page.evaluate("navigator.clipboard.readText()") == command
     assert command.startswith("faultlab replay ")

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from in_chromium import until
 from playwright.sync_api import Locator, Page
 
 from reports.result import ReportResult
@@ -20,7 +21,7 @@ def figures(cells: Locator) -> list[float]:
 
 
 def took(page: Page) -> list[float]:
-    return figures(page.locator("#runs tbody tr td:nth-child(5)"))
+    return figures(page.locator("#runs tbody tr td:nth-child(4)"))
 
 
 def test_a_heading_sorts_from_the_keyboard_there_and_back(opened_page: Open, built: ReportResult) -> None:
@@ -46,7 +47,7 @@ def test_a_link_shows_filters_and_order(opened_page: Open, built: ReportResult) 
     page.locator("#runs th[data-by=took] button").click()
     page.locator(".head [data-by=client] button").click()
     page.locator(".counts a[data-show=fail]").click()
-    page.wait_for_function("location.hash.includes('show=fail')")
+    until(page, "location.hash.includes('show=fail')")
     link, seen, clients = page.url, took(page), page.locator(CLIENTS).all_inner_texts()
     assert "sort=-runs.took%2Cscenarios.client" in link
     other = opened_page(link)
@@ -60,7 +61,7 @@ def test_a_link_shows_filters_and_order(opened_page: Open, built: ReportResult) 
     assert other.locator("[aria-sort]").count() == 0, "an order that nobody knows is none"
     other.goto(link)
     other.get_by_role("link", name="all", exact=True).click()
-    other.wait_for_function("!document.querySelector('[aria-sort]')")
+    until(other, "!document.querySelector('[aria-sort]')")
 
 
 def test_a_list_that_goes_on_below_is_sorted_as_one(opened_page: Open, rich: Path) -> None:

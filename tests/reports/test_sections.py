@@ -287,6 +287,11 @@ def test_the_worst_run_is_the_one_farthest_in_its_own_tolerance() -> None:
     used, words = farthest(run(expectations=[near, far, claim]))
     assert used == pytest.approx(3.0, rel=0.01)
     assert words == "probe.other \u22120.030 s"
+    well = {**judged, "kind": "at_most", "measured": 0.1, "low": None, "high": judged["predicted"]}
+    assert farthest(run(expectations=[well, near]))[1].startswith(near["measure"]), "below its bound nothing is off"
+    assert farthest(run(expectations=[well])) == (0.0, "")
+    late = {**well, "measured": 2 * judged["predicted"]}
+    assert farthest(run(expectations=[late]))[0] == pytest.approx(1.0)
 
 
 def test_noise_is_told_of_real_environments_alone() -> None:
