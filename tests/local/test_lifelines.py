@@ -106,7 +106,7 @@ def test_a_terminal_s_ctrl_c_reaches_faultlab_alone() -> None:
     victim = _victim(mark, cells=2)
     try:
         _wait_up(victim)
-        before = sorted(processes_marked(mark))
+        before = _all_started(mark)
         os.killpg(victim.pid, signal.SIGINT)
         time.sleep(0.3)
         assert sorted(processes_marked(mark)) == before
@@ -114,6 +114,17 @@ def test_a_terminal_s_ctrl_c_reaches_faultlab_alone() -> None:
         victim.kill()
         victim.communicate()
     _gone_within_s(mark)
+
+
+def _all_started(mark: str) -> list[int]:
+    """The processes, once no more come: a cell is up before the last of its helpers is."""
+    until = time.monotonic() + LIMIT_S
+    before: list[int] = []
+    while (now := sorted(processes_marked(mark))) != before:
+        assert time.monotonic() < until, f"processes come and go: {now}"
+        before = now
+        time.sleep(0.3)
+    return now
 
 
 def _oldest_child(pid: int) -> int:
