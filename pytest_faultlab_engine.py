@@ -116,6 +116,7 @@ class CaseResult:
 
     def measure(self, name: str) -> float:
         """A measure that was measured. Raises LookupError that says what there is instead."""
+        __tracebackhide__ = True
         if name in self.measures:
             return self.measures[name]
         if name in self.at_least:
@@ -152,6 +153,7 @@ class Result:
 
     def case(self, case_id: str | None = None) -> CaseResult:
         """The case of this id, or the only one. Raises LookupError with the ids that there are."""
+        __tracebackhide__ = True
         found = [case for case in self.cases if case_id in (None, case.id)]
         if len(found) != 1:
             raise LookupError(f"name one of the cases: {', '.join(case.id for case in self.cases)}")
@@ -159,6 +161,7 @@ class Result:
 
     def measure(self, name: str) -> float:
         """`CaseResult.measure` of the only case."""
+        __tracebackhide__ = True
         return self.case().measure(name)
 
     @property

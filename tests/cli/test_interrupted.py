@@ -173,3 +173,19 @@ def test_toxiproxy_killed_in_the_middle_is_the_lab_s_failure(tmp_path: Path) -> 
     (run,) = read(tmp_path / "r").runs
     assert run.verdict == "lab_error"
     assert run.error is not None
+
+
+def test_a_gate_that_is_interrupted_while_it_runs_compares_nothing(tmp_path: Path) -> None:
+    """Half a suite is no reason for an alarm; how to go on with it is said."""
+    quick_scenario(tmp_path / "s", runs=6)
+    assert faultlab("run", "s", "--env", "local", "--out", "was", cwd=tmp_path).code == 0
+    quick_scenario(tmp_path / "s", runs=6, timeout="25s")
+    with begun("gate", "--run", "--baseline", "was", "--out", "now", "--ci", cwd=tmp_path) as (process, mark):
+        until(lambda: len(marked(mark)) >= 6, within_s=30, what="the first cells")
+        os.killpg(process.pid, signal.SIGINT)
+        out, err = process.communicate(timeout=20)
+        assert process.returncode == 130, out + err
+        assert marked(mark) == []
+    assert "Traceback" not in out + err
+    assert "resume  faultlab run --resume now" in out
+    assert "compared" not in out

@@ -70,7 +70,7 @@ def test_a_lab_that_cannot_begin_and_an_engine_that_was_killed(lab: Lab, monkeyp
 def test_a_bundled_scenario_and_its_cases(lab: Lab) -> None:
     result = lab.run("sarama-slow-answer")
     lab.check(result)
-    assert len(result.cases) == 3
+    assert len(result.cases) >= 3
     with pytest.raises(LookupError, match="name one of the cases: sarama-slow-answer"):
         result.measure("probe.time_to_ack")
     assert result.case("sarama-slow-answer[Producer.Timeout=10ms,slow.delay=500ms]").verdict == "pass"
