@@ -16,8 +16,9 @@ AT_ONCE_S = 0.01
 """The axis' left end: whoever is quicker recovered at once."""
 HEIGHT = 100.0
 STYLES = 6
-END_APART = 1.9
-"""The axis' end is told too where it is so many times its last round time: nearer, the two would overlap."""
+END_APART = 12.0
+"""The axis' end is told too where it is so many per cent from its last round time: nearer, the two would overlap on a
+telephone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +71,7 @@ class Curves:
     def ticks(self) -> tuple[tuple[float, str], ...]:
         first, last = round(math.log10(AT_ONCE_S)), math.floor(math.log10(self.last_s) + 1e-9)
         round_ones = [10.0**power for power in range(first, last + 1)]
-        with_end = round_ones if self.last_s < round_ones[-1] * END_APART else [*round_ones, self.last_s]
+        with_end = [*round_ones, self.last_s] if 100 - self.at(round_ones[-1]) >= END_APART else round_ones
         return tuple((self.at(seconds), f"{seconds:g} s") for seconds in with_end)
 
     @property

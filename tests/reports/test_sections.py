@@ -217,7 +217,8 @@ def test_a_curve_is_drawn_in_steps_up_to_the_axis_end() -> None:
     assert drawn.at(0.001) == 0.0
     assert "V50" in drawn.svg
     assert [text for _, text in drawn.ticks] == ["0.01 s", "0.1 s", "1 s", "2 s"]
-    assert [text for _, text in Curves((), 10.0, "").ticks] == ["0.01 s", "0.1 s", "1 s", "10 s"]
+    assert [text for _, text in Curves((), 20.0, "").ticks] == ["0.01 s", "0.1 s", "1 s", "10 s"], "20 would touch 10"
+    assert [text for _, text in Curves((), 50.0, "").ticks][-2:] == ["10 s", "50 s"]
     assert drawn.line(curve).endswith("V0H100")
 
 
