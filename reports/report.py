@@ -34,10 +34,19 @@ from reports.remarks import remarks_on
 from reports.result import ReportResult
 from reports.session import size_for, spark_session
 from reports.tables import every_table
+from reports.tables.base import Table
 
 Progress = Callable[[str], None]
 Rows = list[dict[str, Any]]
 SIDE_BY_SIDE = 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Made:
+    """A table of the report, as it is written and as the page reads it."""
+
+    table: pa.Table
+    rows: Rows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,8 +117,8 @@ def report_of(
     progress(f"reading the records{many}")
     records = read_folders(spark, folders, size)
     progress(f"tables: {', '.join(table.name for table in every_table())}")
-    tables = collected(records)
-    rows = {name: rows_of(table) for name, table in tables.items()}
+    made = collected(records)
+    tables, rows = {name: one.table for name, one in made.items()}, {name: one.rows for name, one in made.items()}
     if not rows["runs"]:
         raise nothing_readable(folders, rows["quarantined"])
     progress("time lines")
@@ -136,17 +145,19 @@ def report_of(
     )
 
 
-def collected(records: Records) -> dict[str, pa.Table]:
+def collected(records: Records) -> dict[str, Made]:
     """The tables, each in its order. Side by side, because planning a small query is most of its work."""
     pool = ThreadPoolExecutor(max_workers=SIDE_BY_SIDE)
     try:
-        made = {table: pool.submit(lambda table: table.make(records).toArrow(), table) for table in every_table()}
-        return {
-            table.name: one.result().sort_by([(name, "ascending") for name in table.order])
-            for table, one in made.items()
-        }
+        made = {table.name: pool.submit(made_of, table, records) for table in every_table()}
+        return {name: one.result() for name, one in made.items()}
     finally:
         pool.shutdown(wait=False, cancel_futures=True)  # an interruption must not wait for what is under way
+
+
+def made_of(table: Table, records: Records) -> Made:
+    rows = table.make(records).toArrow().sort_by([(name, "ascending") for name in table.order])
+    return Made(table=rows, rows=rows_of(rows))
 
 
 def rows_of(table: pa.Table) -> Rows:
@@ -172,7 +183,7 @@ def timelines_of(records: Records, runs: Rows) -> list[tuple[Choice, Timeline]]:
     if not choices:
         return []
     wanted = F.col("run_id").isin([choice.run["run_id"] for choice in choices])
-    events = rows_of(records.events.where(wanted & F.col("kind").rlike("^(wait|dial)_")).toArrow())
+    events = rows_of(records.timed.where(wanted & F.col("kind").rlike("^(wait|dial)_")).toArrow())
     return [(choice, timeline_of(choice.run, choice.judged, own_events(events, choice.run))) for choice in choices]
 
 

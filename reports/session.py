@@ -14,6 +14,7 @@ import sys
 import tempfile
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
+from enum import Enum
 from pathlib import Path
 from typing import IO
 
@@ -26,6 +27,7 @@ from reports.ingest.filesystems import is_uri
 from reports.ingest.folders import Folder
 from reports.ingest.keeping import Size
 from reports.jvm.archive import FLAGS, LARGE, SMALL, Archive, spark_home
+from reports.jvm.members import remember_members
 from reports.jvm.process import JavaProcess, NotStarted, start_java
 from reports.jvm.shim import home_for_spark
 
@@ -40,7 +42,11 @@ SETTINGS = {
     "spark.sql.shuffle.partitions": "2",
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.catalogImplementation": "in-memory",
+    # What follows from a filter is sought for each of a record's hundred checks: longer than reading it takes.
+    "spark.sql.constraintPropagation.enabled": "false",
     "spark.sql.session.timeZone": "UTC",
+    # Else each column that Python makes is two more calls into Java, which say where in the program it was made.
+    "spark.python.sql.dataFrameDebugging.enabled": "false",
     # Above so many groups (128 by default) Spark sorts instead, which is slower for a few thousand.
     "spark.sql.objectHashAggregate.sortBased.fallbackThreshold": "10000",
 }
@@ -61,6 +67,13 @@ CLUSTER_SETTINGS = {"spark.sql.adaptive.enabled": "true", "spark.sql.shuffle.par
 MOST_MEMORY_BYTES = 4 * 2**30
 MASTER = re.compile(r"spark://([^:,/]+):(\d+)$")
 REACH_TIMEOUT_S = 5.0
+
+
+class Ending(Enum):
+    """How Java ends: by itself, which takes it a second, or killed."""
+
+    IN_ORDER = "in order"
+    AT_ONCE = "at once"
 
 
 def size_for(folders: Sequence[Folder], names: Sequence[str], *, on: str | None) -> Size:
@@ -115,7 +128,8 @@ def spark_session(
             java.kill()
             raise
         finally:
-            stop(java, context)
+            # On this machine Java has nothing to hand over: it would only tidy up what is removed with its folder.
+            stop(java, context, ending=Ending.AT_ONCE if not (on or settings or make_archive) else Ending.IN_ORDER)
 
 
 def address_towards(master: str) -> str:
@@ -167,13 +181,21 @@ def connected(java: JavaProcess, settings: Mapping[str, str]) -> SparkContext:
     os.environ.update(PYSPARK_GATEWAY_PORT=str(java.port), PYSPARK_GATEWAY_SECRET=java.secret)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="PySpark does not yet fully support pandas")
-        return SparkContext(conf=SparkConf(loadDefaults=False).setAll([*settings.items()]))
+        context = SparkContext(conf=SparkConf(loadDefaults=False).setAll([*settings.items()]))
+    # Java ends with the report: what Python forgets need not be told to it, object by object.
+    assert context._gateway is not None
+    context._gateway._gateway_client.gateway_property.enable_memory_management = False
+    remember_members(context._jvm)
+    return context
 
 
-def stop(java: JavaProcess, context: SparkContext) -> None:
+def stop(java: JavaProcess, context: SparkContext, *, ending: Ending) -> None:
     """End Spark and its Java, and wait for it: nothing outlives the report."""
     gateway = context._gateway
     try:
+        if ending is Ending.AT_ONCE:
+            context._accumulatorServer.handle_error = lambda *_: None  # type: ignore[method-assign]  # loses its Java
+            java.kill()
         # A Java that died has nothing left to stop.
         with contextlib.suppress(Py4JError, OSError), warnings.catch_warnings(action="ignore"):
             context.stop()
@@ -199,8 +221,8 @@ def java_options(archive: Archive, make_archive: Path | None, size: Size, work: 
     flags = [*(LARGE if size is Size.LARGE else SMALL), *FLAGS, f"-Djava.io.tmpdir={work.absolute()}"]
     if make_archive is not None:
         flags.append(archive.make_flag(make_archive))
-    elif archive.exists:
-        flags.append(archive.use_flag)
+    else:
+        flags += archive.use_flags
     return {"spark.driver.extraJavaOptions": " ".join(quoted(flag) for flag in flags)}
 
 

@@ -11,6 +11,8 @@ import pyspark.sql.functions as F  # noqa: N812
 from pyspark import StorageLevel
 from pyspark.sql import DataFrame, SparkSession
 
+from reports.ingest.lines import REASON
+
 
 class Size(Enum):
     """How much there is to read: what it is read with follows from it."""
@@ -20,12 +22,12 @@ class Size(Enum):
 
 
 def kept(spark: SparkSession, rows: DataFrame, size: Size) -> tuple[DataFrame, int]:
-    """The same rows, read and judged now, and how many of them have a `reason` not to be used."""
+    """The same rows, read and judged now, and how many of them have a REASON not to be used."""
     if size is Size.SMALL:
         table = rows.toArrow()
-        return spark.createDataFrame(table, rows.schema), table.num_rows - table["reason"].null_count
+        return spark.createDataFrame(table, rows.schema), table.num_rows - table[REASON].null_count
     held = rows.persist(StorageLevel.MEMORY_AND_DISK)
-    [(found,)] = held.agg(F.count("reason")).collect()
+    [(found,)] = held.agg(F.count(REASON)).collect()
     return held, found
 
 

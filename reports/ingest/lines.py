@@ -1,7 +1,7 @@
-"""Files of records become rows: each row is what was read as a record, or has a `reason` why it is none.
+"""Files of records become rows: each row is what was read as a record, or has a REASON why it is none.
 
-Lines of JSON and rows of Parquet files end up alike: SUITE, FILE, the row's place in its file, `row`, `reason`, and
-`excerpt`: the line, where there is a reason.
+Lines of JSON and rows of Parquet files end up alike: SUITE, FILE, the row's place in its file, the record's fields,
+REASON, and EXCERPT where there is a reason.
 """
 
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ from pyspark.sql.types import StringType, StructField, StructType
 from harness.records.run import FORMAT
 from reports.ingest.filesystems import without_glob
 from reports.ingest.folders import Part
-from reports.ingest.schemas import complaint, schema_of
+from reports.ingest.schemas import complaint, schema_of, with_defaults
 
 UNPARSED = "_unparsed"
 SUITE = "suite"
@@ -25,7 +25,9 @@ FILE = "file"
 """Which of the report's files, as Spark writes its URI."""
 BLOCK, PLACE = "_block", "_place"
 """Where a row stands: the part of the file that Spark read in one go, and a number that grows within it."""
-EXCERPT = 120
+REASON, EXCERPT = "_reason", "_excerpt"
+"""Why a row is no record, null where it is one; and how its line begins."""
+EXCERPT_CHARACTERS = 120
 SPACE = " \t\r"
 
 Found = tuple[int, Part]
@@ -105,19 +107,20 @@ def judged_by(parsed: DataFrame, model: type[BaseModel]) -> DataFrame:
         complaint(model, "row"),
         f"if(row.{UNPARSED} is not null, 'a field has the wrong type', null)",
     ]
-    judged = parsed.withColumn("reason", F.expr(f"coalesce({', '.join(reasons)})"))
-    excerpt = F.when(F.col("reason").isNotNull(), F.substring("line", 1, EXCERPT))
-    return judged.withColumn("excerpt", excerpt).drop("line")
+    judged = parsed.withColumn(REASON, F.expr(f"coalesce({', '.join(reasons)})"))
+    excerpt = F.when(F.col(REASON).isNotNull(), F.substring("line", 1, EXCERPT_CHARACTERS))
+    places = (FILE, BLOCK, PLACE)
+    return judged.select(*places, REASON, excerpt.alias(EXCERPT), *with_defaults(model, F.col("row")))
 
 
 def of_suites(rows: DataFrame, spark: SparkSession, parts: Sequence[Found]) -> DataFrame:
     """Adds SUITE, by the row's file."""
     suites = {suite for suite, _ in parts}
     if len(suites) <= 1:
-        return rows.withColumn(SUITE, F.lit(next(iter(suites), 0)))
+        return rows.select(F.lit(next(iter(suites), 0)).alias(SUITE), "*")
     names = pa.table({FILE: [spark_uri(spark, part) for _, part in parts], SUITE: [suite for suite, _ in parts]})
     known = spark.createDataFrame(names, f"{FILE} string, {SUITE} int")
-    return rows.join(F.broadcast(known), on=FILE, how="inner")
+    return rows.join(F.broadcast(known), on=FILE, how="inner").select(SUITE, *rows.columns)
 
 
 def spark_uri(spark: SparkSession, part: Part) -> str:

@@ -7,13 +7,14 @@ import pyspark.sql.functions as F  # noqa: N812
 from pyspark.sql import DataFrame, SparkSession, Window
 
 from reports.ingest.folders import Part
-from reports.ingest.lines import BLOCK, FILE, PLACE, SUITE, Found, spark_uri, text_of
+from reports.ingest.lines import BLOCK, EXCERPT, FILE, PLACE, REASON, SUITE, Found, spark_uri, text_of
 
 COLUMNS = f"{SUITE} int, {FILE} string, line long, reason string, excerpt string"
 
 
 def bad_rows(judged: DataFrame) -> DataFrame:
-    return judged.where(F.col("reason").isNotNull()).select(SUITE, FILE, BLOCK, PLACE, "reason", "excerpt")
+    told = (F.col(REASON).alias("reason"), F.col(EXCERPT).alias("excerpt"))
+    return judged.where(F.col(REASON).isNotNull()).select(SUITE, FILE, BLOCK, PLACE, *told)
 
 
 def numbered(bad: DataFrame, spark: SparkSession, parts: Sequence[Found]) -> DataFrame:

@@ -1,17 +1,17 @@
 """Everything a report is made of: the runs that count, what happened in them, and what was put into quarantine."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from functools import reduce
+from functools import partial, reduce
 
 import pyspark.sql.functions as F  # noqa: N812
 from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]
 from pydantic import BaseModel
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession, Window
-from pyspark.sql.types import IntegerType, LongType, StructField, StructType
+from pyspark.sql.types import IntegerType, StructField, StructType
 
 from harness.records.agreement import AgreementRecord
 from harness.records.event import EventRecord
@@ -20,10 +20,10 @@ from harness.records.group import GroupRecord
 from harness.records.run import RunRecord
 from reports.ingest.folders import Folder, Part
 from reports.ingest.keeping import Later, Size, kept
-from reports.ingest.lines import BLOCK, PLACE, SUITE, Found, read_records, spark_uri
+from reports.ingest.lines import BLOCK, EXCERPT, FILE, PLACE, REASON, SUITE, Found, read_records, spark_uri
 from reports.ingest.quarantine import bad_rows, numbered, whole_files
-from reports.ingest.schemas import schema_of, with_defaults
-from reports.ingest.spans import spans_of
+from reports.ingest.schemas import schema_of
+from reports.ingest.spans import KINDS, spans_of
 
 MODELS: dict[str, type[BaseModel]] = {
     RUNS: RunRecord,
@@ -31,6 +31,8 @@ MODELS: dict[str, type[BaseModel]] = {
     GROUPS: GroupRecord,
     AGREEMENT: AgreementRecord,
 }
+RANK, LAST = "_rank", "_last"
+ABOUT_LINE = (FILE, BLOCK, PLACE, REASON, EXCERPT)
 UNREADABLE = re.compile(r"FAILED_READ_FILE.*?reading file (\S+)\.\s")
 CAUSE = re.compile(r"^Caused by: [\w.$]+: (.+)$", re.MULTILINE)
 
@@ -38,8 +40,8 @@ CAUSE = re.compile(r"^Caused by: [\w.$]+: (.+)$", re.MULTILINE)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Records:
     """`runs`: one row per run, its last try. `tries`: one row per try of these runs; `lines`: folder, run and attempt
-    of every line. `events`: those of the last tries alone, `spans` what in them took time. `groups`, `agreement`: what
-    was said of runs together. `quarantined`: what could not be read."""
+    of every line. `timed`: of the events of the last tries those that tell when something began or ended, `spans` what
+    took time. `groups`, `agreement`: what was said of runs together. `quarantined`: what could not be read."""
 
     spark: SparkSession
     size: Size
@@ -47,19 +49,26 @@ class Records:
     runs: DataFrame
     tries: DataFrame
     lines: DataFrame
-    events: DataFrame
+    timed: DataFrame
     spans: Later
     groups: DataFrame
     agreement: DataFrame
     quarantined: DataFrame
+    read_events: Callable[[], DataFrame]
+
+    @property
+    def events(self) -> DataFrame:
+        """Every event of the last tries: no table needs them all, so they are read anew."""
+        return self.read_events()
 
 
 @dataclass(kw_only=True)
 class Reading:
-    """One kind of record on its way in: the rows that are records, and what was set aside."""
+    """One kind of record on its way in: the rows that are records, what was set aside, and the files to read."""
 
     records: DataFrame
     aside: list[DataFrame] = field(default_factory=list)
+    parts: Sequence[Found] = ()
 
 
 def read_folders(spark: SparkSession, folders: Sequence[Folder], size: Size = Size.SMALL) -> Records:
@@ -67,9 +76,10 @@ def read_folders(spark: SparkSession, folders: Sequence[Folder], size: Size = Si
     with ThreadPoolExecutor(max_workers=len(MODELS)) as pool:  # planning a small query is most of its work
         pending = {kind: pool.submit(read_kind, spark, folders, kind, size) for kind in MODELS}
         read = {kind: made.result() for kind, made in pending.items()}
-    tries = read[RUNS].records.transform(same_suite_as_last)
-    runs = tries.where(F.col("_rank") == 1).drop("_rank", BLOCK, PLACE)
-    events = read[EVENTS].records.drop(BLOCK, PLACE).transform(of_runs, runs)
+    lines = read[RUNS].records
+    tries = lines.where(F.col(SUITE) == F.col(LAST)).drop(LAST)
+    runs = tries.where(F.col(RANK) == 1).drop(RANK)
+    timed = read[EVENTS].records.transform(of_runs, runs)
     unread = [(suite, part, reason) for suite, folder in enumerate(folders) for part, reason in folder.unread]
     aside = [one for reading in read.values() for one in reading.aside]
     return Records(
@@ -77,26 +87,33 @@ def read_folders(spark: SparkSession, folders: Sequence[Folder], size: Size = Si
         size=size,
         folders=tuple(folders),
         runs=runs,
-        tries=tries.drop("_rank", BLOCK, PLACE),
-        lines=read[RUNS].records.select(SUITE, "run_id", "attempt"),
-        events=events,
-        spans=Later(spark, events.transform(spans_of), size),
-        groups=read[GROUPS].records.drop(BLOCK, PLACE),
-        agreement=read[AGREEMENT].records.drop(BLOCK, PLACE),
+        tries=tries.drop(RANK),
+        lines=lines.select(SUITE, "run_id", "attempt"),
+        timed=timed,
+        spans=Later(spark, timed.transform(spans_of), size),
+        groups=read[GROUPS].records,
+        agreement=read[AGREEMENT].records,
         quarantined=reduce(DataFrame.unionByName, aside, whole_files(spark, unread)),
+        read_events=lambda: every_event(spark, read[EVENTS].parts, size).transform(of_runs, runs),
     )
+
+
+def every_event(spark: SparkSession, parts: Sequence[Found], size: Size) -> DataFrame:
+    if not parts:
+        return nothing(spark, EVENTS, []).records
+    judged = read_records(spark, parts, EventRecord, in_one_go=size is Size.LARGE)
+    return judged.where(F.col(REASON).isNull()).drop(*ABOUT_LINE)
 
 
 def read_kind(spark: SparkSession, folders: Sequence[Folder], kind: str, size: Size) -> Reading:
     """The records of one kind. A file that cannot be read through is set aside whole, and the others read again."""
-    model = MODELS[kind]
     parts: list[Found] = [(suite, part) for suite, folder in enumerate(folders) for part in folder.parts[kind]]
     unread: list[tuple[int, Part, str]] = []
     while True:
         if not parts:
-            return nothing(spark, model, unread)
+            return nothing(spark, kind, unread)
         try:
-            judged, bad = kept_in_one_go(spark, parts, model, size)
+            judged, bad = kept_in_one_go(spark, parts, kind, size)
             break
         except (Py4JJavaError, PySparkException) as error:
             found = unreadable_among(spark, parts, error)
@@ -104,8 +121,8 @@ def read_kind(spark: SparkSession, folders: Sequence[Folder], kind: str, size: S
                 raise
             unread.append(found)
             parts = [one for one in parts if one[1] != found[1]]
-    good = judged.where(F.col("reason").isNull())
-    reading = Reading(records=good.select(SUITE, BLOCK, PLACE, *with_defaults(model, F.col("row"))))
+    good = judged.where(F.col(REASON).isNull())
+    reading = Reading(records=good.drop(*ABOUT_LINE), parts=parts)
     if bad:
         reading.aside.append(judged.transform(bad_rows).transform(numbered, spark, parts))
     if unread:
@@ -113,21 +130,37 @@ def read_kind(spark: SparkSession, folders: Sequence[Folder], kind: str, size: S
     return reading
 
 
-def kept_in_one_go(
-    spark: SparkSession, parts: Sequence[Found], model: type[BaseModel], size: Size
-) -> tuple[DataFrame, int]:
+def kept_in_one_go(spark: SparkSession, parts: Sequence[Found], kind: str, size: Size) -> tuple[DataFrame, int]:
     """As `kept`: many records are read the fast way, and once more line by line where there is something to tell."""
+    model, needed = MODELS[kind], partial(fit_for_tables, kind=kind)
     if size is Size.LARGE:
-        judged, bad = kept(spark, read_records(spark, parts, model, in_one_go=True), size)
+        in_one_go = read_records(spark, parts, model, in_one_go=True).transform(needed)
+        judged, bad = kept(spark, in_one_go.drop(FILE, BLOCK, PLACE, EXCERPT), size)
         if not bad:
             return judged, bad
         judged.unpersist()
-    return kept(spark, read_records(spark, parts, model), size)
+    return kept(spark, read_records(spark, parts, model).transform(needed), size)
 
 
-def nothing(spark: SparkSession, model: type[BaseModel], unread: Sequence[tuple[int, Part, str]]) -> Reading:
-    places = [StructField(SUITE, IntegerType()), StructField(BLOCK, LongType()), StructField(PLACE, LongType())]
-    records = spark.createDataFrame([], StructType([*places, *schema_of(model).fields]))
+def fit_for_tables(judged: DataFrame, kind: str) -> DataFrame:
+    """What every table would do to the rows of a kind, done once, before they are kept."""
+    return {RUNS: ranked, EVENTS: timed_or_bad}.get(kind, all_of)(judged)
+
+
+def all_of(judged: DataFrame) -> DataFrame:
+    return judged
+
+
+def timed_or_bad(judged: DataFrame) -> DataFrame:
+    """Other events say that something happened, not how long it took: a report does not keep those."""
+    return judged.where(F.col("kind").isin(*KINDS) | F.col(REASON).isNotNull())
+
+
+def nothing(spark: SparkSession, kind: str, unread: Sequence[tuple[int, Part, str]]) -> Reading:
+    places = [StructField(SUITE, IntegerType())]
+    if kind == RUNS:
+        places += [StructField(RANK, IntegerType()), StructField(LAST, IntegerType())]
+    records = spark.createDataFrame([], StructType([*places, *schema_of(MODELS[kind]).fields]))
     return Reading(records=records, aside=[whole_files(spark, unread)] if unread else [])
 
 
@@ -144,17 +177,15 @@ def unreadable_among(spark: SparkSession, parts: Sequence[Found], error: Excepti
     return None if part is None else (suite, part, reason)
 
 
-def same_suite_as_last(tries: DataFrame) -> DataFrame:
-    """Tries of the folder in which a run counts, with their `_rank`: 1 is the one that counts.
+def ranked(judged: DataFrame) -> DataFrame:
+    """Adds RANK to the tries of a run: 1 is the one that counts; and LAST, the folder in which it counts.
 
     A run that was too noisy is tried again, and a folder may be copied: of several lines the highest attempt counts, of
     equal ones that of the folder that was named last, and there the later line.
     """
-    newest_first = Window.partitionBy("run_id").orderBy(F.desc("attempt"), F.desc(SUITE), F.desc(BLOCK), F.desc(PLACE))
-    ranked = tries.withColumns(
-        {"_rank": F.row_number().over(newest_first), "_suite": F.first(SUITE).over(newest_first)}
-    )
-    return ranked.where(F.col(SUITE) == F.col("_suite")).drop("_suite")
+    newest = [F.desc(name) for name in ("attempt", SUITE, BLOCK, PLACE)]
+    newest_first = Window.partitionBy("run_id", F.col(REASON).isNull()).orderBy(*newest)
+    return judged.withColumns({RANK: F.row_number().over(newest_first), LAST: F.first(SUITE).over(newest_first)})
 
 
 def of_runs(events: DataFrame, runs: DataFrame) -> DataFrame:

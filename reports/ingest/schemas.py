@@ -126,5 +126,5 @@ def with_default(field: FieldInfo, value: Column) -> Column:
     if isinstance(default, str | int | float):
         return F.coalesce(value, F.lit(default))
     if default == ():
-        return F.coalesce(value, F.array().cast(type_of(field.annotation, "default")))
+        return F.coalesce(value, F.array())
     return value

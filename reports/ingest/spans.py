@@ -15,6 +15,7 @@ SAME = {
 """What takes time, and what its end repeats of its beginning."""
 SEEN = "dial_seen"
 """A dial of a program that tells nothing, as the wire showed it: a beginning without an end."""
+KINDS = (SEEN, *(f"{name}_{part}" for name in SAME for part in ("started", "ended")))
 IDENTITY = tuple(dict.fromkeys(name for names in SAME.values() for name in names))
 
 
@@ -26,13 +27,11 @@ def spans_of(events: DataFrame) -> DataFrame:
     kind = F.col("kind")
     ends = kind.endswith("_ended")
     what = F.substring_index(kind, "_", 1)
-    kinds = [SEEN, *(f"{name}_{part}" for name in SAME for part in ("started", "ended"))]
     begun = F.struct("at_ns", "source_seq")
     ended = F.struct("at_ns", "source_seq", "outcome", "error")
     keys = (*RUN, "source", "what", "seen", *IDENTITY)
     return (
-        events.where(kind.isin(kinds))
-        .withColumns({"what": what, "seen": kind == SEEN, **{name: told_of(name, what) for name in IDENTITY}})
+        events.withColumns({"what": what, "seen": kind == SEEN, **{name: told_of(name, what) for name in IDENTITY}})
         .groupBy(*keys)
         .agg(
             F.sort_array(F.collect_list(F.when(~ends, begun))).alias("begun"),

@@ -1,17 +1,18 @@
 """An archive of the classes that a report loads: with it Spark starts twice as fast.
 
-Made once for a runtime and a set of jars, by rehearsing a report. Java 25 keeps an ahead-of-time cache (JEP 514), older
-ones a dynamic class data archive (JEP 350). A runtime checks an archive itself and ignores one that does not fit.
+Made once for a runtime, a set of jars and faultlab's tables, by rehearsing a report. Java 25 keeps an ahead-of-time
+cache (JEP 514), older ones a dynamic class data archive (JEP 350). A runtime checks an archive itself and ignores one
+that does not fit.
 """
 
 import hashlib
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 
+from harness import records
 from reports.errors import ReportsNotInstalled
 from reports.jvm.cache import cache_folder
 from reports.jvm.runtime import Java
@@ -25,28 +26,37 @@ FLAGS = ("-XX:-UsePerfData", "-XX:+ExitOnOutOfMemoryError", "-Xlog:disable", "-X
 """A Java without memory left answers nobody: it must end, so that the report can say so. `-Xshare:auto` is the default
 of every Java, and Java 25 refuses to hear it beside an ahead-of-time cache."""
 KEPT = 3
-"""Archives of other runtimes or jars that are kept: 160 MB each."""
+"""Archives that are kept, those of other runtimes, jars or tables too: 160 MB each."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Archive:
-    """The archive for one runtime and one set of jars; `folder` is its place in the cache, keyed by both."""
+    """The archive for one runtime and one set of jars; `folder` is its place in the cache, keyed by both. `shape`: of
+    what faultlab's tables ask of them."""
 
     java: Java
     folder: Path
+    shape: str
 
     @property
     def file(self) -> Path:
-        return self.folder / ("spark.aot" if self.java.major >= FIRST_WITH_AOT_CACHE else "spark.jsa")
+        return self.folder / f"spark-{self.shape}{self._suffix}"
 
     @property
     def exists(self) -> bool:
         return self.file.is_file()
 
     @property
-    def use_flag(self) -> str:
+    def use_flags(self) -> tuple[str, ...]:
+        """What makes Java use it; where it was never made, the newest one that earlier tables took: most classes are
+        the same. Nothing where there is none."""
         name = "AOTCache" if self.java.major >= FIRST_WITH_AOT_CACHE else "SharedArchiveFile"
-        return f"-XX:{name}={self.file}"
+        found = self.file if self.exists else newest(self.folder.glob(f"spark-*{self._suffix}"))
+        return () if found is None else (f"-XX:{name}={found}",)
+
+    @property
+    def _suffix(self) -> str:
+        return ".aot" if self.java.major >= FIRST_WITH_AOT_CACHE else ".jsa"
 
     def make_flag(self, file: Path) -> str:
         """The flag that makes Java write the archive to `file` when it exits."""
@@ -56,7 +66,7 @@ class Archive:
 
 def archive_for(java: Java, environ: Mapping[str, str] = os.environ) -> Archive:
     """Where the archive of this runtime and the installed Spark is, or would be."""
-    return Archive(java=java, folder=cache_folder(environ) / fingerprint(java))
+    return Archive(java=java, folder=cache_folder(environ) / fingerprint(java), shape=shape())
 
 
 def spark_home() -> Path:
@@ -68,8 +78,7 @@ def spark_home() -> Path:
 
 
 def fingerprint(java: Java) -> str:
-    """Changes with all that would make Java refuse the archive (runtime, jars, flags), and with faultlab's version: its
-    reports may need other classes."""
+    """Changes with all that would make Java refuse the archive: runtime, jars, flags."""
     digest = hashlib.sha256()
     library = java.home / "lib" / "server" / "libjvm.so"
     jars = sorted((spark_home() / "jars").glob("*.jar"))
@@ -77,20 +86,27 @@ def fingerprint(java: Java) -> str:
         if path.is_file():
             state = path.stat()
             digest.update(f"{path}\0{state.st_size}\0{state.st_mtime_ns}\n".encode())
-    digest.update(f"{java.home}\0{java.version}\0{' '.join((*SMALL, *FLAGS))}\0{own_version()}".encode())
+    digest.update(f"{java.home}\0{java.version}\0{' '.join((*SMALL, *FLAGS))}".encode())
     return digest.hexdigest()[:16]
 
 
-def own_version() -> str:
-    try:
-        return version("faultlab")
-    except PackageNotFoundError:
-        return "not installed"
+def shape() -> str:
+    """Changes with the code that asks something of Spark, and with the records that it reads: other queries take other
+    classes."""
+    here = Path(__file__).parents[1]
+    asking = [*here.glob("*.py"), *here.glob("ingest/*.py"), *here.glob("tables/*.py"), *here.glob("jvm/*.py")]
+    digest = hashlib.sha256()
+    for path in sorted([*asking, *Path(records.__file__).parent.glob("*.py")]):
+        digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()[:16]
 
 
-def forget_old(folder: Path) -> None:
-    """Keep the newest archives beside `folder`'s, remove the rest: each takes 160 MB."""
-    found = [path for path in folder.parent.glob("*/spark.*") if path.suffix in {".aot", ".jsa"}]
-    for path in sorted(found, key=lambda file: file.stat().st_mtime_ns, reverse=True)[KEPT:]:
-        if path.parent != folder:
-            path.unlink(missing_ok=True)
+def newest(files: Iterable[Path]) -> Path | None:
+    return max(files, key=lambda file: file.stat().st_mtime_ns, default=None)
+
+
+def forget_old(folder: Path, kept: Path) -> None:
+    """Keep `kept` and the newest archives beside it, in all folders of the cache; each takes 160 MB."""
+    found = [path for path in folder.parent.glob("*/spark*") if path.suffix in {".aot", ".jsa"} and path != kept]
+    for path in sorted(found, key=lambda file: file.stat().st_mtime_ns, reverse=True)[KEPT - 1 :]:
+        path.unlink(missing_ok=True)

@@ -22,7 +22,7 @@ def prepare(progress: Progress) -> Path:
     home = home_for_spark(java, archive.folder)
     progress(f"{java} ({java.home})")
     if not archive.exists:
-        progress("class archive: rehearsing a report, about 30 s, once for this Java and this Spark")
+        progress("class archive: rehearsing a report, about 30 s, once for this Java, this Spark and these tables")
         rehearse(archive, progress)
     if not archive.exists:
         progress("class archive: this Java cannot make one; reports work without, some seconds slower")
@@ -33,7 +33,7 @@ def prepare(progress: Progress) -> Path:
 
 def rehearse(archive: Archive, progress: Progress) -> None:
     """Make a report of invented records and let Java keep the classes that it took. An interruption leaves nothing."""
-    from reports.jvm.rehearsal import Blackhole, write_suite
+    from reports.jvm.rehearsal import Blackhole, write_lines, write_suite
     from reports.report import make_report
     from reports.session import spark_session
 
@@ -43,7 +43,9 @@ def rehearse(archive: Archive, progress: Progress) -> None:
         unfinished = folder / archive.file.name
         suite = folder / "suite"
         suite.mkdir()
-        write_suite(suite, [Blackhole(brokers=2), Blackhole(retries=0)], repeats=2)
+        cells = [Blackhole(brokers=2), Blackhole(retries=0)]
+        write_suite(suite, cells, repeats=2)
+        write_lines(suite / "agreement.jsonl", [cell.agreement() for cell in cells])
         with (suite / "runs.jsonl").open("a", encoding="utf-8") as runs:
             runs.write("cut sho")
         with spark_session(archive, folder / "work", make_archive=unfinished) as spark:
@@ -51,4 +53,4 @@ def rehearse(archive: Archive, progress: Progress) -> None:
             progress("class archive: writing")
         if unfinished.is_file():
             unfinished.replace(archive.file)
-    forget_old(archive.folder)
+    forget_old(archive.folder, archive.file)

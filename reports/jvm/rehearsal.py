@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from harness.records.agreement import AgreementRecord, Compared, Sided
 from harness.records.event import EventRecord
 from harness.records.group import GroupRecord
 from harness.records.manifest import Manifest
@@ -308,6 +309,31 @@ class Blackhole:
             verdict="pass",
             outcome="held",
             line=52,
+        )
+
+    def agreement(self) -> AgreementRecord:
+        """This cell as two sides of it might have shown it."""
+        times = tuple(self.predicted_s + late_s for late_s in (0.003, 0.006, 0.011))
+        sides = tuple(
+            Sided(side=side, runs=3, measured=3, median=times[1], values=times) for side in ("profile", "real")
+        )
+        compared = Compared(side="profile", reference="real", outcome="agrees", bound=0.09, level=0.001, difference=0.0)
+        return AgreementRecord(
+            scenario="sarama-blackhole-established",
+            path="scenarios/sarama/blackhole-established.scenario.yaml",
+            client="sarama",
+            client_version="1.27.2",
+            brokers=self.brokers,
+            fault="blackhole",
+            parameters=self.parameters(),
+            measure="probe.time_to_error",
+            unit="s",
+            formula=FORMULA if self.retries else READ,
+            terms=self.terms,
+            predicted=self.predicted_s,
+            sides=sides,
+            compared=(compared,),
+            outcome="agrees",
         )
 
 

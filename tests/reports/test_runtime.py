@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from reports.errors import JavaMissing
+from reports.jvm import archive as archive_module
 from reports.jvm import runtime
 from reports.jvm.archive import KEPT, Archive, archive_for, forget_old
 from reports.jvm.cache import cache_folder
@@ -132,8 +133,37 @@ def test_another_java_has_another_archive(tmp_path: Path) -> None:
     two = find_java({"JAVA_HOME": str(a_java(tmp_path / "two", "25.0.2"))})
     assert archive_for(one, environ).folder == archive_for(one, environ).folder
     assert archive_for(one, environ).folder != archive_for(two, environ).folder
-    assert archive_for(one, environ).use_flag.startswith("-XX:SharedArchiveFile=")
-    assert archive_for(two, environ).use_flag.startswith("-XX:AOTCache=")
+    for java, option in ((one, "SharedArchiveFile"), (two, "AOTCache")):
+        archive = archive_for(java, environ)
+        assert archive.use_flags == ()
+        archive.folder.mkdir(parents=True)
+        archive.file.write_bytes(b"x")
+        assert archive.use_flags == (f"-XX:{option}={archive.file}",)
+
+
+def test_other_tables_have_another_archive_and_do_with_an_older_one(tmp_path: Path) -> None:
+    """What reports ask of Spark is in the archive's name: an edited table makes a new one, not a slower report."""
+    java = Java(home=tmp_path, version="17", has_vector=True, origin="JAVA_HOME")
+    oldest, old, new = (Archive(java=java, folder=tmp_path, shape=shape) for shape in ("f", "a", "c"))
+    for age, archive in enumerate((oldest, old)):
+        archive.file.write_bytes(b"x")
+        os.utime(archive.file, ns=(age, age))
+    assert not new.exists
+    assert new.use_flags == old.use_flags
+    assert oldest.use_flags == (f"-XX:SharedArchiveFile={oldest.file}",)
+
+
+def test_the_shape_of_an_archive_is_that_of_the_code_which_asks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    copy = tmp_path / "reports"
+    shutil.copytree(Path(archive_module.__file__).parents[1], copy, ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.setattr(archive_module, "__file__", str(copy / "jvm" / "archive.py"))
+    before = archive_module.shape()
+    (copy / "pages" / "page.py").write_text("# another page takes no other class")
+    assert archive_module.shape() == before
+    (copy / "tables" / "noise.py").write_text("# another table")
+    assert archive_module.shape() != before
 
 
 def test_old_archives_are_forgotten(tmp_path: Path) -> None:
@@ -141,10 +171,13 @@ def test_old_archives_are_forgotten(tmp_path: Path) -> None:
     folders = [tmp_path / f"key{number}" for number in range(KEPT + 2)]
     for age, folder in enumerate(folders):
         folder.mkdir()
-        (folder / "spark.jsa").write_bytes(b"x")
-        os.utime(folder / "spark.jsa", ns=(age, age))
-    newest = Archive(java=java, folder=folders[-1])
-    forget_old(newest.folder)
-    assert [folder.name for folder in folders if (folder / "spark.jsa").exists()] == ["key2", "key3", "key4"]
-    shutil.rmtree(newest.folder)
-    forget_old(newest.folder)
+        for shape in ("a", "b"):
+            (folder / f"spark-{shape}.jsa").write_bytes(b"x")
+            os.utime(folder / f"spark-{shape}.jsa", ns=(age, age + (shape == "b")))
+    kept = Archive(java=java, folder=folders[0], shape="a")
+    forget_old(kept.folder, kept.file)
+    left = sorted(f"{file.parent.name}/{file.name}" for file in tmp_path.glob("*/spark-*"))
+    assert len(left) == KEPT
+    assert {"key0/spark-a.jsa", "key4/spark-b.jsa"} < set(left)
+    shutil.rmtree(kept.folder)
+    forget_old(kept.folder, kept.file)
