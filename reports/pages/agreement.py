@@ -148,7 +148,7 @@ def side_row(row: Row, side: Row, compared: Row | None) -> SideRow:
     outcome = compared["outcome"] if compared else ""
     needed = f"needs about {compared['needed']} runs a side" if compared and compared["needed"] else ""
     notes = [
-        grouped(compared),
+        by_chance(compared),
         needed,
         (compared or {}).get("reason") or "",
         "" if side["measured"] else side["silent"] or "",
@@ -165,12 +165,12 @@ def side_row(row: Row, side: Row, compared: Row | None) -> SideRow:
     )
 
 
-def grouped(compared: Row | None) -> str:
-    """Of values that come in groups, as where an order is drawn by chance: how differently often they are met."""
+def by_chance(compared: Row | None) -> str:
+    """Of runs that go several ways, as where an order is drawn by chance: how differently often they go one."""
     if not compared or compared["share_difference"] is None:
         return ""
     off, most = (figures.amount(compared[name], "share") for name in ("share_difference", "share_bound"))
-    return f"{compared['groups']} groups of values, met differently often by {off} (may be {most})"
+    return f"{compared['ways']} ways; how often runs went each differs by {off} (may be {most})"
 
 
 def found_of(row: Row, side: Row) -> str:

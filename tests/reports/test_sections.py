@@ -154,13 +154,15 @@ def test_sides_are_drawn_relative_to_the_prediction_on_one_axis() -> None:
     assert 'class="mark profile"' not in far.svg
 
 
-def test_values_in_groups_are_compared_by_how_often_they_are_met() -> None:
+def test_ways_that_chance_chooses_are_compared_by_how_often_they_are_gone() -> None:
     row = agreement_row()
-    row["compared"][0].update(groups=3, share_difference=0.08, share_bound=0.25)
+    of_record = set(row["compared"][0])
+    row["compared"][0].update(ways=3, share_difference=0.08, share_bound=0.25)
+    assert set(row["compared"][0]) == of_record
     found = agreements_of([row])
     assert found is not None
     note = next(iter(found.groups[0][2])).sides[1].note
-    assert note == "3 groups of values, met differently often by 8.0 % (may be 25.0 %)"
+    assert note == "3 ways; how often runs went each differs by 8.0 % (may be 25.0 %)"
 
 
 def test_a_time_of_next_to_nothing_is_not_drawn_in_per_cent_of_itself() -> None:
