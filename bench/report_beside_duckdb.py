@@ -1,4 +1,7 @@
-"""The same questions of the same ten million events, asked of Spark as the report does and of duckdb, in one process.
+"""The same questions of the same ten million events, asked of Spark and of duckdb, in one process.
+
+Waits are paired as the report pairs them. No table of the report asks for quantiles over all events: that question is
+asked as Spark answers it best.
 
     .venv/bin/python -m bench.report_beside_duckdb [FOLDER] [--events 10000000] [--times 3]
 
