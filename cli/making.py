@@ -1,5 +1,6 @@
 """Making the report of results folders, with what Spark needs missing or broken turned into one message."""
 
+import errno
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -36,8 +37,11 @@ def make_report(
     except ReportError as error:
         raise Stop(error.text, error.remedy, code=Exit.LAB) from error
     except OSError as error:
+        full = error.errno in (errno.ENOSPC, errno.EDQUOT)
         raise Stop(
-            f"cannot write the report: {error.filename or ''}: {error.strerror}", "make room", code=Exit.LAB
+            f"cannot write the report: {error.filename or ''}: {error.strerror}",
+            "make room, or name another folder with --out" if full else "name a folder that can be written with --out",
+            code=Exit.LAB,
         ) from error
     for remark in made.remarks:
         screen.print(Text(f"note    {remark}"))

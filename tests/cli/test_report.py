@@ -40,6 +40,14 @@ def test_an_empty_folder_is_nothing_to_report(tmp_path: Path) -> None:
     assert done.err.startswith("error: empty has no runs.jsonl\n  name a folder that `faultlab run`")
 
 
+def test_a_report_that_cannot_lie_where_it_was_sent_says_what_to_name(results: Path) -> None:
+    done = faultlab("report", "r", "--out", "r/runs.jsonl", cwd=results.parent)
+    assert done.code == 3
+    wrong, remedy = done.err.strip().splitlines()[-2:]
+    assert wrong.startswith("error: cannot write the report: r/runs.jsonl/")
+    assert remedy == "  name a folder that can be written with --out"
+
+
 @pytest.mark.spark
 @pytest.mark.slow
 def test_several_folders_make_one_report_and_can_be_kept(results: Path) -> None:
