@@ -80,7 +80,7 @@ def write_report(asked: Asked, *, progress: Progress) -> ReportResult:
     size = size_for([folder for own in found.values() for folder in own], asked.folders, on=asked.on)
     java = find_java()
     archive = archive_for(java)
-    without = "" if archive.exists else ", without a class archive (`python -m reports.jvm` makes one: faster reports)"
+    without = f", {archive.lacking}" if archive.lacking else ""
     progress(f"starting Spark on {java}{f' for {asked.on}' if asked.on else ''}{without}")
     work = target / "report" / ".work"
     try:

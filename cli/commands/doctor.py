@@ -82,7 +82,7 @@ def _report() -> Iterator[Finding]:
     except JavaMissing as missing:
         yield Finding(name="java", state="note", text=missing.text, remedy=missing.remedy)
         return
-    archive = "class archive made" if archive_for(java).exists else "its class archive is made by the first report"
+    archive = archive_for(java).lacking or "class archive made"
     yield Finding(name="java", state="ok", text=f"{java}; {archive}")
 
 

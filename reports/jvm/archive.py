@@ -55,6 +55,14 @@ class Archive:
         return () if found is None else (f"-XX:{name}={found}",)
 
     @property
+    def lacking(self) -> str:
+        """What the user may do for faster reports; empty where the archive fits."""
+        if self.exists:
+            return ""
+        there = "with the class archive of other tables" if self.use_flags else "without a class archive"
+        return f"{there} (`python -m reports.jvm` makes one that fits: faster reports)"
+
+    @property
     def _suffix(self) -> str:
         return ".aot" if self.java.major >= FIRST_WITH_AOT_CACHE else ".jsa"
 

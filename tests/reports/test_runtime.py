@@ -136,9 +136,11 @@ def test_another_java_has_another_archive(tmp_path: Path) -> None:
     for java, option in ((one, "SharedArchiveFile"), (two, "AOTCache")):
         archive = archive_for(java, environ)
         assert archive.use_flags == ()
+        assert archive.lacking.startswith("without a class archive (`python -m reports.jvm`")
         archive.folder.mkdir(parents=True)
         archive.file.write_bytes(b"x")
         assert archive.use_flags == (f"-XX:{option}={archive.file}",)
+        assert archive.lacking == ""
 
 
 def test_other_tables_have_another_archive_and_do_with_an_older_one(tmp_path: Path) -> None:
@@ -150,6 +152,7 @@ def test_other_tables_have_another_archive_and_do_with_an_older_one(tmp_path: Pa
         os.utime(archive.file, ns=(age, age))
     assert not new.exists
     assert new.use_flags == old.use_flags
+    assert new.lacking.startswith("with the class archive of other tables (`python -m reports.jvm`")
     assert oldest.use_flags == (f"-XX:SharedArchiveFile={oldest.file}",)
 
 
