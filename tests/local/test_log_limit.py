@@ -42,3 +42,25 @@ def test_a_log_of_a_sensible_size_ends_nobody(tmp_path: Path) -> None:
 
     assert asyncio.run(quiet()) == 0
     assert log.stat().st_size == 100001
+
+
+def test_a_log_that_was_removed_meanwhile_is_limited_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(log_limit, "LOG_LIMIT_BYTES", LIMIT)
+    log = tmp_path / "subject.log"
+    floods = f"import os\nprint('removed')\nos.remove({str(log)!r})\n{FLOODS}"
+    unhandled: list[dict[str, object]] = []
+
+    async def flooded() -> int | None:
+        asyncio.get_running_loop().set_exception_handler(lambda _, context: unhandled.append(context))
+        process = await subject.start(Executable(argv=(sys.executable, "-c", floods), launch={}), log, lambda: None)
+        async with asyncio.timeout(20):
+            with pytest.raises(LogFlooded):
+                async for _ in process.lines():
+                    pass
+            return await process.end(grace_s=5)
+
+    assert asyncio.run(flooded()) == -9
+    assert not log.exists()
+    assert not unhandled

@@ -3,7 +3,6 @@
 import asyncio
 import os
 from collections.abc import Callable
-from pathlib import Path
 
 from harness.environments.world import LOG_LIMIT_BYTES
 
@@ -11,9 +10,12 @@ _EVERY_S = 0.1
 
 
 class LogLimit:
-    """Looks at a log's size again and again; above the limit `kill` is called, and the log keeps its beginning."""
+    """Looks at a log's size again and again; above the limit `kill` is called, and the log keeps its beginning.
 
-    def __init__(self, log: Path, kill: Callable[[], None]) -> None:
+    `log` is a descriptor of its own: a log whose name was removed goes on filling the disk, and has to be looked at.
+    """
+
+    def __init__(self, log: int, kill: Callable[[], None]) -> None:
         self.exceeded = False
         self._log = log
         self._kill = kill
@@ -21,12 +23,16 @@ class LogLimit:
         self._timer = self._loop.call_later(_EVERY_S, self._look)
 
     def _look(self) -> None:
-        if self._log.stat().st_size > LOG_LIMIT_BYTES:
+        if os.fstat(self._log).st_size > LOG_LIMIT_BYTES:
             self.exceeded = True
             self._kill()
-            os.truncate(self._log, LOG_LIMIT_BYTES)
+            os.ftruncate(self._log, LOG_LIMIT_BYTES)
         else:
             self._timer = self._loop.call_later(_EVERY_S, self._look)
 
     def end(self) -> None:
+        """Look no more. A second call does nothing."""
         self._timer.cancel()
+        if self._log >= 0:
+            os.close(self._log)
+            self._log = -1

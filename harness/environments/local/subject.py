@@ -26,7 +26,7 @@ class SubjectProcess:
         stdin: asyncio.StreamWriter,
         started: Callable[[], None],
         *,
-        log: Path | None,
+        log: int | None,
         leads_group: bool,
     ) -> None:
         self._limit = None if log is None else LogLimit(log, self._kill)
@@ -86,12 +86,13 @@ async def start(program: Program, log: Path | None, started: Callable[[], None])
     their_stdin, our_stdin = os.pipe()
     our_stdout, their_stdout = os.pipe()
     stderr = os.open(os.devnull if log is None else log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+    looked_at = None if log is None else os.dup(stderr)
     files = Files(stdin=their_stdin, stdout=their_stdout, stderr=stderr)
     try:
         child = _started(program, files)
     except OSError:
-        os.close(our_stdin)
-        os.close(our_stdout)
+        for number in (our_stdin, our_stdout, *(() if looked_at is None else (looked_at,))):
+            os.close(number)
         raise
     finally:
         for number in (their_stdin, their_stdout, stderr):
@@ -101,7 +102,7 @@ async def start(program: Program, log: Path | None, started: Callable[[], None])
         await reading(our_stdout),
         await writing(our_stdin),
         started,
-        log=log,
+        log=looked_at,
         leads_group=isinstance(program, Executable),
     )
 
