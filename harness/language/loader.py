@@ -5,14 +5,15 @@ from pathlib import Path
 from types import MappingProxyType
 
 from harness.language.files import text_of
+from harness.language.formats import of_another_format
 from harness.language.matrix import cells
 from harness.language.notes import Notes
 from harness.language.overriding import overridden
 from harness.language.problems import Problem, Problems
 from harness.language.resolve import Library, resolve
 from harness.language.scenario import Scenario
-from harness.language.schema import FORMAT, ScenarioFile
-from harness.language.tree import Mapping, Scalar, Tree, Unreadable, parse
+from harness.language.schema import ScenarioFile
+from harness.language.tree import Mapping, Scalar, Unreadable, parse
 from harness.language.validation import validated
 from harness.plan import RunPlan
 
@@ -38,7 +39,7 @@ def loads(source: str, path: Path, settings: AbstractMapping[str, str] = NO_SETT
     plans: list[RunPlan] = []
     if not isinstance(tree, Mapping):
         validated(ScenarioFile, tree, notes)
-    elif not _other_format(tree, notes):
+    elif not of_another_format(tree, notes):
         for cell in cells(overridden(tree, settings, notes), notes):
             plan = resolve(cell, path, notes, library)
             if plan is not None:
@@ -53,16 +54,6 @@ def loads(source: str, path: Path, settings: AbstractMapping[str, str] = NO_SETT
         path=path, name=plans[0].scenario, about=plans[0].about, tags=plans[0].tags, cells=tuple(plans),
         repeat=repeat.value if isinstance(repeat, Scalar) and isinstance(repeat.value, int) else 1,
     )  # fmt: skip
-
-
-def _other_format(tree: Mapping, notes: Notes) -> bool:
-    """A file of another format is not read on: nothing else in it can be judged."""
-    given: Tree | None = tree.get("format")
-    if given is None or (isinstance(given, Scalar) and given.value == FORMAT and given.value is not True):
-        return False
-    text = given.text if isinstance(given, Scalar) else "this"
-    notes.add(given.span, "format", f"format {text or 'nothing'} is not known here", f"write format: {FORMAT}")
-    return True
 
 
 def _new(problems: list[Problem], misspelt: tuple[Problem, ...]) -> list[Problem]:

@@ -11,6 +11,7 @@ from itertools import accumulate
 from pathlib import Path
 
 from harness.language.files import text_of
+from harness.language.formats import of_another_format
 from harness.language.formulas import Formula
 from harness.language.notes import Notes
 from harness.language.problems import Problems, Span
@@ -81,7 +82,8 @@ def _formulas(source: str, path: Path) -> AbstractMapping[str, NamedFormula]:
     except Unreadable as error:
         raise Problems(error.problems, {path: source}) from error
     notes.problems.extend(problems)
-    model = validated(FormulasFile, tree, notes)
+    other = isinstance(tree, Mapping) and of_another_format(tree, notes)
+    model = None if other else validated(FormulasFile, tree, notes)
     found: dict[str, NamedFormula] = {}
     if model is not None:
         for name, entry in model.formulas.items():

@@ -107,7 +107,10 @@ MISTAKES = [
     (("equals: 2*", "when: Net.ReadTimeout, equals: 2*"),
      "unit", "Net.ReadTimeout", "`when` is a condition", "compare"),
     (("equals: 2*", "when: Net.ReadTimeout > 1, equals: 2*"), "unit", "Net.ReadTimeout", "compared", "1s or 1ms"),
-    (("format: 1", "format: 2"), "format", "2", "format 2 is not known", "format: 1"),
+    (("format: 1", "format: 2"), "format", "2", "this faultlab reads format 1, not 2", "upgrade faultlab if it was"),
+    (("format: 1", "format: 2"), "format", "2", "this faultlab reads format 1, not 2", "if not, write format: 1"),
+    (("format: 1", "format: one"), "format", "one", "this faultlab reads format 1, not `one`", "write format: 1"),
+    (("format: 1", "format: 0"), "format", "0", "this faultlab reads format 1, not 0", "write format: 1"),
     (("format: 1\n", ""), "missing-key", "s", "`format` is missing", "add format"),
     (("about: A scenario to be changed by tests.", "about: [a]"), "type", "[a]", "a text is wanted", ""),
     (("tags: [test]", "tags: test"), "type", "test", "a list is wanted", "[...]"),
@@ -224,6 +227,16 @@ def test_a_mistake_in_formulas_yaml_is_shown_there(tmp_path: Path, changed: Call
     (problem,) = caught.value.problems
     assert (problem.path.name, problem.line, problem.column) == ("formulas.yaml", 7, 18)
     assert "did you mean Net.ReadTimeout?" in report(caught.value)
+
+
+def test_formulas_yaml_of_a_newer_faultlab_is_not_read_on(tmp_path: Path, changed: Callable[..., object]) -> None:
+    (tmp_path / "formulas.yaml").write_text("format: 2\nformulas:\n  mine: {of: a newer kind}\n")
+    text = changed(("2*Net.ReadTimeout", "formula(mine)")).text
+    with pytest.raises(Problems) as caught:
+        loads(text, tmp_path / "a.scenario.yaml")
+    (problem,) = caught.value.problems
+    assert (problem.path.name, problem.line, problem.column, problem.code) == ("formulas.yaml", 1, 9, "format")
+    assert problem.hint.startswith("upgrade faultlab")
 
 
 def test_a_formula_s_condition_may_speak_of_the_formula_itself(tmp_path: Path, changed: Callable[..., object]) -> None:

@@ -1,0 +1,27 @@
+"""Which format a file says that it has: of another one nothing else can be judged, and it is not read on."""
+
+from harness.language.notes import Notes
+from harness.language.schema import FORMAT
+from harness.language.tree import Mapping, Scalar
+from harness.quantities import shown
+
+
+def of_another_format(tree: Mapping, notes: Notes) -> bool:
+    """Whether the file is of another format than FORMAT: then `notes` says so. One that says none is read on."""
+    given = tree.get("format")
+    if given is None:
+        return False
+    value = given.value if isinstance(given, Scalar) else None
+    number = value if isinstance(value, int) and not isinstance(value, bool) else None
+    if number == FORMAT:
+        return False
+    newer = number is not None and number > FORMAT
+    told = (
+        str(number) if number is not None else shown(given.text) if isinstance(given, Scalar) else "a list or mapping"
+    )
+    if isinstance(given, Scalar) and not given.text:
+        told = "nothing"
+    here = f"write format: {FORMAT}"
+    hint = f"upgrade faultlab if it was written for a newer one; if not, {here}" if newer else here
+    notes.add(given.span, "format", f"this faultlab reads format {FORMAT}, not {told}", hint)
+    return True
