@@ -16,11 +16,9 @@ def of_another_format(tree: Mapping, notes: Notes) -> bool:
     if number == FORMAT:
         return False
     newer = number is not None and number > FORMAT
-    told = (
-        str(number) if number is not None else shown(given.text) if isinstance(given, Scalar) else "a list or mapping"
-    )
-    if isinstance(given, Scalar) and not given.text:
-        told = "nothing"
+    told = "a list or mapping"
+    if isinstance(given, Scalar):
+        told = str(number) if number is not None else shown(given.text) if given.text else "nothing"
     here = f"write format: {FORMAT}"
     hint = f"upgrade faultlab if it was written for a newer one; if not, {here}" if newer else here
     notes.add(given.span, "format", f"this faultlab reads format {FORMAT}, not {told}", hint)
