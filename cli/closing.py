@@ -14,11 +14,12 @@ from cli.exits import Exit
 from cli.making import make_report
 from cli.show.annotated import annotations
 from cli.show.cases import Case, Finding, cases_of, counts
+from cli.show.claims import claims
 from cli.show.failure import failure, group_failure, trouble
 from cli.show.figures import many, seconds
 from cli.show.job_summary import job_summary, worst_first
 from cli.show.rows import folded
-from cli.show.summary import COUNTED, HEADS, claims, pointers, sentence, table, verdict
+from cli.show.summary import COUNTED, HEADS, pointers, sentence, table, verdict
 from harness.expectations import Breakdown, where_the_time_went
 from harness.plan import RunPlan
 from harness.records.event import EventRecord

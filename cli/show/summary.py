@@ -1,16 +1,15 @@
-"""The end of a suite: the table with what needs attention first, the claims, and the verdict last."""
+"""The end of a suite: the table with what needs attention first, and the verdict last."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
-from rich.cells import cell_len
 from rich.text import Text
 
 from cli.exits import GRAVEST_FIRST, Exit
 from cli.show import groups
 from cli.show.cases import Case, case_key, counts, with_several_cases
-from cli.show.figures import WIDTH, WORDS, amount, many, measured, seconds
+from cli.show.claims import claims_told
+from cli.show.figures import WIDTH, WORDS, many, seconds
 from cli.show.rows import Rows, beside, columns, folded
 from harness.records.run import RunRecord, Verdict
 
@@ -29,7 +28,6 @@ HEADS = {
     Exit.INTERRUPTED: ("INTERRUPTED", "bold yellow"),
     Exit.NOTHING: ("NOTHING", "bold yellow"),
 }
-CLAIMED = {"held": "HELD", "refuted": "REFUTED", "inconclusive": "UNTESTED"}
 COUNTED: tuple[tuple[Verdict, str], ...] = (
     ("fail", "failed"),
     ("lab_error", "ended by the lab"),
@@ -56,17 +54,6 @@ def table(cases: Sequence[Case], *, everything: bool) -> Iterator[Text]:
         yield Text(f"{WORDS['pass'].ljust(words)}{len(passed) - limit} more (--all)", style="green")
 
 
-def claims(cases: Sequence[Case]) -> Iterator[Text]:
-    """Each claim once for each value that it predicts: held or refuted, and what the scenario declared."""
-    seen: set[tuple[str, str, str, float | None, str]] = set()
-    for case in cases:
-        for claim in _claimed(case):
-            key = (case.first.scenario, claim.what, claim.formula, claim.predicted, claim.outcome)
-            if key not in seen:
-                seen.add(key)
-                yield from _claim(claim)
-
-
 def verdict(runs: Sequence[RunRecord], cases: Sequence[Case], *, planned: int, elapsed_s: float, code: Exit) -> Text:
     """The one line that answers: `FAILED  1 failed, 41 ok of 42 runs; 1 claim refuted as declared   47.1 s`."""
     head, style = HEADS[code]
@@ -83,7 +70,7 @@ def sentence(runs: Sequence[RunRecord], cases: Sequence[Case], *, planned: int) 
     """`1 failed, 41 ok of 42 runs; claims as declared: 1 refuted`."""
     counted = counts(runs)
     told = ", ".join(f"{counted[verdict]} {word}" for verdict, word in COUNTED if counted[verdict])
-    more = "".join(f"; {words}" for words in (*_groups_told(cases), *_claims_told(cases)))
+    more = "".join(f"; {words}" for words in (*_groups_told(cases), *claims_told(cases)))
     return f"{told or 'nothing measured'} of {many(planned, 'run')}{more}"
 
 
@@ -116,68 +103,3 @@ def _groups_told(cases: Sequence[Case]) -> Iterator[str]:
     if set(counted) - {"pass"}:
         told = ", ".join(f"{counted[verdict]} {word}" for verdict, word in COUNTED if counted[verdict])
         yield f"over repeats: {told}"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Claim:
-    """A claim on a single run, or on what many runs have in common. `what`: of which measure; `told` shows it."""
-
-    what: str
-    formula: str
-    told: str
-    predicted: float | None
-    figures: tuple[str, str]
-    outcome: str
-    declared_holds: bool | None
-    fails: bool
-    source: str
-
-
-def _claimed(case: Case) -> Iterator[_Claim]:
-    """All of a case that were not skipped."""
-    for finding in case.claims():
-        judged = finding.judged
-        kind = judged.measure.rpartition(".")[2]
-        yield _Claim(
-            what=judged.measure, formula=judged.formula, predicted=judged.predicted, outcome=judged.outcome,
-            told=judged.formula if judged.unit == "s" else f"{kind} = {judged.formula}",
-            figures=(amount(judged.predicted, judged.unit), measured(finding)),
-            declared_holds=judged.declared_holds, fails=judged.fails_run, source=judged.source,
-        )  # fmt: skip
-    for group in case.groups:
-        if group.kind == "claim" and group.outcome != "skipped":
-            yield _Claim(
-                what=groups.called(group), formula=group.formula, predicted=group.predicted, outcome=group.outcome,
-                told=f"{groups.called(group)}: {group.formula}",
-                figures=(groups.predicted(group), groups.estimate(group)),
-                declared_holds=group.declared_holds, fails=group.verdict == "fail", source=group.source,
-            )  # fmt: skip
-
-
-def _claim(claim: _Claim) -> Iterator[Text]:
-    lead = f"claim {CLAIMED.get(claim.outcome, claim.outcome):<8}  "
-    line = Text(lead, style="red" if claim.fails else "cyan")
-    yield line.append(beside(claim.told, columns(*claim.figures, ""), lead=len(lead)), style="default")
-    declared = "" if claim.declared_holds is None else f"declared `holds: {str(claim.declared_holds).lower()}`"
-    about = [part for part in (claim.source, declared) if part]
-    together = "; ".join(about)
-    for part in [together] if len(lead) + cell_len(together) <= WIDTH else about:
-        yield folded(part, lead=" " * len(lead), style="dim")
-
-
-def _claims_told(cases: Sequence[Case]) -> Iterator[str]:
-    """`claims as declared: 1 refuted, 2 held`: each claim once a scenario, refuted where it was refuted anywhere."""
-    told: dict[tuple[str, str, str], _Claim] = {}
-    for case in cases:
-        for claim in _claimed(case):
-            key = (case.first.scenario, claim.what, claim.formula)
-            if claim.outcome in ("held", "refuted") and (key not in told or claim.outcome == "refuted"):
-                told[key] = claim
-    by_manner: dict[str, Counter[str]] = {}
-    for claim in told.values():
-        against = claim.declared_holds is not None and claim.declared_holds != (claim.outcome == "held")
-        manner = "" if claim.declared_holds is None else " against their `holds:`" if against else " as declared"
-        by_manner.setdefault(manner, Counter())[claim.outcome] += 1
-    for manner, counted in by_manner.items():
-        outcomes = ", ".join(f"{counted[outcome]} {outcome}" for outcome in ("refuted", "held") if counted[outcome])
-        yield f"claims{manner}: {outcomes}"

@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from harness.records.claims import ClaimId, all_as_declared, outcome_of, what_of
+from harness.records.claims import as_declared as turned_out_as_declared
 from reports import figures
 from reports.charts.interval import Bounded, bounded_of
 from reports.charts.strip import Strip, strip_of
@@ -66,29 +68,27 @@ class Claim:
 
 def claims_of(rows: Sequence[Row], groups: Iterable[Row], names: Names) -> tuple[Claim, ...]:
     """Refuted ones first. A claim that is made in several scenarios is one claim."""
-    together: dict[tuple[str, str, str, str], list[tuple[Row, Claimed]]] = {}
+    together: dict[ClaimId, list[tuple[Row, Claimed]]] = {}
     for row in rows:
-        told = (row["name"], what_of(row["measure"]), row["formula"], row["source"])
+        told = ClaimId(row["name"] or "", what_of(row["measure"]), row["formula"], row["source"] or "")
         together.setdefault(told, []).append((row, of_case(row, names)))
     for row in groups:
         if row["kind"] == "claim" and row["outcome"] != "skipped":
-            told = (row["name"], statistic(row), row["formula"], row["source"])
+            told = ClaimId(row["name"] or "", statistic(row), row["formula"], row["source"] or "")
             together.setdefault(told, []).append((row, of_group(row, names)))
-    claims = [claim_of(*told, own) for told, own in together.items()]
+    claims = [claim_of(told, own) for told, own in together.items()]
     return tuple(sorted(claims, key=lambda one: (ORDER.index(one.verdict), one.name, one.formula)))
 
 
-def claim_of(name: str, what: str, formula: str, source: str, own: Sequence[tuple[Row, Claimed]]) -> Claim:
-    verdicts = {one.outcome for _, one in own} - {"inconclusive"} or {"inconclusive"}
-    declared = [kept for row, one in own if (kept := as_declared(row, one)) is not None]
+def claim_of(told: ClaimId, own: Sequence[tuple[Row, Claimed]]) -> Claim:
     return Claim(
-        formula=formula,
-        name=name or "",
+        formula=told.formula,
+        name=told.name,
         when=tuple(dict.fromkeys(row["when"] for row, _ in own if row["when"])),
-        source=source or "",
-        what=what,
-        verdict=verdicts.pop() if len(verdicts) == 1 else "mixed",
-        as_declared=all(declared) if declared else None,
+        source=told.source,
+        what=told.what,
+        verdict=outcome_of(one.outcome for _, one in own),
+        as_declared=all_as_declared(as_declared(row, one) for row, one in own),
         cases=cut((one for _, one in own), MOST_CASES, "report/claims.parquet", worst_first=False),
     )
 
@@ -97,13 +97,7 @@ def as_declared(row: Row, one: Claimed) -> bool | None:
     if "as_declared" in row:
         told: bool | None = row["as_declared"]
         return told
-    if row["declared_holds"] is None or one.outcome == "inconclusive":
-        return None
-    return bool(row["declared_holds"] == (one.outcome == "held"))
-
-
-def what_of(measure: str) -> str:
-    return measure.partition(".")[2].replace("_", " ")
+    return turned_out_as_declared(one.outcome, row["declared_holds"])
 
 
 def of_case(row: Row, names: Names) -> Claimed:

@@ -1,0 +1,46 @@
+"""When two claims are one and what becomes of one: a single reading for the terminal and the page.
+
+A claim is a sentence in somebody's text. Made in several scenarios, it is still one claim; the same formula under
+another name, or from another text, is another.
+"""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+UNSETTLED = "inconclusive"
+
+
+class ClaimId(NamedTuple):
+    """What makes a claim the one that it is. `what` tells what the formula is said to be: a measure of any step, or a
+    statistic over many runs."""
+
+    name: str
+    what: str
+    formula: str
+    source: str
+
+
+def what_of(measure: str) -> str:
+    """`time to error`, of `probe.time_to_error`: what a scenario calls its steps is none of the text's business."""
+    return measure.partition(".")[2].replace("_", " ")
+
+
+def outcome_of(outcomes: Iterable[str]) -> str:
+    """held or refuted where all that settled it agree, mixed where they do not, inconclusive where nothing did."""
+    settled = set(outcomes) - {UNSETTLED}
+    if len(settled) > 1:
+        return "mixed"
+    return settled.pop() if settled else UNSETTLED
+
+
+def as_declared(outcome: str, declared_holds: bool | None) -> bool | None:
+    """Whether it turned out as a scenario declares; None where that declares nothing, or nothing settled it."""
+    if declared_holds is None or outcome == UNSETTLED:
+        return None
+    return outcome == ("held" if declared_holds else "refuted")
+
+
+def all_as_declared(told: Iterable[bool | None]) -> bool | None:
+    """The same over many cases: those that declare nothing do not count."""
+    known = [one for one in told if one is not None]
+    return all(known) if known else None
