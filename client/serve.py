@@ -70,6 +70,27 @@ async def serve(launch: Mapping[str, object], lines: AsyncIterator[bytes], write
     return await _Subject(wanted, write, log).run(lines)
 
 
+class _End:
+    """How the subject ends: `code` is its exit code, once somebody has said it."""
+
+    def __init__(self, log: Log) -> None:
+        self.code: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+        self._log = log
+
+    def say(self, code: int) -> None:
+        if not self.code.done():
+            self.code.set_result(code)
+
+    def unheard(self, gone: OSError) -> None:
+        if not self.code.done():
+            self._log(f"nobody reads our events any more: {gone}")
+            self.say(1)
+
+    def panicked(self, panic: BaseException) -> None:
+        self._log("".join(traceback.format_exception(panic)))
+        self.say(BROKEN)
+
+
 class _Outbox:
     """Events on their way out, in order. What is told at one moment goes out together, after all that happens then."""
 
@@ -83,6 +104,12 @@ class _Outbox:
         if not self._events:
             self._loop.call_at(self._loop.time(), self.flush)
         self._events.append(event)
+
+    def trace(self, at_ns: int, kind: str, fields: dict[str, Value]) -> None:
+        """`put` for a Tracer."""
+        if not self._events:
+            self._loop.call_at(self._loop.time(), self.flush)
+        self._events.append((at_ns, kind, fields))
 
     def flush(self) -> None:
         """Write what has not gone out yet."""
@@ -99,12 +126,11 @@ class _Subject:
         self._launch = launch
         self._log = log
         self._loop = asyncio.get_running_loop()
-        self._outbox = _Outbox(write, self._unheard)
-        self._put = self._outbox.put
-        self._ended: asyncio.Future[int] = self._loop.create_future()
-        self._tasks = Tasks(self._panicked)
+        self._end = _End(log)
+        self._outbox = _Outbox(write, self._end.unheard)
+        self._tasks = Tasks(self._end.panicked)
         self._surroundings = Surroundings(
-            Random(launch.seed), TableResolver(), Tracer(self._loop.time, self._traced), tasks=self._tasks
+            Random(launch.seed), TableResolver(), Tracer(self._loop.time, self._outbox.trace), tasks=self._tasks
         )
         self._producer: Producer | None = None
         self._connecting = False
@@ -115,16 +141,10 @@ class _Subject:
         self._outbox.put({"ev": "ready", "clock_ns": self._now_ns()})
         self._tasks.go(self._reading(lines), "subject/commands")
         try:
-            return await self._ended
+            return await self._end.code
         finally:
             self._tasks.end()
             self._outbox.flush()
-            self._producer = None  # it tells us what it does: we would hold each other
-
-    def _unheard(self, gone: OSError) -> None:
-        if not self._ended.done():
-            self._log(f"nobody reads our events any more: {gone}")
-            self._end(1)
 
     async def _reading(self, lines: AsyncIterator[bytes]) -> None:
         try:
@@ -133,22 +153,11 @@ class _Subject:
                     self._command(line)
         except ValueError as wrong:
             self._log(f"commands cannot be read: {wrong}")
-            self._end(USAGE)
-        self._end(0)
-
-    def _end(self, code: int) -> None:
-        if not self._ended.done():
-            self._ended.set_result(code)
-
-    def _panicked(self, panic: BaseException) -> None:
-        self._log("".join(traceback.format_exception(panic)))
-        self._end(BROKEN)
+            self._end.say(USAGE)
+        self._end.say(0)
 
     def _now_ns(self) -> int:
         return round(self._loop.time() * 1e9)
-
-    def _traced(self, at_ns: int, kind: str, fields: dict[str, Value]) -> None:
-        self._put((at_ns, kind, fields))
 
     # Commands.
 
@@ -189,7 +198,7 @@ class _Subject:
             answer |= found
         self._outbox.put({**answer, "at_ns": self._now_ns()})
         if command.get("op") == "close" and answer["ev"] == "ok":
-            self._end(0)
+            self._end.say(0)
 
     async def _operate(self, name: str, command: Mapping[str, object]) -> dict[str, Value]:
         operation = command.get("op")

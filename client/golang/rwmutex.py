@@ -12,25 +12,33 @@ class RWMutex:
     Work that never waits needs no `reading`: a `turn_to_read` before it is enough, as no writer can come between.
     """
 
-    __slots__ = ("_drained", "_readers", "_waiting_readers", "_waiting_writers", "_written", "reading", "writing")
+    __slots__ = ("_lock", "reading", "writing")
 
     def __init__(self) -> None:
-        self.reading = _Reading(self)
-        self.writing = _Writing(self)
+        self._lock = _Lock()
+        self.reading = _Reading(self._lock)
+        self.writing = _Writing(self._lock)
+
+    async def turn_to_read(self) -> None:
+        if self._lock.written:
+            async with self.reading:
+                pass
+
+
+class _Lock:
+    """Who has it and who waits for it. `written`: by a writer that writes, or waits for readers to end."""
+
+    __slots__ = ("_drained", "_readers", "_waiting_readers", "_waiting_writers", "written")
+
+    def __init__(self) -> None:
+        self.written = False
         self._readers = 0
-        self._written = False
-        """By a writer that writes, or waits for readers to end."""
         self._drained: asyncio.Future[None] | None = None
         self._waiting_readers: list[asyncio.Future[None]] = []
         self._waiting_writers: list[asyncio.Future[None]] = []
 
-    async def turn_to_read(self) -> None:
-        if self._written:
-            async with self.reading:
-                pass
-
     async def lock_to_read(self) -> None:
-        if self._written:
+        if self.written:
             await _parked(self._waiting_readers)  # whoever wakes us has counted us in
         else:
             self._readers += 1
@@ -42,9 +50,9 @@ class RWMutex:
             self._drained = None
 
     async def lock_to_write(self) -> None:
-        if self._written:
+        if self.written:
             await _parked(self._waiting_writers)  # whoever wakes us leaves it marked as written
-        self._written = True
+        self.written = True
         if self._readers:
             self._drained = asyncio.get_running_loop().create_future()
             await self._drained
@@ -53,7 +61,7 @@ class RWMutex:
         while self._waiting_readers:
             self._readers += 1
             self._waiting_readers.pop(0).set_result(None)
-        self._written = bool(self._waiting_writers)
+        self.written = bool(self._waiting_writers)
         if self._waiting_writers:
             self._waiting_writers.pop(0).set_result(None)
 
@@ -61,7 +69,7 @@ class RWMutex:
 class _Reading:
     __slots__ = ("_lock",)
 
-    def __init__(self, lock: RWMutex) -> None:
+    def __init__(self, lock: _Lock) -> None:
         self._lock = lock
 
     async def __aenter__(self) -> None:
@@ -74,7 +82,7 @@ class _Reading:
 class _Writing:
     __slots__ = ("_lock",)
 
-    def __init__(self, lock: RWMutex) -> None:
+    def __init__(self, lock: _Lock) -> None:
         self._lock = lock
 
     async def __aenter__(self) -> None:

@@ -118,6 +118,7 @@ class Steps:
             await self._kept(self._client.aclose())
             self._tell(Told.CLIENT_ENDED)
             await self._kept(self._tell_dials())
+            self._subject = None  # it tells us what it does: we would hold each other
         return self._failure
 
     async def _kept(self, work: Coroutine[None, None, None]) -> None:

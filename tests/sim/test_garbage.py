@@ -1,11 +1,16 @@
-"""Protects the process around a simulation: it looks for garbage as often after a run as before it."""
+"""Protects the process around a simulation: a run leaves it nothing to search, and it searches as often as before."""
 
 import gc
 from collections.abc import Iterator
 
 import pytest
 
+from harness.conductor import conduct
+from harness.environments.sim.environment import Sim
 from harness.environments.sim.garbage import SELDOM, collecting_seldom
+from harness.language import load, plans
+from harness.plan import RunPlan
+from harness.suite.collection import bundled
 
 
 @pytest.fixture(autouse=True)
@@ -30,3 +35,32 @@ def test_what_is_switched_off_or_rarer_stays_so() -> None:
         with collecting_seldom():
             assert gc.get_threshold()[0] == threshold
         assert gc.get_threshold()[0] == threshold
+
+
+def established_blackholes() -> list[RunPlan]:
+    """Those whose message is sent again: the client meets time-outs in reads, dials and refreshes."""
+    scenario = next(one for path in bundled() if (one := load(path)).name == "sarama-blackhole-established")
+    return [
+        plan
+        for plan in plans(scenario, environment="sim", seed=1, repeat=1)
+        if next(setting.value for setting in plan.settings if setting.name == "Producer.Retry.Max")
+    ]
+
+
+def unseen(_text: str) -> None:
+    """Progress that nobody looks at."""
+
+
+@pytest.mark.parametrize("plan", established_blackholes(), ids=lambda plan: plan.run_id)
+def test_a_run_goes_away_by_itself(plan: RunPlan) -> None:
+    sim = Sim(conduct)
+    sim.run(plan, unseen, None)  # what the first one leaves is kept: schemas, formulas
+    gc.collect()
+    gc.disable()
+    try:
+        story = sim.run(plan, unseen, None)
+        assert story.error is None
+        del story
+        assert gc.collect() == 0
+    finally:
+        gc.enable()

@@ -44,9 +44,12 @@ class SingleFlightRefresher:
                 continue
             if isinstance(error, TopicErrors):
                 error = error.for_topics(topics)
-            if error is not None:
+            if error is None:
+                return
+            try:
                 raise error
-            return
+            finally:
+                del error  # or it and this frame, which is in its traceback, hold each other
 
     def _has(self, topics: Sequence[str]) -> bool:
         return self._all_topics or (bool(topics) and all(topic in self._topics for topic in topics))

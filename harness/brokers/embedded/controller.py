@@ -50,6 +50,10 @@ class Controller:
         """Push nothing more there: the broker is gone. Raises ValueError where it was not attached."""
         self._attached.remove(push)
 
+    def let_go(self) -> None:
+        """Push nothing more to anybody."""
+        self._attached.clear()
+
     def move_leader(self, topic: str, partition: int, to: int) -> ClusterState:
         """Make another replica the leader, with the next leader epoch. Raises StateError where it is no replica."""
         placed = self._state.partition(topic, partition)

@@ -84,5 +84,11 @@ class SimBrokers:
     def intercepted(self, number: int) -> int:
         return self._counts[number]
 
+    def let_go(self) -> None:
+        """The simulation is over: hold nothing any more."""
+        self._controller.let_go()
+        self._brokers.clear()
+        self._intercepts.clear()
+
     def _intercepted(self, number: int, count: int) -> None:
         self._counts[number] = count

@@ -65,6 +65,7 @@ async def connect(
         transport = SimTransport(loop, socket, protocol)
     except BaseException:
         socket.close()
+        del waiter  # or its error and this frame, which is in its traceback, hold each other
         raise
     made: asyncio.Future[None] = loop.create_future()
     loop.call_soon(_set_unless_cancelled, made)
@@ -121,7 +122,7 @@ class SimServer(asyncio.AbstractServer):
         self, loop: SimLoop, protocol_factory: ProtocolFactory, addresses: list[Address], backlog: int
     ) -> None:
         self._loop = loop
-        self._protocol_factory = protocol_factory
+        self._protocol_factory: ProtocolFactory | None = protocol_factory
         self._addresses = addresses
         self._backlog = backlog
         self._listeners: list[Listener] | None = []
@@ -142,11 +143,12 @@ class SimServer(asyncio.AbstractServer):
     async def start_serving(self) -> None:
         if self._listeners is None:
             raise RuntimeError(f"server {self!r} is closed")
-        if not self._listeners:
+        factory, self._protocol_factory = self._protocol_factory, None  # its listeners have it, until they close
+        if factory is not None:
             for address in self._addresses:
                 listener = self._loop.network.listen(address, self._backlog)
                 self._listeners.append(listener)
-                listener.accept_with(_Accepting(self, listener))
+                listener.accept_with(_Accepting(self, listener, factory))
 
     async def serve_forever(self) -> None:
         await self.start_serving()
@@ -179,13 +181,13 @@ class SimServer(asyncio.AbstractServer):
             self._waiters.append(waiter)
             await waiter
 
-    def accept(self, listener: Listener) -> None:
+    def accept(self, listener: Listener, protocol_factory: ProtocolFactory) -> None:
         """Take what waits, as much as the backlog allows at once."""
         for _ in range(self._backlog):
             if not listener.queue:
                 return
             socket = listener.accept()
-            transport = SimTransport(self._loop, socket, self._protocol_factory(), detached=self._detach)
+            transport = SimTransport(self._loop, socket, protocol_factory(), detached=self._detach)
             self._transports[transport] = None
 
     def _detach(self, transport: SimTransport) -> None:
@@ -202,9 +204,10 @@ class SimServer(asyncio.AbstractServer):
 class _Accepting:
     """Hands the connections of one listener to its server."""
 
-    def __init__(self, server: SimServer, listener: Listener) -> None:
+    def __init__(self, server: SimServer, listener: Listener, protocol_factory: ProtocolFactory) -> None:
         self._server = server
         self._listener = listener
+        self._protocol_factory = protocol_factory
 
     def accept_ready(self) -> None:
-        self._server.accept(self._listener)
+        self._server.accept(self._listener, self._protocol_factory)

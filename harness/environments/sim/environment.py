@@ -69,6 +69,7 @@ class Sim:
             raise RunInterrupted from None
         except (Deadlock, Livelock) as hung:
             return _lost(plan, type(hung).__name__.lower(), str(hung))
+        world.let_go()
         if world.failed is not None and story.error is None:
             return replace(story, error=LabError(code="world-failed", text=world.failed))
         return story

@@ -108,6 +108,7 @@ class Host:
         self.sockets.clear()
         self.stderr = None
         self.context = Context()
+        del self.loop
 
 
 class HostLoop(Protocol):

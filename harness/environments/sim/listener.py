@@ -51,6 +51,10 @@ class Listener:
         self._acceptor = acceptor
         self._post()
 
+    def let_go(self) -> None:
+        """The simulation is over: hold nothing any more."""
+        self._acceptor = None
+
     def accept(self) -> TcpSocket:
         """Take the oldest connection out of the queue. Raises IndexError where none waits."""
         socket = self.queue.pop(0)

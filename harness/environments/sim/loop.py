@@ -133,6 +133,12 @@ class SimLoop(asyncio.BaseEventLoop):
         """Make the loop raise Interrupted as soon as it can. May be called from another thread."""
         self._interrupted = True
 
+    def close(self) -> None:
+        scheduled, self._scheduled = self._scheduled, []
+        for _, _, timer in scheduled:
+            timer.cancel()
+        super().close()
+
     def let_go(self) -> None:
         """The simulation is over: drop what holds its parts together, so that they go away at once."""
         for host in self.hosts:

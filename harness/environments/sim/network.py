@@ -82,9 +82,10 @@ class Network:
         for socket in self.sockets.values():
             socket.let_go()
         for listener in self.listeners.values():
-            listener.accept_with(None)
+            listener.let_go()
         self.sockets.clear()
         self.listeners.clear()
+        del self.loop
 
     def unsettled(self) -> tuple[TcpSocket, ...]:
         """Sockets through which something may still come to a server: a client's, closed by its process or open, with

@@ -74,6 +74,12 @@ class Proxy:
         for pair in tuple(self._pairs):
             self._host.context.copy().run(pair.links[flow].remove, place)
 
+    def let_go(self) -> None:
+        """The simulation is over: hold nothing any more."""
+        for pair in self._pairs:
+            pair.links.clear()
+        self._pairs.clear()
+
     def accept_ready(self) -> None:
         """Take one connection; no further one before the dial for it has ended."""
         listener = self._listener
@@ -149,16 +155,20 @@ class _Pair:
             socket.close()
         for link in self.links.values():
             link.stop()
-        self._pairs.pop(self, None)
+        self._over()
 
     def _ended(self, link: Link) -> None:
         self._open.pop(link.destination, None)
         link.destination.close()
-        for other in self.links.values():
+        for other in tuple(self.links.values()):
             if other is not link:
                 other.end_source()
         if not self._open:
-            self._pairs.pop(self, None)
+            self._over()
+
+    def _over(self) -> None:
+        self._pairs.pop(self, None)
+        self.links.clear()  # they and this hold each other
 
 
 class _Side:

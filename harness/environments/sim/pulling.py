@@ -81,8 +81,8 @@ class Puller:
 
     def __init__(self, network: Network, proxies: Mapping[int, Proxy], brokers: SimBrokers) -> None:
         self._brokers = brokers
-        self._signals = Signals(brokers, self._unlisten, self._now_ns)
-        self._unlistening = Holds()
+        self._unlisten = _Unlistening(network, proxies).unlisten
+        self._signals = Signals(brokers, self._unlisten, _now_ns)
         self._network = network
         self._proxies = proxies
 
@@ -92,7 +92,7 @@ class Puller:
         match lever:
             case Packets():
                 with self._network.rule(Rule.of(lever, advertised(lever.broker))) as rule:
-                    yield PulledPackets(self._now_ns(), rule)
+                    yield PulledPackets(_now_ns(), rule)
             case Toxic():
                 async with self._toxic(lever) as slowed:
                     yield slowed
@@ -105,21 +105,9 @@ class Puller:
             case Intercept():
                 number = self._brokers.intercept(lever)
                 try:
-                    yield PulledIntercept(self._now_ns(), lambda: self._brokers.intercepted(number))
+                    yield PulledIntercept(_now_ns(), lambda: self._brokers.intercepted(number))
                 finally:
                     self._brokers.release(lever, number)
-
-    @asynccontextmanager
-    async def _unlisten(self, broker: int) -> AsyncIterator[PulledUnlisten]:
-        proxy, refused = self._proxies[broker], self._network.refused
-        pulled = PulledUnlisten(self._now_ns(), lambda: refused.get(proxy.address, 0), proxy.connections)
-        if self._unlistening.take(broker):
-            await proxy.disable()
-        try:
-            yield pulled
-        finally:
-            if self._unlistening.give(broker):
-                proxy.enable()
 
     @asynccontextmanager
     async def _toxic(self, lever: Toxic) -> AsyncIterator[PulledToxic]:
@@ -129,12 +117,34 @@ class Puller:
         await probe.before()
         toxic = proxy.add(lever.kind, lever.flow, dict(lever.attributes))
         try:
-            pulled = PulledToxic(self._now_ns(), probe)
+            pulled = PulledToxic(_now_ns(), probe)
             probe.begin_after()
             yield pulled
         finally:
             await probe.close()
             proxy.remove(toxic, lever.flow)
 
-    def _now_ns(self) -> int:
-        return round(asyncio.get_running_loop().time() * 1e9)
+
+class _Unlistening:
+    """Brokers at whose advertised port nobody listens."""
+
+    def __init__(self, network: Network, proxies: Mapping[int, Proxy]) -> None:
+        self._network = network
+        self._proxies = proxies
+        self._held = Holds()
+
+    @asynccontextmanager
+    async def unlisten(self, broker: int) -> AsyncIterator[PulledUnlisten]:
+        proxy, refused = self._proxies[broker], self._network.refused
+        pulled = PulledUnlisten(_now_ns(), lambda: refused.get(proxy.address, 0), proxy.connections)
+        if self._held.take(broker):
+            await proxy.disable()
+        try:
+            yield pulled
+        finally:
+            if self._held.give(broker):
+                proxy.enable()
+
+
+def _now_ns() -> int:
+    return round(asyncio.get_running_loop().time() * 1e9)

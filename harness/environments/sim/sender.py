@@ -157,8 +157,8 @@ class Sender:
             self._arm_probe_or_retransmission()
         return True
 
-    def drop_everything(self) -> None:
-        """The connection is over: forget what is queued, stop the timer."""
+    def let_go(self) -> None:
+        """The connection is over: forget what is queued, stop the timer. Nothing is sent any more."""
         self._unsent.clear()
         self._flight.clear()
         self._queued = 0
@@ -166,6 +166,7 @@ class Sender:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
+        del self._socket  # or it and this hold each other
 
     def _push(self) -> None:
         """Send what may be sent now."""

@@ -140,7 +140,7 @@ class TcpSocket:
     def let_go(self) -> None:
         """The simulation is over: hold nothing any more."""
         self._owner = self._context = self.host = None
-        self.sender.drop_everything()
+        self.sender.let_go()
 
     # The kernel's part.
 
@@ -227,9 +227,11 @@ class TcpSocket:
             self._timer = self.loop.kernel_at(self.loop.now + FIN_WAIT_2_S, self._forget)
 
     def _forget(self) -> None:
+        if self.gone:
+            return
         self.gone = True
-        self.network.sockets.pop((self.local, self.remote), None)
-        self.sender.drop_everything()
+        del self.network.sockets[self.local, self.remote]
+        self.sender.let_go()
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None

@@ -209,6 +209,7 @@ class SimTransport(asyncio.Transport):
         """The simulation is over: be closed, and tell nobody."""
         self._closing = True
         self._lost = True
+        self._protocol = None
 
     def _force_close(self, error: OSError | None) -> None:
         if self._lost:
@@ -226,6 +227,7 @@ class SimTransport(asyncio.Transport):
         try:
             self._protocol.connection_lost(error)
         finally:
+            self._protocol = None  # as asyncio does: or it and this hold each other
             self._socket.close()
             if self._detached is not None:
                 self._detached(self)

@@ -129,6 +129,12 @@ class SimWorld:
     def failure(self) -> "asyncio.Future[str]":
         return self._failure
 
+    def let_go(self) -> None:
+        """The simulation is over: drop what holds its parts together, so that they go away at once."""
+        for proxy in self._proxies.values():
+            proxy.let_go()
+        self._brokers.let_go()
+
     def _unhandled(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
         """An error that nobody caught: the subject's goes to its log, any other is the world's failure."""
         host = _host_of(context)
