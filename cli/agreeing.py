@@ -139,7 +139,7 @@ def _plans(
         repeat=asked.request.repeat if needed is None else asked.most,
     )  # fmt: skip
     planned = plan_all(
-        load_all(collect(request.paths, folder=request.folder), request.settings),
+        load_all(collect(request.paths, folder=request.folder), request.settings, request.selection),
         request.selection,
         environment,
         seed=request.seed,

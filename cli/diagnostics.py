@@ -5,8 +5,7 @@ import sys
 import click
 
 from cli.ci import Annotation, LogStream, append_summary, say
-from cli.problems import full_texts
-from cli.show.figures import many
+from cli.problems import counted, full_texts
 from cli.show.markdown import problems_markdown
 from harness.language import Problem, Problems
 
@@ -17,8 +16,7 @@ def say_problems(problems: Problems, *, ci: bool = False) -> None:
         _annotate(problems)
         return
     click.echo("\n\n".join(full_texts(problems)), err=True)
-    files = len({problem.path for problem in problems.problems})
-    click.echo(f"\n{many(len(problems.problems), 'problem')} in {many(files, 'file')}; nothing was started", err=True)
+    click.echo(f"\n{counted(problems)}; nothing was started", err=True)
 
 
 def _annotate(problems: Problems) -> None:
@@ -31,10 +29,13 @@ def _annotate(problems: Problems) -> None:
 
 
 def _annotation(problem: Problem) -> Annotation:
+    message = f"{problem.message} ({problem.hint})" if problem.hint else problem.message
+    if problem.given:
+        return Annotation(level="error", title=problem.code, message=f"{problem.given}: {message}")
     return Annotation(
         level="error",
         title=problem.code,
-        message=f"{problem.message} ({problem.hint})" if problem.hint else problem.message,
+        message=message,
         file=problem.path,
         line=problem.line,
         column=problem.column,

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from cli.show.figures import many
 from harness.language import Problem, Problems, render
 
 
@@ -12,16 +13,26 @@ def full_texts(problems: Problems) -> list[str]:
 
 def full_text(problem: Problem, problems: Problems) -> str:
     """One of them."""
-    return render(problem, problems.sources.get(problem.path) or _source(problem.path))
+    source = None if problem.given else problems.sources.get(problem.path) or _source(problem.path)
+    return render(problem, source)
+
+
+def counted(problems: Problems) -> str:
+    """`3 problems in 2 files`, `1 problem on the command line`."""
+    files = len({problem.path for problem in problems.problems if not problem.given})
+    places = [f"in {many(files, 'file')}"] if files else []
+    places += ["on the command line"] if any(problem.given for problem in problems.problems) else []
+    return f"{many(len(problems.problems), 'problem')} {' and '.join(places)}"
 
 
 def documents(problems: Problems) -> list[dict[str, object]]:
     """As JSON values; `text` is what a person reads."""
     return [
         {
-            "path": str(problem.path),
+            "path": "" if problem.given else str(problem.path),
             "line": problem.line,
             "column": problem.column,
+            "given": problem.given,
             "code": problem.code,
             "message": problem.message,
             "hint": problem.hint,

@@ -149,7 +149,7 @@ def again(results: Results, prefix: str, out: Path | None, manner: Manner) -> Ex
 def _prepare(request: Request, manner: Manner) -> Prepared | Exit:
     """Everything that can be wrong, before anything starts; what is, is said here."""
     try:
-        loaded = load_all(collect(request.paths, folder=request.folder), request.settings)
+        loaded = load_all(collect(request.paths, folder=request.folder), request.settings, request.selection)
         environment, instead = choose(request.environment, cells=manner.cells)
         plan = partial(
             plan_possible if manner.stream else _plan_whole, loaded, request.selection, environment,

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from cli.show.figures import many
+from cli.problems import counted
 from harness.language import Problems
 
 SPECIAL = {character: f"&#{ord(character)};" for character in "&<>|`*_[]\\~#@$"}
@@ -43,10 +43,6 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 def problems_markdown(problems: Problems) -> str:
     """What is wrong with scenarios."""
-    files = len({problem.path for problem in problems.problems})
-    head = f"### faultlab: {many(len(problems.problems), 'problem')} in {many(files, 'file')}, nothing was started"
-    rows = (
-        (code(f"{problem.path}:{problem.line}:{problem.column}"), plain(problem.message), plain(problem.hint))
-        for problem in problems.problems
-    )
+    head = f"### faultlab: {counted(problems)}, nothing was started"
+    rows = ((code(problem.where), plain(problem.message), plain(problem.hint)) for problem in problems.problems)
     return f"{head}\n\n{table(('place', 'problem', 'what to do'), rows)}\n"

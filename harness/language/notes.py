@@ -15,6 +15,9 @@ class Notes:
         self.problems: list[Problem] = []
 
     def add(self, span: Span, code: str, message: str, hint: str = "", also: tuple[Span, ...] = ()) -> None:
+        if span.given:
+            self.problems.append(Problem(Path(), 0, 0, 0, code, message, hint, given=span.given))
+            return
         self.problems.append(Problem(self.path, span.line, span.column, span.length, code, message, hint, also))
 
     def formula(self, error: FormulaError, place: Tree, shift: int = 0) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from collections.abc import Mapping as AbstractMapping
+from dataclasses import replace
 
 from harness.language.notes import Notes
 from harness.language.scalars import core_value
@@ -12,15 +13,16 @@ from harness.quantities import shown
 def overridden(tree: Mapping, settings: AbstractMapping[str, str], notes: Notes) -> Mapping:
     """The scenario with these settings, given as text, in place of its own or beside them.
 
-    What is wrong with one is shown where the scenario has that setting, else where it has settings at all. A setting of
-    the matrix cannot be given too: the cases would no longer be what they are called.
+    What is wrong with one stands on the command line, not in the file: it is shown there, and is the same whichever
+    scenario it is put into. A setting of the matrix cannot be given too: the cases would no longer be what they are
+    called.
     """
     given = tree.get("settings")
     if not settings or not (given is None or isinstance(given, Mapping)):
         return tree
     entries = dict(given.entries) if given is not None else {}
     for name, text in settings.items():
-        span = at(tree, ("settings", name), key=name not in entries)
+        span = replace(at(tree, ("settings", name), key=name not in entries), given=f"--set {name}={text}")
         value, wrong = core_value(text)
         entries[name] = Entry(Scalar(name, span, name), Scalar(text if wrong else value, span, text, text))
     for key in _matrix_keys(tree.get("matrix")):

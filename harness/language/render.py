@@ -11,8 +11,7 @@ LEAD = 30
 
 def one_line(problem: Problem) -> str:
     """`path:line:column: error[code]: message`, as compilers say it."""
-    line, column = problem.line, problem.column
-    return f"{_printable(str(problem.path))}:{line}:{column}: error[{problem.code}]: {_printable(problem.message)}"
+    return f"{_printable(problem.where)}: error[{problem.code}]: {_printable(problem.message)}"
 
 
 def render(problem: Problem, source: str | None) -> str:

@@ -61,6 +61,9 @@ class Selection:
         return loaded.named or bool(self.cases) or SLOW in self.tags or loaded.scenario.name in self.only
 
 
+EVERYTHING = Selection()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Planned:
     """The runs of a suite in the order of planning, and the slow scenarios that were left out."""
@@ -70,30 +73,50 @@ class Planned:
     left_out: tuple[str, ...]
 
 
-def load_all(found: Iterable[Found], settings: Mapping[str, str] = NO_SETTINGS) -> tuple[Loaded, ...]:
+def load_all(
+    found: Iterable[Found], settings: Mapping[str, str] = NO_SETTINGS, selection: Selection = EVERYTHING
+) -> tuple[Loaded, ...]:
     """Load every file. Raises Problems with everything that is wrong in any of them.
 
-    `settings` replace or add to those of every scenario.
+    `settings` replace or add to those of every scenario that is selected.
     """
-    loaded, problems = load_each(found, settings)
+    loaded, problems = load_each(found, settings, selection)
     if problems is not None:
         raise problems
     return loaded
 
 
 def load_each(
-    found: Iterable[Found], settings: Mapping[str, str] = NO_SETTINGS
+    found: Iterable[Found], settings: Mapping[str, str] = NO_SETTINGS, selection: Selection = EVERYTHING
 ) -> tuple[tuple[Loaded, ...], Problems | None]:
     """What is right, and all that is wrong with the others. Of two files with one name, both are loaded."""
     loaded: list[Loaded] = []
     wrong = Gathered()
     for one in found:
         try:
-            loaded.append(Loaded(load(one.path, settings), one.named))
+            loaded.append(Loaded(_loaded(one.path, settings, selection), one.named))
         except Problems as problems:
             wrong.add(problems)
     wrong.extend(_same_names([one.scenario for one in loaded]))
     return tuple(loaded), wrong.together()
+
+
+def _loaded(path: Path, settings: Mapping[str, str], selection: Selection) -> Scenario:
+    """What is given may be wrong for a scenario that is not run: then it stays as its file has it."""
+    try:
+        return load(path, settings)
+    except Problems as problems:
+        as_it_is = _as_it_is(path) if settings else None
+        if as_it_is is None or selection.takes(as_it_is):
+            raise
+        return as_it_is
+
+
+def _as_it_is(path: Path) -> Scenario | None:
+    try:
+        return load(path)
+    except Problems:
+        return None
 
 
 def select(loaded: Sequence[Loaded], selection: Selection, *, environment: str) -> tuple[list[Scenario], list[str]]:

@@ -1,10 +1,10 @@
-"""Protects settings that come from outside of a file: as if written in place, and shown there where they are wrong."""
+"""Protects settings that come from outside of a file: as if written in place, and what is wrong is theirs."""
 
 from pathlib import Path
 
 import pytest
 
-from harness.language import Problems, loads
+from harness.language import Problems, loads, report
 
 SOURCE = """\
 format: 1
@@ -33,7 +33,7 @@ def settings(source: str = SOURCE, **given: str) -> dict[str, str]:
 def problems(source: str = SOURCE, **given: str) -> list[str]:
     with pytest.raises(Problems) as raised:
         settings(source, **given)
-    return [f"{p.line}:{p.column} {p.code} {p.message}" for p in raised.value.problems]
+    return [f"{p.given or f'{p.line}:{p.column}'} {p.code} {p.message}" for p in raised.value.problems]
 
 
 def test_a_setting_replaces_the_files_or_is_added() -> None:
@@ -44,12 +44,27 @@ def test_a_setting_replaces_the_files_or_is_added() -> None:
     assert settings(bare, Net__ReadTimeout="5s")["Net.ReadTimeout"] == "5s"
 
 
-def test_what_is_wrong_is_shown_where_the_file_has_it() -> None:
+def test_what_is_wrong_is_shown_as_it_was_given_and_not_in_the_file() -> None:
     (value,) = problems(Net__ReadTimeout="soon")
-    assert value.startswith("6:29 quantity Net.ReadTimeout: `soon`")
+    assert value.startswith("--set Net.ReadTimeout=soon quantity Net.ReadTimeout: `soon`")
     (name,) = problems(Net__ReadTimeoutt="1s")
-    assert name.startswith("6:")
-    assert "unknown-setting sarama has no setting Net.ReadTimeoutt" in name
+    assert name == "--set Net.ReadTimeoutt=1s unknown-setting sarama has no setting Net.ReadTimeoutt"
+    (refused,) = problems(Net__DialTimeout="0s")
+    assert refused.startswith("--set Net.DialTimeout=0s setting-value ")
+
+
+def test_what_is_wrong_with_it_is_the_same_in_every_scenario() -> None:
+    def wrong(path: str) -> Problems:
+        with pytest.raises(Problems) as raised:
+            loads(SOURCE.replace("6", "7"), Path(path), {"Net.ReadTimeout": "NaN"})
+        return raised.value
+
+    first, second = wrong("a.scenario.yaml"), wrong("b/b.scenario.yaml")
+    assert first.problems == second.problems
+    assert report(first) == (
+        "--set Net.ReadTimeout=NaN: error[quantity]: Net.ReadTimeout: `NaN` is not a duration\n"
+        "  write it as 250ms, 1s or 1m30s"
+    )
 
 
 def test_a_setting_of_the_matrix_stays_the_matrixs() -> None:
