@@ -105,7 +105,7 @@ def _loaded(path: Path, settings: Mapping[str, str], selection: Selection) -> Sc
     """What is given may be wrong for a scenario that is not run: then it stays as its file has it."""
     try:
         return load(path, settings)
-    except Problems as problems:
+    except Problems:
         as_it_is = _as_it_is(path) if settings else None
         if as_it_is is None or selection.takes(as_it_is):
             raise

@@ -77,7 +77,7 @@ def test_a_bundled_scenario_and_its_cases(lab: Lab) -> None:
 
 
 def test_mistakes_name_their_place(lab: Lab) -> None:
-    with pytest.raises(ScenarioMistakes, match=r"dark.scenario.yaml:6:\\d+: error.quantity.: Net.ReadTimeout: `soon`"):
+    with pytest.raises(ScenarioMistakes, match=r"--set Net.ReadTimeout=soon: error.quantity.: Net.ReadTimeout: `soon`"):
         lab.run("lab/dark.scenario.yaml", settings={"Net.ReadTimeout": "soon"})
     with pytest.raises(ScenarioMistakes, match="did you mean"):
         lab.run("lab/darkk.scenario.yaml")
