@@ -13,7 +13,7 @@ import socket
 import sys
 import tempfile
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import Enum
 from pathlib import Path
 from typing import IO
@@ -91,12 +91,15 @@ def spark_session(
     on: str | None = None,
     settings: Mapping[str, str] | None = None,
     make_archive: Path | None = None,
+    meanwhile: Callable[[], None] | None = None,
 ) -> Iterator[SparkSession]:
     """A session for the length of a `with` block, fit for records of a size; `work` takes its temporary files.
 
     `on` is the master of a cluster, `spark://host:port`; `settings` are added to ours, or stand in their place. A
     session that the process already has is lent, not stopped. `make_archive` makes Java write its class archive to
-    that file when it ends. Raises JavaFailed with Java's own words where Spark does not start, or fails at its work.
+    that file when it ends. `meanwhile` is done while Java starts.
+
+    Raises JavaFailed with Java's own words where Spark does not start, or fails at its work.
     """
     active = SparkSession.getActiveSession()
     if active is not None:
@@ -116,7 +119,7 @@ def spark_session(
             **java_options(archive, make_archive, size, work),
             **(settings or {}),
         }
-        java, context = start(archive, every, work, log, address)
+        java, context = start(archive, every, work, log, address, meanwhile)
         try:
             yield SparkSession(context)
         except (Py4JError, ConnectionError) as error:
@@ -154,13 +157,18 @@ def driver_memory() -> str:
 
 
 def start(
-    archive: Archive, settings: Mapping[str, str], work: Path, log: IO[bytes], address: str
+    archive: Archive,
+    settings: Mapping[str, str],
+    work: Path,
+    log: IO[bytes],
+    address: str,
+    meanwhile: Callable[[], None] | None,
 ) -> tuple[JavaProcess, SparkContext]:
     on_interrupt = signal.getsignal(signal.SIGINT)
     java = None
     try:
         with surroundings(archive, work, address):
-            java = start_java(spark_home(), settings, os.environ, log)
+            java = start_java(spark_home(), settings, os.environ, log, meanwhile=meanwhile)
             return java, connected(java, settings)
     except (NotStarted, Py4JError, ConnectionError) as error:
         raise JavaFailed(
@@ -257,6 +265,8 @@ def variables(archive: Archive, address: str) -> Mapping[str, str]:
         # A folder that does not exist: no user's configuration, and class archives refuse folders with files in them.
         "SPARK_CONF_DIR": str(home / "no-configuration"),
         "SPARK_LOCAL_IP": address,
+        # The launcher's Java, which only spells out the command of the other one.
+        "SPARK_LAUNCHER_OPTS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:-UsePerfData",
         "PYSPARK_PYTHON": sys.executable,
         "PYSPARK_DRIVER_PYTHON": sys.executable,
     }

@@ -34,7 +34,7 @@ def prepare(progress: Progress) -> Path:
 def rehearse(archive: Archive, progress: Progress) -> None:
     """Make a report of invented records and let Java keep the classes that it took. An interruption leaves nothing."""
     from reports.jvm.rehearsal import Blackhole, write_lines, write_suite
-    from reports.report import make_report
+    from reports.making import make_report
     from reports.session import spark_session
 
     archive.folder.mkdir(parents=True, exist_ok=True)

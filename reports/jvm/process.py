@@ -12,7 +12,7 @@ import signal
 import struct
 import subprocess
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from time import monotonic, sleep
 from typing import IO
@@ -55,8 +55,18 @@ class JavaProcess:
         self._process.wait()
 
 
-def start_java(home: Path, settings: Mapping[str, str], environ: Mapping[str, str], log: IO[bytes]) -> JavaProcess:
-    """Start Spark's gateway from `home`, Spark's folder; `log` takes what Java prints. Raises NotStarted."""
+def start_java(
+    home: Path,
+    settings: Mapping[str, str],
+    environ: Mapping[str, str],
+    log: IO[bytes],
+    *,
+    meanwhile: Callable[[], None] | None = None,
+) -> JavaProcess:
+    """Start Spark's gateway from `home`, Spark's folder; `log` takes what Java prints. Raises NotStarted.
+
+    `meanwhile` is what there is to do until it is ready; it raises what that raises.
+    """
     command = [str(home / "bin" / "spark-submit")]
     for name, value in settings.items():
         command += ["--conf", f"{name}={value}"]
@@ -71,6 +81,8 @@ def start_java(home: Path, settings: Mapping[str, str], environ: Mapping[str, st
             preexec_fn=bound_to_parent(),
         )
         try:
+            if meanwhile is not None:
+                meanwhile()
             port, secret = gateway_of(process, told)
         except BaseException:
             process.kill()

@@ -36,6 +36,12 @@ def environment() -> Environment:
     return made
 
 
+def compile_templates() -> None:
+    """All of them, now: it takes a quarter of the time of writing a page."""
+    for name in environment().list_templates(extensions=["html"]):
+        environment().get_template(name)
+
+
 def breakable(text: str) -> Markup:
     """Lets a long dotted name break after a dot. The text itself is escaped."""
     return Markup(".<wbr>").join(text.split("."))

@@ -19,9 +19,9 @@ from reports.ingest.records import Records, read_folders
 from reports.jvm.archive import archive_for
 from reports.jvm.rehearsal import Blackhole, Trace, write_lines, write_suite
 from reports.jvm.runtime import find_java
+from reports.making import make_report
 from reports.pages.page import write_page
 from reports.pages.view import page_of
-from reports.report import make_report
 from reports.result import ReportResult
 from reports.session import spark_session
 

@@ -16,8 +16,8 @@ from reports.ingest.folders import find
 from reports.ingest.keeping import Size
 from reports.ingest.records import Records
 from reports.jvm.rehearsal import Blackhole, write_suite
+from reports.making import collected
 from reports.remarks import remarks_on
-from reports.report import collected
 from reports.tables.folders import folders as folders_table
 
 

@@ -1,0 +1,151 @@
+"""Making a report in a Spark that is there: records in, tables and a page out."""
+
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pyspark.sql.functions as F  # noqa: N812
+from pyspark.sql import SparkSession
+
+from harness.records.folder import RUNS
+from reports.archive import write_archive
+from reports.charts.timeline import Timeline, timeline_of
+from reports.comma import write_csv
+from reports.errors import NothingToReport
+from reports.ingest.filesystems import LocalFiles
+from reports.ingest.folders import Folder, find
+from reports.ingest.keeping import Size
+from reports.ingest.records import Records, read_folders
+from reports.junit import write_junit_of
+from reports.pages.cases import cases_of
+from reports.pages.choice import Choice, choose
+from reports.pages.markdown import write_markdown
+from reports.pages.page import compile_templates, write_page
+from reports.pages.view import page_of
+from reports.remarks import remarks_on
+from reports.result import ReportResult
+from reports.tables import every_table
+from reports.tables.base import Table
+
+Progress = Callable[[str], None]
+Rows = list[dict[str, Any]]
+SIDE_BY_SIDE = 4
+
+__all__ = ["Made", "collected", "compile_templates", "make_report", "report_of"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Made:
+    """A table of the report, as it is written and as the page reads it."""
+
+    table: pa.Table
+    rows: Rows
+
+
+def make_report(spark: SparkSession, folders: Sequence[Path], *, out: Path, progress: Progress) -> ReportResult:
+    """As `write_report`, of few records in folders of this machine, in a Spark that is there."""
+    return report_of(
+        spark, find([str(folder) for folder in folders], LocalFiles()), Size.SMALL, out=out, progress=progress
+    )
+
+
+def report_of(
+    spark: SparkSession,
+    folders: Sequence[Folder],
+    size: Size,
+    *,
+    out: Path,
+    progress: Progress,
+    archive: str | None = None,
+    began_s: float | None = None,
+) -> ReportResult:
+    """Read the folders, write tables and page to `out`. Raises NothingToReport where no run can be read."""
+    began_s = perf_counter() if began_s is None else began_s
+    many = f" of {len(folders)} folders" if len(folders) > 1 else ""
+    progress(f"reading the records{many}")
+    records = read_folders(spark, folders, size)
+    progress(f"tables: {', '.join(table.name for table in every_table())}")
+    made = collected(records)
+    tables, rows = {name: one.table for name, one in made.items()}, {name: one.rows for name, one in made.items()}
+    if not rows["runs"]:
+        raise nothing_readable(folders, rows["quarantined"])
+    progress("time lines")
+    timelines = timelines_of(records, rows["runs"])
+    if archive is not None:
+        progress(f"archive: {archive}")
+        write_archive(records, archive)
+    progress("writing")
+    manifests = [manifest for folder in folders for manifest in folder.manifests]
+    page = page_of(rows, manifests, rows["quarantined"], timelines)
+    folder = out / "report"
+    folder.mkdir(parents=True, exist_ok=True)
+    junit, left_out = write_junit_of([one.name for one in folders], folder / "junit.xml")
+    return ReportResult(
+        junit=junit,
+        page=write_page(page, out / "report.html"),
+        markdown=write_markdown(page, folder / "timeouts.md"),
+        tables={name: write_parquet(table, folder / f"{name}.parquet") for name, table in tables.items()},
+        csv={name: write_csv(table, folder / f"{name}.csv") for name, table in tables.items()},
+        quarantined=len(rows["quarantined"]),
+        runs=tables["runs"].num_rows,
+        remarks=(*remarks_on(folders, rows["folders"]), *left_out),
+        seconds=perf_counter() - began_s,
+    )
+
+
+def collected(records: Records) -> dict[str, Made]:
+    """The tables, each in its order. Side by side, because planning a small query is most of its work."""
+    pool = ThreadPoolExecutor(max_workers=SIDE_BY_SIDE)
+    try:
+        made = {table.name: pool.submit(made_of, table, records) for table in every_table()}
+        return {name: one.result() for name, one in made.items()}
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)  # an interruption must not wait for what is under way
+
+
+def made_of(table: Table, records: Records) -> Made:
+    rows = table.make(records).toArrow().sort_by([(name, "ascending") for name in table.order])
+    return Made(table=rows, rows=rows_of(rows))
+
+
+def rows_of(table: pa.Table) -> Rows:
+    rows: Rows = table.to_pylist()
+    return rows
+
+
+def nothing_readable(folders: Sequence[Folder], quarantined: Rows) -> NothingToReport:
+    where = ", ".join(f"{folder.name}/{RUNS}" for folder in folders[:3]) + (", ..." if len(folders) > 3 else "")
+    if not quarantined:
+        return NothingToReport(
+            f"{where}: no run has ended yet", "run the suite, or go on with it: faultlab run --resume"
+        )
+    return NothingToReport(
+        f"{where}: no line can be read; the first one: {quarantined[0]['reason']}",
+        "run the suite again, or use the faultlab that wrote it",
+    )
+
+
+def timelines_of(records: Records, runs: Rows) -> list[tuple[Choice, Timeline]]:
+    """The chosen runs with their time lines: one query for the events of all of them."""
+    choices = choose(list(cases_of(runs).values()))
+    if not choices:
+        return []
+    wanted = F.col("run_id").isin([choice.run["run_id"] for choice in choices])
+    events = rows_of(records.timed.where(wanted & F.col("kind").rlike("^(wait|dial)_")).toArrow())
+    return [(choice, timeline_of(choice.run, choice.judged, own_events(events, choice.run))) for choice in choices]
+
+
+def own_events(events: Rows, run: Mapping[str, Any]) -> Rows:
+    return [event for event in events if event["run_id"] == run["run_id"]]
+
+
+def write_parquet(table: pa.Table, file: Path) -> Path:
+    """One file a table, whole or not at all."""
+    unfinished = file.with_name(f".{file.name}.new")
+    pq.write_table(table, unfinished)
+    return unfinished.replace(file)

@@ -1,0 +1,62 @@
+"""Starting Java: what there is to do meanwhile is done before it is waited for, and whatever fails, no process stays."""
+
+import os
+import struct
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from reports.jvm.process import NotStarted, start_java
+
+GATEWAY = """#!/bin/sh
+echo $$ > {pid}
+while [ ! -e {done} ]; do sleep 0.01; done
+printf '{told}' > "$_PYSPARK_DRIVER_CONN_INFO_PATH"
+exec sleep 60
+"""
+"""Offers its gateway only once somebody has used the time."""
+TOLD = "".join(f"\\{byte:03o}" for byte in struct.pack(">ii", 4711, 6) + b"secret")
+
+
+def spark(home: Path, script: str) -> Path:
+    launcher = home / "bin" / "spark-submit"
+    launcher.parent.mkdir(parents=True)
+    launcher.write_text(script.format(pid=home / "pid", done=home / "done", told=TOLD))
+    launcher.chmod(0o755)
+    return home
+
+
+def pid_in(home: Path) -> int:
+    return int((home / "pid").read_text())
+
+
+def test_the_time_that_java_takes_is_used(tmp_path: Path) -> None:
+    home = spark(tmp_path, GATEWAY)
+    with tempfile.TemporaryFile("w+b") as log:
+        java = start_java(home, {}, os.environ, log, meanwhile=(home / "done").touch)
+        try:
+            assert (java.port, java.secret) == (4711, "secret")
+            assert pid_in(home) == java.pid
+        finally:
+            java.kill()
+
+
+def test_a_failure_meanwhile_leaves_no_process(tmp_path: Path) -> None:
+    home = spark(tmp_path, GATEWAY)
+
+    def fails() -> None:
+        while not (home / "pid").is_file() or not (home / "pid").read_text():
+            pass
+        raise ImportError("no module named so")
+
+    with tempfile.TemporaryFile("w+b") as log, pytest.raises(ImportError):
+        start_java(home, {}, os.environ, log, meanwhile=fails)
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid_in(home), 0)
+
+
+def test_a_java_that_ends_is_not_waited_for(tmp_path: Path) -> None:
+    home = spark(tmp_path, "#!/bin/sh\nexit 3\n")
+    with tempfile.TemporaryFile("w+b") as log, pytest.raises(NotStarted, match="status 3"):
+        start_java(home, {}, os.environ, log)
