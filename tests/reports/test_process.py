@@ -1,4 +1,4 @@
-"""Starting Java: what there is to do meanwhile is done before it is waited for, and whatever fails, no process stays."""
+"""Starting Java: the time that it takes is used, and whatever fails, no process stays."""
 
 import os
 import struct
