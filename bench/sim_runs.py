@@ -75,7 +75,7 @@ class Mill:
         events = event_lines(plan, story)
         yield "record"
         self._writer.write_lines(record, events)
-        self.events += len(events)
+        self.events += events.count(b"\n")
         yield "write"
 
 

@@ -84,14 +84,13 @@ class Writer:
 
     def write(self, run: RunRecord, events: Iterable[EventRecord]) -> None:
         """Append a run that has ended, its events first. Raises ResultsUnwritable; then nothing of it is kept."""
-        self.write_lines(run, [_line(event) for event in events])
+        self.write_lines(run, b"".join([_line(event) for event in events]))
 
-    def write_lines(self, run: RunRecord, events: Iterable[bytes]) -> None:
+    def write_lines(self, run: RunRecord, events: bytes) -> None:
         """As `write`, with events that are lines already, as `harness.records.event.lines_of` makes them."""
-        lines = b"".join(events)
         with self._lock:
-            if lines:
-                self._append(self._events, lines)
+            if events:
+                self._append(self._events, events)
             self._append(self._runs, _line(run))
             self._kept_runs += 1
 

@@ -1,6 +1,6 @@
 """Two programs run in turn, so that whatever the machine does meanwhile meets both: each has its own results folder."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,7 +16,7 @@ class SortingWriter:
     def __init__(self, writers: Sequence[tuple[RunWriter, Sequence[RunPlan]]]) -> None:
         self._of = {plan.run_id: writer for writer, plans in writers for plan in plans}
 
-    def write_lines(self, run: RunRecord, events: Iterable[bytes]) -> None:
+    def write_lines(self, run: RunRecord, events: bytes) -> None:
         self._of[run.run_id].write_lines(run, events)
 
     def logs_for(self, run_id: str, attempt: int) -> Path:

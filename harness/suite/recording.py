@@ -65,7 +65,7 @@ def run_record(plan: RunPlan, story: Story, judgement: Judgement, *, started_at:
     )
 
 
-def event_lines(plan: RunPlan, story: Story) -> list[bytes]:
+def event_lines(plan: RunPlan, story: Story) -> bytes:
     """The lines of events.jsonl, in order."""
     return lines_of(plan.run_id, plan.attempt, sorted(story.happenings))
 

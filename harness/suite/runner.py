@@ -8,7 +8,7 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -40,7 +40,7 @@ Judge = Callable[[RunPlan, Story], Judgement]
 class RunWriter(Protocol):
     """Where runs are written to as they end: `harness.records.writer.Writer`, or several of them."""
 
-    def write_lines(self, run: RunRecord, events: Iterable[bytes]) -> None: ...
+    def write_lines(self, run: RunRecord, events: bytes) -> None: ...
 
     def logs_for(self, run_id: str, attempt: int) -> Path: ...
 

@@ -20,18 +20,35 @@ def values_of(name: str) -> st.SearchStrategy[object]:
     return VALUES[kind]
 
 
-@given(st.fixed_dictionaries(
+EVENTS = st.fixed_dictionaries(
     {name: values_of(name) for name in ADDRESS},
     optional={name: values_of(name) for name in EventRecord.model_fields if name not in ADDRESS},
-))  # fmt: skip
-def test_a_line_is_what_the_record_writes(event: dict[str, object]) -> None:
-    fields = {name: value for name, value in event.items() if name not in ADDRESS}
-    run_id, attempt, *told = (event[name] for name in ADDRESS)
-    (line,) = lines_of(run_id, attempt, [(*told, fields)])  # type: ignore[arg-type, list-item]
-    record = EventRecord.model_validate(event)
-    assert json.loads(line) == json.loads(record.model_dump_json(exclude_none=True))
-    assert EventRecord.model_validate_json(line) == record
-    assert line.endswith(b"}\n")
+)
+
+
+@given(st.text(max_size=20), NUMBERS, st.lists(EVENTS, max_size=4))
+def test_a_line_is_what_the_record_writes(run_id: str, attempt: int, events: list[dict[str, object]]) -> None:
+    whole = [{**event, "run_id": run_id, "attempt": attempt} for event in events]
+    told = [(*(event.pop(name) for name in ADDRESS[2:]), _without_address(event)) for event in events]
+    lines = lines_of(run_id, attempt, told)  # type: ignore[arg-type]
+    records = [EventRecord.model_validate(event) for event in whole]
+    assert lines.endswith(b"}\n") or not events
+    assert [json.loads(line) for line in lines.split(b"\n")[:-1]] == [
+        json.loads(record.model_dump_json(exclude_none=True)) for record in records
+    ]
+    assert [EventRecord.model_validate_json(line) for line in lines.split(b"\n")[:-1]] == records
+
+
+def _without_address(event: dict[str, object]) -> dict[str, object]:
+    return {name: value for name, value in event.items() if name not in ADDRESS}
+
+
+@given(st.lists(st.sampled_from(['"', "\\", "}", ",", "{", '"at_ns":', "\n"]), max_size=12).map("".join))
+def test_no_text_looks_like_the_border_of_two_events(text: str) -> None:
+    fields = {"text": text, "error": f'{text}}},{{"at_ns":1'}
+    lines = lines_of('},{"at_ns":', 1, [(0, text, 0, text, fields)] * 2)
+    assert len(lines.split(b"\n")) == 3
+    assert [json.loads(line)["error"] for line in lines.split(b"\n")[:-1]] == [fields["error"]] * 2
 
 
 def test_a_field_that_no_event_has_is_refused() -> None:

@@ -38,7 +38,7 @@ def test_a_story_survives_its_records(tmp_path: Path) -> None:
         error=LabError(code="world-failed", text="Toxiproxy died"),
     )
     record = run_record(plan, story, judge_by_hand()(plan, story), started_at="", duration_s=1.0)
-    events = [EventRecord.model_validate_json(line) for line in event_lines(plan, story)]
+    events = [EventRecord.model_validate_json(line) for line in event_lines(plan, story).splitlines()]
     assert story_of(record, events) == story
 
 
