@@ -1,7 +1,7 @@
 """Measures of a run as records: those that it gave, and those that were expected of it, given or not."""
 
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from harness.latest import remembering_last
 from harness.measures import MEASURES, Censored, Measured, MeasureName, Missing, Value, parse
@@ -14,7 +14,10 @@ from harness.story import Story
 
 def measured(plan: RunPlan, story: Story, name: MeasureName) -> Measured:
     """Take one measure. Raises KeyError for a measure that does not exist: validation refuses those."""
-    taken = _taken(plan, story)
+    return _measured(_taken(plan, story), plan, story, name)
+
+
+def _measured(taken: dict[MeasureName, Measured], plan: RunPlan, story: Story, name: MeasureName) -> Measured:
     found = taken.get(name)
     if found is None:
         found = taken[name] = MEASURES[name.measure].measure(plan, story, name.alias, name.argument)
@@ -32,7 +35,7 @@ def all_measures(plan: RunPlan, story: Story) -> tuple[Measure, ...]:
     found: dict[str, Measure] = {}
     taken = _taken(plan, story)
     for name in (*_of_operations(story), *_of_faults(story), *_of_run()):
-        result = taken.get(name) or measured(plan, story, name)
+        result = _measured(taken, plan, story, name)
         if not isinstance(result, Missing):
             record = as_record(name, result)
             found[record.name] = record
@@ -40,7 +43,7 @@ def all_measures(plan: RunPlan, story: Story) -> tuple[Measure, ...]:
     expected += [statistic.of for statistic in plan.statistics if statistic.statistic != "share"]
     for name in map(parse, dict.fromkeys(expected)):
         if str(name) not in found:
-            found[str(name)] = as_record(name, measured(plan, story, name))
+            found[str(name)] = as_record(name, _measured(taken, plan, story, name))
     return tuple(found.values())
 
 
@@ -57,17 +60,31 @@ def as_record(name: MeasureName, result: Measured) -> Measure:
 
 def _of_operations(story: Story) -> Iterator[MeasureName]:
     for operation in story.operations:
-        settings = settings_waited_on(waits_during(story, operation))
-        for definition in MEASURES.values():
-            if operation.operation in definition.operations:
-                for argument in settings if definition.argument == "setting" else (None,):
-                    yield MeasureName(operation.alias, definition.name, argument)
+        yield from _of_operation(
+            operation.alias, operation.operation, settings_waited_on(waits_during(story, operation))
+        )
+
+
+@lru_cache(maxsize=1024)
+def _of_operation(alias: str, operation: str, settings: tuple[str, ...]) -> tuple[MeasureName, ...]:
+    return tuple(
+        MeasureName(alias, definition.name, argument)
+        for definition in MEASURES.values()
+        if operation in definition.operations
+        for argument in (settings if definition.argument == "setting" else (None,))
+    )
 
 
 def _of_faults(story: Story) -> Iterator[MeasureName]:
     for fault in story.faults:
-        yield from (MeasureName(fault.alias, measure.name) for measure in MEASURES.values() if measure.faults)
+        yield from _of_fault(fault.alias)
 
 
-def _of_run() -> Iterator[MeasureName]:
-    yield from (MeasureName(RUN, measure.name) for measure in MEASURES.values() if measure.run)
+@lru_cache(maxsize=1024)
+def _of_fault(alias: str) -> tuple[MeasureName, ...]:
+    return tuple(MeasureName(alias, definition.name) for definition in MEASURES.values() if definition.faults)
+
+
+@cache
+def _of_run() -> tuple[MeasureName, ...]:
+    return tuple(MeasureName(RUN, definition.name) for definition in MEASURES.values() if definition.run)
