@@ -105,6 +105,7 @@ class FaultStory:
     """One fault: when it began, was confirmed and healed, and whether it is proven to have had an effect.
 
     `proof` names what was counted (`packets_dropped`), `count` how much of it, `finding` says it in a sentence.
+    `healing_ns`: when its undoing began; at `healed_ns` that was confirmed.
     """
 
     alias: str
@@ -112,6 +113,7 @@ class FaultStory:
     parameters: Mapping[str, Value]
     began_ns: int
     confirmed_ns: int
+    healing_ns: int | None = None
     healed_ns: int | None
     proof: str
     count: float

@@ -124,14 +124,22 @@ class Tale:
         )  # fmt: skip
 
     def inject(
-        self, *, proven: bool, finding: str = "dropped 14 packets", at_s: float = 0.0, healed_s: float | None = 100.0
+        self,
+        *,
+        proven: bool,
+        finding: str = "dropped 14 packets",
+        at_s: float = 0.0,
+        healing_s: float | None = None,
+        healed_s: float | None = 100.0,
     ) -> None:
         blackhole = FAULTS["blackhole"]()
         self.steps.append(Inject(fault=blackhole, alias="outage"))
         self.faults.append(
             FaultStory(
                 alias="outage", fault="blackhole", parameters={}, began_ns=round(at_s * 1e9),
-                confirmed_ns=round(at_s * 1e9), healed_ns=None if healed_s is None else round(healed_s * 1e9),
+                confirmed_ns=round(at_s * 1e9),
+                healing_ns=None if healing_s is None else round(healing_s * 1e9),
+                healed_ns=None if healed_s is None else round(healed_s * 1e9),
                 proof="packets_dropped", count=14.0 if proven else 0.0, proven=proven, finding=finding,
             )
         )  # fmt: skip

@@ -27,6 +27,7 @@ class ActiveFault:
         self._healing: asyncio.Task[None] | None = None
         self._began_ns = world.now_ns()
         self._confirmed_ns: int | None = None
+        self._healing_ns: int | None = None
         self._healed_ns: int | None = None
         self._seen: list[tuple[Lever, Evidence]] = []
         self._unread: str | None = None
@@ -60,7 +61,8 @@ class ActiveFault:
             await self._within(self._read(), "telling what its levers did")
         except WorldError as error:
             self._unread = error.text
-        self._tell(self._world.now_ns(), Told.HEALING_BEGAN)
+        self._healing_ns = self._world.now_ns()
+        self._tell(self._healing_ns, Told.HEALING_BEGAN)
         await self._within(self._levers.aclose(), "being undone")
         self._healed_ns = self._world.now_ns()
         self._tell(self._healed_ns, Told.FAULT_HEALED, text=self._finding(prove(self.step.fault, self._seen)))
@@ -81,6 +83,7 @@ class ActiveFault:
             parameters={name: _plain(value) for name, value in fault.model_dump(mode="json").items()},
             began_ns=since(began_ns),
             confirmed_ns=since(self._confirmed_ns if self._confirmed_ns is not None else self._world.now_ns()),
+            healing_ns=None if self._healing_ns is None else since(self._healing_ns),
             healed_ns=None if self._healed_ns is None else since(self._healed_ns),
             proof=fault.proof.counted,
             count=proven.count,

@@ -98,6 +98,7 @@ class Fault(Record):
     parameters: tuple[NamedValue, ...] = ()
     began_ns: int
     confirmed_ns: int
+    healing_ns: int | None = None
     healed_ns: int | None
     proof: str
     count: float

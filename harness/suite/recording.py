@@ -123,6 +123,7 @@ def _fault(story: FaultStory) -> Fault:
         parameters=_values(story.parameters),
         began_ns=story.began_ns,
         confirmed_ns=story.confirmed_ns,
+        healing_ns=story.healing_ns,
         healed_ns=story.healed_ns,
         proof=story.proof,
         count=story.count,

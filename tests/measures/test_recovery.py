@@ -14,11 +14,13 @@ def take(tale: Any, text: str) -> Measured:
     return MEASURES[name.measure].measure(tale.plan(), tale.story(), name.alias, name.argument)
 
 
-def told(tale: Any, *sends: Send, at_s: float = 10.0, healed_s: float | None = 14.0) -> Any:
+def told(
+    tale: Any, *sends: Send, at_s: float = 10.0, healing_s: float | None = None, healed_s: float | None = 14.0
+) -> Any:
     """A fault from `at_s` to `healed_s` and sends called at, ended at, ended how; the last alias is the latest call."""
     tale.begin(0.0, "warm_up")
     tale.end(0.0, 0.1, "ok", "warm_up")
-    tale.inject(proven=True, at_s=at_s, healed_s=healed_s)
+    tale.inject(proven=True, at_s=at_s, healing_s=healing_s, healed_s=healed_s)
     for number, (began_s, ended_s, outcome) in enumerate(sends):
         tale.begin(began_s, f"s{number}")
         tale.end(began_s, ended_s, outcome, f"s{number}")
@@ -69,3 +71,20 @@ def test_a_fault_that_was_not_healed_has_no_recovery(tale: Any) -> None:
     told(tale, (11.0, 15.0, "ok"), healed_s=None)
     for measure in ("recovery", "outage"):
         assert take(tale, f"outage.{measure}") == Missing("`outage` was not healed")
+
+
+def test_a_client_may_be_quicker_than_the_lab_confirms_the_healing(tale: Any) -> None:
+    """The signal that lets a paused broker go on works some 200 us before the lab has stamped it."""
+    told(tale, (11.0, 13.9998, "ok"), healing_s=13.9995)
+    assert take(tale, "outage.recovery") == Value(0.0)
+    assert take(tale, "outage.outage") == Value(pytest.approx(3.9998))
+
+
+def test_what_was_acknowledged_while_a_fault_was_undone_does_not_count_before_a_failure(tale: Any) -> None:
+    told(tale, (11.0, 13.2, "ok"), (11.0, 14.5, "failed"), (14.5, 15.0, "ok"), healing_s=13.0)
+    assert take(tale, "outage.recovery") == Value(pytest.approx(1.0))
+
+
+def test_a_failure_while_a_fault_was_undone_says_nothing_of_recovery(tale: Any) -> None:
+    told(tale, (11.0, 13.5, "failed"), healing_s=13.0)
+    assert take(tale, "outage.recovery") == Missing("no send ended after `outage` was healed")
