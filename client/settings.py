@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any, Literal, TypeVar
 
-from client.errors import SettingError
+from client.errors import ClientError, SettingError
 
 T = TypeVar("T")
 
@@ -28,6 +28,17 @@ class Setting:
     choices: tuple[str, ...] = ()
     check: Callable[[SettingValue], str | None] | None = None
     releases: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conflict:
+    """Two settings of which the real client refuses to have both as they are: `setting`, as it is, wants `other` to be
+    otherwise, such as `wanted`. `error` is what its constructor raises."""
+
+    setting: str
+    other: str
+    wanted: str
+    error: ClientError
 
 
 class Settings(Mapping[str, SettingValue]):

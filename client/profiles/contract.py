@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from client.errors import SettingError
-from client.settings import Settings, SettingsTable
+from client.settings import Conflict, Settings, SettingsTable
 from client.surroundings import Surroundings
 
 
@@ -40,7 +40,8 @@ class Profile:
 
     `connect` makes its usual producer; `producers` are all of them by the name that a scenario may give
     (`client.producer`), none where there is only one. `functions` are names that formulas may call with this profile's
-    settings in scope. `prepare` loads whatever would else be loaded on first use, so that no operation is slowed by it:
+    settings in scope. `conflicts` tells of settings that the real client refuses together, though each is right by
+    itself. `prepare` loads whatever would else be loaded on first use, so that no operation is slowed by it:
     called before `ready`, free the second time.
     """
 
@@ -51,6 +52,7 @@ class Profile:
     connect: Connect
     producers: Mapping[str, Connect] = field(default_factory=dict)
     functions: Mapping[str, Callable[..., float]] = field(default_factory=dict)
+    conflicts: Callable[[Settings], Sequence[Conflict]] = lambda _settings: ()
     prepare: Callable[[], None] = lambda: None
 
     def connect_as(self, producer: str | None) -> Connect:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from client.errors import SettingError
 from client.profiles import Profile, profile
+from client.settings import SettingValue
 from harness.explaining.cases import Case, Cited
 from harness.language.clients import profile_of
 from harness.language.formulas import Evaluated, Formula, evaluate, evaluate_when
@@ -75,7 +76,7 @@ class Situation:
         return self.plan.expectations[cited.index]
 
     def with_settings(self, changes: Mapping[str, float]) -> "Situation | None":
-        """The same with other values (seconds, or counts); None where the client refuses one of them."""
+        """The same with other values (seconds, or counts); None where the client refuses one, or all together."""
         table, version = self.profile.settings, self.plan.client.version
         try:
             for name, value in changes.items():
@@ -89,6 +90,8 @@ class Situation:
             else named
             for named in self.plan.settings
         )
+        if any(self.profile.conflicts(table.resolve({named.name: _value(named) for named in changed}, version))):
+            return None
         return replace(self, plan=self.ready(replace(self.plan, settings=changed)))
 
     def ready(self, plan: RunPlan) -> RunPlan:
@@ -130,6 +133,15 @@ def text_of(named: Named, value: float) -> str:
     return duration_text(value) if named.unit == "s" else f"{value:g}"
 
 
+def _value(named: Named) -> SettingValue:
+    """As a settings table has it."""
+    if named.value is None:
+        return named.text
+    if named.unit == "bool":
+        return bool(named.value)
+    return int(named.value) if named.unit == "count" else named.value
+
+
 def situate(case: Case, asked: Asked) -> Situation:
     """Raises Mistaken with everything that is wrong with the question."""
     notes, library = Notes(case.path), Library(case.path.parent)
@@ -137,7 +149,7 @@ def situate(case: Case, asked: Asked) -> Situation:
     row: dict[str, Entry] = {}
 
     def put(key: str, value: Tree) -> None:
-        row[key] = Entry(Scalar(key, NOWHERE, key, key), value)
+        row[key] = Entry(Scalar(key, value.span, key, key), value)
 
     put("client.version", _quoted(asked.version))
     brokers = asked.brokers or max(case.brokers, asked.bootstrap or 1)
@@ -156,7 +168,7 @@ def situate(case: Case, asked: Asked) -> Situation:
         full = name if parameter else _full(name, known, mistakes)
         if f"settings.{full}" in row:
             mistakes.append(Mistake(f"{full} is set twice", "keep one of them"))
-        put(full if parameter else f"settings.{full}", _scalar(text, mistakes))
+        put(full if parameter else f"settings.{full}", _scalar(text, mistakes, given=f"--set {name}={text}"))
     parts = {k: entry for k, entry in case.tree.entries.items() if k != "settings"}
     parts["matrix"] = Entry(_quoted("matrix"), Sequence((MappingTree(row, NOWHERE),), NOWHERE))
     cell = cells(MappingTree(parts, case.tree.span), notes)[0]
@@ -223,11 +235,11 @@ def _first_causes(problems: list[Problem]) -> list[Problem]:
     return list({(problem.message, problem.hint): problem for problem in problems}.values())
 
 
-def _scalar(text: str, mistakes: list[Mistake]) -> Scalar:
+def _scalar(text: str, mistakes: list[Mistake], given: str = "") -> Scalar:
     value, wrong = core_value(text)
     if wrong is not None:
         mistakes.append(Mistake(*wrong))
-    return Scalar(value, NOWHERE, text, text)
+    return Scalar(value, replace(NOWHERE, given=given), text, text)
 
 
 def _quoted(text: str) -> Scalar:

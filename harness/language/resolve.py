@@ -10,6 +10,7 @@ from pydantic import BaseModel, ValidationError
 from client.profiles.contract import Profile
 from harness.language.bounds import Context
 from harness.language.clusters import check_bootstrap, cluster_shape
+from harness.language.conflicts import expects_refusal
 from harness.language.expectations import expectation
 from harness.language.integrity import asks_for_log, sendings_differ
 from harness.language.matrix import Cell
@@ -112,7 +113,7 @@ def _draft(
         return None
     client, profile = found
     given = tree.get("settings")
-    named = settings(given, profile, client.version, notes)
+    named = settings(given, profile, client.version, notes, refused=expects_refusal(found_steps.steps))
     return RunPlan(
         run_id="", scenario="", path=path, about="", tags=(), environment="", client=client, settings=named,
         given_settings=tuple(given.entries) if isinstance(given, Mapping) else (), parameters=cell.parameters,

@@ -9,6 +9,7 @@ from client.profiles import profiles
 from client.profiles.contract import Profile
 from client.settings import Setting, SettingValue
 from harness.language.clusters import numbered
+from harness.language.conflicts import note_conflicts
 from harness.language.notes import Notes
 from harness.language.problems import did_you_mean
 from harness.language.scalars import core_value
@@ -88,8 +89,13 @@ def _found(program: str, folder: Path) -> bool:
         return False
 
 
-def settings(tree: Tree | None, profile: Profile | None, version: str, notes: Notes) -> tuple[Named, ...]:
-    """Every setting with its value, defaults filled in; a setting that is wrong is noted and left at its default."""
+def settings(
+    tree: Tree | None, profile: Profile | None, version: str, notes: Notes, *, refused: bool = False
+) -> tuple[Named, ...]:
+    """Every setting with its value, defaults filled in; a setting that is wrong is noted and left at its default.
+
+    `refused`: that the client refuses them is what the scenario is about.
+    """
     entries = tree.entries if isinstance(tree, Mapping) else {}
     if profile is None:
         free = tuple(_free(name, entry.value, notes) for name, entry in entries.items())
@@ -117,6 +123,8 @@ def settings(tree: Tree | None, profile: Profile | None, version: str, notes: No
         assert isinstance(entry.value, Scalar)
         texts[name] = entry.value.text
     resolved = table.resolve(given, version)
+    if len(given) == len(entries) and not refused:
+        note_conflicts(profile.conflicts(resolved), entries, notes)
     return tuple(_named(s, resolved[s.name], texts.get(s.name)) for s in table.of(version))
 
 

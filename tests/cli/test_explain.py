@@ -173,3 +173,17 @@ def test_measurements_of_earlier_suites_stand_beside_it(tmp_path: Path) -> None:
     assert int(found[1]) >= 2
     other = faultlab(*question, "--set", "Metadata.Retry.Max=1", cwd=tmp_path).out
     assert "\nmeasured" not in other, "those runs had other settings"
+
+
+def test_settings_that_the_client_refuses_together_are_told_with_what_is_missing() -> None:
+    done = faultlab("explain", "sarama@1.27.2", "blackhole", "--set", "Idempotent=true", cwd=Path("/"))
+    assert (done.code, done.out) == (4, "")
+    assert (
+        "Idempotent producer requires Producer.RequiredAcks to be WaitForAll)\n  add --set Producer.RequiredAcks="
+        in (done.err)
+    )
+    together = ("Idempotent=true", "RequiredAcks=WaitForAll", "MaxOpenRequests=1")
+    given = [word for one in together for word in ("--set", one)]
+    whole = faultlab("explain", "sarama@1.27.2", "blackhole", *given, cwd=Path("/"))
+    assert whole.code == 0, whole.out
+    assert "invalid configuration" not in whole.out, "what the client refuses is no other case of it"

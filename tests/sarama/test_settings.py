@@ -5,6 +5,7 @@ import pytest
 from client.errors import ClientError, SettingError
 from client.metadata import Node, snapshot_of
 from client.profiles import check_release, profile, profiles
+from client.profiles.sarama import PROFILE
 from client.profiles.sarama.config import config_of
 from client.profiles.sarama.errors import ERRORS_1_27, ERRORS_1_60, Errors, TopicErrors
 from client.profiles.sarama.releases import RELEASES, release_of
@@ -178,6 +179,34 @@ def test_settings_that_contradict_each_other_are_refused_by_validate(
     with pytest.raises(ClientError) as caught:
         config_of(SETTINGS.resolve(given, release)).validate()
     assert caught.value.text == f"kafka: invalid configuration ({text})"
+
+
+def test_all_that_idempotence_asks_for_is_told_at_once() -> None:
+    """Validate returns the first; whoever writes a scenario wants to know of all."""
+    for release in RELEASES:
+        told = PROFILE.conflicts(SETTINGS.resolve({"Producer.Idempotent": True, "Producer.Retry.Max": 0}, release))
+        assert [(one.setting, one.other, one.wanted) for one in told] == [
+            ("Producer.Idempotent", "Producer.Retry.Max", "1"),
+            ("Producer.Idempotent", "Producer.RequiredAcks", "WaitForAll"),
+            ("Producer.Idempotent", "Net.MaxOpenRequests", "1"),
+        ]
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"Producer.Idempotent": True, "Producer.Retry.Max": 0},
+        {"Producer.Flush.MaxMessages": 2, "Producer.Flush.Messages": 3},
+        {"Producer.Compression": "zstd", "Version": "1.0.0"},
+        {"Producer.Compression": "gzip", "Producer.CompressionLevel": 10},
+    ],
+)
+@pytest.mark.parametrize("release", RELEASES)
+def test_what_is_wanted_instead_is_right(release: str, given: dict[str, SettingValue]) -> None:
+    told = PROFILE.conflicts(SETTINGS.resolve(given, release))
+    assert told
+    wanted = {one.other: int(one.wanted) if one.wanted.lstrip("-").isdigit() else one.wanted for one in told}
+    assert PROFILE.conflicts(SETTINGS.resolve({**given, **wanted}, release)) == ()
 
 
 def test_settings_that_go_together_pass() -> None:

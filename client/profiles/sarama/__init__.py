@@ -9,6 +9,7 @@ the error.
 
 from client.profiles.contract import Profile
 from client.profiles.sarama.async_program import new_async_program
+from client.profiles.sarama.config import conflicts_of
 from client.profiles.sarama.preparation import prepare
 from client.profiles.sarama.releases import RELEASES
 from client.profiles.sarama.settings import SETTINGS
@@ -21,5 +22,6 @@ PROFILE = Profile(
     settings=SETTINGS,
     connect=new_sync_producer,
     producers={"sync": new_sync_producer, "async": new_async_program},
+    conflicts=conflicts_of,
     prepare=prepare,
 )

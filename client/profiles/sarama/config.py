@@ -1,21 +1,19 @@
-"""Sarama's configuration as the code reads it, and the checks of Validate that look at several settings together.
+"""Sarama's configuration as the code reads it.
 
 Source: Shopify/sarama v1.27.2 config.go, IBM/sarama v1.60.1 config.go.
 """
 
-import json
-import re
 from dataclasses import dataclass
 
 from client.net.connection import Limit
-from client.profiles.sarama.errors import ConfigurationError, Errors
+from client.profiles.sarama.conflicts import conflicts
+from client.profiles.sarama.errors import Errors
 from client.profiles.sarama.releases import Release, release_of, request_version
 from client.profiles.sarama.settings import ACKS, LEVEL_DEFAULT
-from client.settings import Settings
+from client.settings import Conflict, Settings
 from client.wire.compression import Compressor, gzip, lz4_frame, plain, zstd
 
 _GO_KEEP_ALIVE_S = 15.0
-_VALID_CLIENT_ID = re.compile(r"\A[A-Za-z0-9._-]+\Z")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,31 +73,8 @@ class Config:
 
     def validate(self) -> None:
         """Raises ConfigurationError."""
-        if 0 < self.flush_max_messages < self.flush_messages:
-            raise ConfigurationError("Producer.Flush.MaxMessages must be >= Producer.Flush.Messages when set")
-        self._validate_compression()
-        if self.idempotent:
-            self._validate_idempotence()
-        # Before 1.60.1 the client id is looked at whatever the version: the setting's own check.
-        if not self.is_at_least(1, 0, 0) and not _VALID_CLIENT_ID.match(self.client_id):
-            quoted = json.dumps(self.client_id, ensure_ascii=False)
-            raise ConfigurationError(f"ClientID value {quoted} is not valid for Kafka versions before 1.0.0")
-
-    def _validate_compression(self) -> None:
-        level = self.compression_level
-        if self.compression == "gzip" and level != LEVEL_DEFAULT and not self.release.lowest_gzip_level <= level <= 9:
-            wrong = f"gzip: invalid compression level: {level}"
-            raise ConfigurationError(f"gzip compression does not work with level {level}: {wrong}")
-        if self.compression == "zstd" and not self.is_at_least(2, 1, 0):
-            raise ConfigurationError("zstd compression requires Version >= V2_1_0_0")
-
-    def _validate_idempotence(self) -> None:
-        if self.retry_max == 0:
-            raise ConfigurationError("Idempotent producer requires Producer.Retry.Max >= 1")
-        if self.required_acks != ACKS["WaitForAll"]:
-            raise ConfigurationError("Idempotent producer requires Producer.RequiredAcks to be WaitForAll")
-        if self.max_open_requests > 1:
-            raise ConfigurationError("Idempotent producer requires Net.MaxOpenRequests to be 1")
+        for conflict in conflicts(self):
+            raise conflict.error
 
 
 def config_of(settings: Settings) -> Config:
@@ -182,3 +157,8 @@ def _compressor(release: Release, codec: str, level: int) -> Compressor:
     if codec == "zstd":
         return zstd() if level == LEVEL_DEFAULT else zstd(min(max(level, 1), 22))
     return plain()
+
+
+def conflicts_of(settings: Settings) -> tuple[Conflict, ...]:
+    """Why Validate would refuse them though each value by itself is right."""
+    return tuple(conflicts(config_of(settings)))

@@ -1,0 +1,58 @@
+"""The checks of Validate that look at several settings together, in its order and in its words.
+
+Source: Shopify/sarama v1.27.2 config.go, IBM/sarama v1.60.1 config.go.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from client.profiles.sarama.errors import ConfigurationError
+from client.profiles.sarama.settings import ACKS, LEVEL_DEFAULT
+from client.settings import Conflict
+
+if TYPE_CHECKING:
+    from client.profiles.sarama.config import Config
+
+_VALID_CLIENT_ID = re.compile(r"\A[A-Za-z0-9._-]+\Z")
+
+
+def conflicts(conf: "Config") -> Iterator[Conflict]:
+    """Everything for which Validate would refuse these settings; it returns the first."""
+    if 0 < conf.flush_max_messages < conf.flush_messages:
+        yield _conflict(
+            "Producer.Flush.Messages", "Producer.Flush.MaxMessages", str(conf.flush_messages),
+            "Producer.Flush.MaxMessages must be >= Producer.Flush.Messages when set",
+        )  # fmt: skip
+    yield from _of_compression(conf)
+    if conf.idempotent:
+        yield from _of_idempotence(conf)
+    # Before 1.60.1 the client id is looked at whatever the version: the setting's own check.
+    if not conf.is_at_least(1, 0, 0) and not _VALID_CLIENT_ID.match(conf.client_id):
+        quoted = json.dumps(conf.client_id, ensure_ascii=False)
+        told = f"ClientID value {quoted} is not valid for Kafka versions before 1.0.0"
+        yield _conflict("Version", "ClientID", "sarama", told)
+
+
+def _of_compression(conf: "Config") -> Iterator[Conflict]:
+    level, lowest = conf.compression_level, conf.release.lowest_gzip_level
+    if conf.compression == "gzip" and level != LEVEL_DEFAULT and not lowest <= level <= 9:
+        told = f"gzip compression does not work with level {level}: gzip: invalid compression level: {level}"
+        yield _conflict("Producer.Compression", "Producer.CompressionLevel", str(LEVEL_DEFAULT), told)
+    if conf.compression == "zstd" and not conf.is_at_least(2, 1, 0):
+        yield _conflict("Producer.Compression", "Version", "2.1.0", "zstd compression requires Version >= V2_1_0_0")
+
+
+def _of_idempotence(conf: "Config") -> Iterator[Conflict]:
+    of, told = "Producer.Idempotent", "Idempotent producer requires"
+    if conf.retry_max == 0:
+        yield _conflict(of, "Producer.Retry.Max", "1", f"{told} Producer.Retry.Max >= 1")
+    if conf.required_acks != ACKS["WaitForAll"]:
+        yield _conflict(of, "Producer.RequiredAcks", "WaitForAll", f"{told} Producer.RequiredAcks to be WaitForAll")
+    if conf.max_open_requests > 1:
+        yield _conflict(of, "Net.MaxOpenRequests", "1", f"{told} Net.MaxOpenRequests to be 1")
+
+
+def _conflict(setting: str, other: str, wanted: str, told: str) -> Conflict:
+    return Conflict(setting=setting, other=other, wanted=wanted, error=ConfigurationError(told))
