@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
+from typing import Literal
 
 from rich.console import Console
 from rich.text import Text
@@ -65,7 +66,7 @@ def show(screen: Console, closed: Closed, *, everything: bool, report: bool, jun
     if len(blocks) > shown:
         screen.print(f"\nand {many(len(blocks) - shown, 'more failure')} like these (--all)")
     for case in worst_first(cases):
-        for annotation in annotations(case, replay=replay_of(case.gravest, closed)):
+        for annotation in annotations(case, replay=replay_of_case(case, closed)):
             annotate(screen, annotation)
     if cases:
         screen.print()
@@ -102,7 +103,7 @@ def _summarise(screen: Console, closed: Closed, cases: tuple[Case, ...], code: E
     head = HEADS[closed.exit][0]
     summarise(
         screen,
-        job_summary(cases, head=head, sentence=told, facts=facts, replay=lambda run: replay_of(run, closed)),
+        job_summary(cases, head=head, sentence=told, facts=facts, replay=lambda case: replay_of_case(case, closed)),
     )
 
 
@@ -158,10 +159,10 @@ def blocks(case: Case, events: list[EventRecord], closed: Closed) -> Iterator[It
         yield failure(case, finding, breakdown_of(run, finding, events, closed), replay=replay_of(run, closed))
     broken = [shared for shared in case.groups if shared.verdict == "fail"]
     for shared in broken:
-        yield group_failure(case, shared, replay=replay_of(run, closed))
+        yield group_failure(case, shared, replay=replay_command(run.run_id, closed.results, extent="group"))
     if case.verdict != "fail" or not (failed or broken):
         logs = closed.results.folder.logs_of(run.run_id, run.attempt)
-        yield trouble(case, replay=replay_of(run, closed), logs=str(logs) if logs.is_dir() else None)
+        yield trouble(case, replay=replay_of_case(case, closed), logs=str(logs) if logs.is_dir() else None)
 
 
 def breakdown_of(run: RunRecord, finding: Finding, events: list[EventRecord], closed: Closed) -> Breakdown | None:
@@ -176,9 +177,21 @@ def breakdown_of(run: RunRecord, finding: Finding, events: list[EventRecord], cl
 
 def replay_of(run: RunRecord, closed: Closed) -> str:
     """The command that makes this run again."""
-    folder = closed.results.folder.path
+    return replay_command(run.run_id, closed.results)
+
+
+def replay_of_case(case: Case, closed: Closed) -> str:
+    """The command that shows again what is wrong with a case: all of its repeats, where only all of them show it."""
+    of_one = case.gravest.verdict == case.verdict
+    return replay_command(case.gravest.run_id, closed.results, extent="run" if of_one else "group")
+
+
+def replay_command(run_id: str, results: Results, *, extent: Literal["run", "group"] = "run") -> str:
+    """`faultlab replay 7f3a`."""
+    folder = results.folder.path
     where = "" if folder.parent == DEFAULT_PARENT else f" --in {folder}"
-    return f"faultlab replay {short_id(run.run_id, closed.results.manifest.run_ids)}{where}"
+    group = " --group" if extent == "group" else ""
+    return f"faultlab replay {short_id(run_id, results.manifest.run_ids)}{group}{where}"
 
 
 def _pointers(cases: tuple[Case, ...], closed: Closed) -> Iterator[tuple[str, str]]:
@@ -190,6 +203,6 @@ def _pointers(cases: tuple[Case, ...], closed: Closed) -> Iterator[tuple[str, st
     wrong = [case for case in cases if case.verdict != "pass"]
     if wrong:
         gravest = min(wrong, key=lambda case: ("fail", "lab_error", "inconclusive", "skipped").index(case.verdict))
-        yield "replay", replay_of(gravest.gravest, closed)
+        yield "replay", replay_of_case(gravest, closed)
     yield "results", str(folder)
     yield "report", str(closed.page) if closed.page is not None else f"faultlab report {folder}"

@@ -7,13 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import Literal
 
 import click
 from rich.console import Console
 from rich.text import Text
 
 from cli.ci import Annotation
-from cli.closing import Closed, document, show
+from cli.closing import Closed, document, replay_command, show
 from cli.console import annotate, console, grouped
 from cli.diagnostics import say_problems
 from cli.errors import Stop
@@ -21,6 +22,7 @@ from cli.exits import Exit, exit_of
 from cli.manifests import begun_now
 from cli.places import free_folder
 from cli.request import Request
+from cli.show import groups
 from cli.show.figures import many, seconds
 from cli.show.live import Display
 from cli.show.rows import folded
@@ -28,9 +30,10 @@ from cli.streaming import Stream
 from cli.telling import case_documents
 from harness.environments.world import Environment, EnvironmentUnavailable
 from harness.expectations import judge
+from harness.expectations.together import applies
 from harness.language import Problems, Scenario
 from harness.language.problems import did_you_mean
-from harness.plan import RunPlan
+from harness.plan import ClientPlan, Named, RunPlan
 from harness.records.reader import Results, read
 from harness.records.run import RunRecord
 from harness.records.writer import Writer
@@ -125,17 +128,19 @@ def go_on(folder: Path, manner: Manner) -> Exit:
     return _carry_out(prepared, left, plans, already, writer, screen, manner, started)
 
 
-def again(results: Results, prefix: str, out: Path | None, manner: Manner) -> Exit:
-    """The one run of a suite whose id begins with `prefix`, in a new folder."""
+def again(
+    results: Results, prefix: str, out: Path | None, manner: Manner, *, extent: Literal["run", "group"] = "run"
+) -> Exit:
+    """The one run of a suite whose id begins with `prefix`, or all repeats of its case, in a new folder."""
     started = time.monotonic()
     request = Request.again(results.manifest)
     prepared = _prepare(request, manner)
     if isinstance(prepared, Exit):
         return prepared
-    found = by_prefix(prepared.suite.plans, prefix)
+    planned = [run_id for run_id in results.manifest.run_ids if run_id.startswith(prefix.lower())]
+    found = by_prefix(prepared.suite.plans, planned[0] if len(planned) == 1 else prefix)
     if len(found) != 1:
         prepared.environment.close()
-        planned = [run_id for run_id in results.manifest.run_ids if run_id.startswith(prefix.lower())]
         if len(found) > 1:
             raise Stop(f"{many(len(found), 'run')} begin with {prefix}: {', '.join(p.run_id for p in found)}")
         told = next((run.scenario for run in results.runs if run.run_id in planned), "its scenario")
@@ -143,7 +148,27 @@ def again(results: Results, prefix: str, out: Path | None, manner: Manner) -> Ex
             f"run {planned[0]} of {results.folder.path} is no more: {told} changed since",
             "undo the change, or run the scenario as it is now with faultlab run",
         )
+    (one,) = found
+    repeats = tuple(p for p in prepared.suite.plans if _case(p) == _case(one))
+    if extent == "group":
+        return _new(request, prepared, repeats, out, manner, started)
+    over_all = [groups.called(statistic) for statistic in one.statistics if applies(one, statistic)]
+    if over_all and len(repeats) > 1:
+        manner.screen().print(_over_all(over_all, len(repeats), replay_command(one.run_id, results, extent="group")))
     return _new(request, prepared, found, out, manner, started)
+
+
+def _case(plan: RunPlan) -> tuple[str, ClientPlan, tuple[Named, ...]]:
+    return plan.scenario, plan.client, plan.parameters
+
+
+def _over_all(statistics: Sequence[str], repeats: int, command: str) -> Text:
+    """What a single run does not show, and the command that does."""
+    what, verb = (statistics[0], "is") if len(statistics) == 1 else (", ".join(statistics), "are")
+    return folded(
+        f"{what} {verb} held against all {repeats} repeats, not against one run; run them all again: {command}",
+        lead="", style="yellow",
+    )  # fmt: skip
 
 
 def _prepare(request: Request, manner: Manner) -> Prepared | Exit:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from rich.text import Text
 
-from cli.closing import Closed, blocks, breakdown_of, replay_of, story_events
+from cli.closing import Closed, blocks, breakdown_of, replay_of_case, story_events
 from cli.show.cases import Case, Finding, cases_of
 from cli.show.failure import trouble
 from cli.show.figures import measured, predicted, tolerance
@@ -54,7 +54,7 @@ def _document(case: Case, events: list[EventRecord], closed: Closed) -> dict[str
         "where": None if breakdown is None else _where(breakdown),
         "runs": [one.run_id for one in case.runs],
         "passed": case.passed,
-        "replay": replay_of(run, closed),
+        "replay": replay_of_case(case, closed),
     }
 
 
@@ -65,7 +65,7 @@ def _text(case: Case, events: list[EventRecord], closed: Closed) -> Iterator[Tex
             yield Text()
         yield from block
     if case.verdict in ("inconclusive", "skipped"):
-        yield from trouble(case, replay=replay_of(case.gravest, closed), logs=None)
+        yield from trouble(case, replay=replay_of_case(case, closed), logs=None)
 
 
 def _reasons(case: Case) -> list[str]:

@@ -1,4 +1,4 @@
-"""`faultlab replay`: one run again, with the same seed, in a results folder of its own."""
+"""`faultlab replay`: one run again, or all repeats of its case, with the same seeds, in a results folder of its own."""
 
 from pathlib import Path
 
@@ -13,15 +13,16 @@ from harness.records.reader import Results, folders, read
 
 
 def replay(
-    *, run: str, in_: Path | None, out: Path | None, json: bool, report: bool, ci: bool, junit: Path | None
+    *, run: str, group: bool, in_: Path | None, out: Path | None, json: bool, report: bool, ci: bool, junit: Path | None
 ) -> Exit:
     """Run one run again, with the same seed.
 
-    RUN is the beginning of a run id, as `faultlab run` prints it.
+    RUN is the beginning of a run id, as `faultlab run` prints it. What a scenario expects of many runs together (share,
+    mean, quantile) one run cannot show: --group runs all repeats of its case again.
     """
     results = _holding(run, in_)
     manner = Manner(json=json, everything=True, cells=None, report=report, ci=ci, junit=junit)
-    return again(results, run, out, manner)
+    return again(results, run, out, manner, extent="group" if group else "run")
 
 
 def _holding(prefix: str, folder: Path | None) -> Results:
@@ -48,6 +49,7 @@ command = click.Command(
     help=replay.__doc__,
     params=[
         click.Argument(["run"], metavar="RUN"),
+        click.Option(["--group"], is_flag=True, help="All repeats of the run's case, judged together."),
         click.Option(
             ["--in", "in_"], type=click.Path(path_type=Path), metavar="DIR", help="The results folder that has the run."
         ),

@@ -56,7 +56,7 @@ def group_failure(case: Case, group: GroupRecord, *, replay: str) -> Iterator[Te
     if group.reason:
         yield folded(group.reason, lead="  ")
     yield folded(group.formula, lead="  formula    ")
-    yield _command(f"{replay} (one of the runs)")
+    yield _command(replay)
 
 
 def trouble(case: Case, *, replay: str, logs: str | None) -> Iterator[Text]:

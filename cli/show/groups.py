@@ -1,17 +1,18 @@
 """What many runs were expected to have in common, in words and figures."""
 
 from cli.show.figures import amount
+from harness.plan import Statistic
 from harness.records.group import GroupRecord
 
 SIGNS = {"at_most": "≤ ", "at_least": "≥ "}
 
 
-def word(group: GroupRecord) -> str:
+def word(group: GroupRecord | Statistic) -> str:
     """`mean`, `share`, `0.9-quantile`."""
     return f"{group.q:g}-quantile" if group.statistic == "quantile" else group.statistic
 
 
-def called(group: GroupRecord) -> str:
+def called(group: GroupRecord | Statistic) -> str:
     """`mean connect.time_to_end`, `share probe.outcome == 'failed'`."""
     return f"{word(group)} {group.of}"
 

@@ -8,16 +8,13 @@ from cli.show.cases import Case
 from cli.show.figures import WORDS, many, measured, predicted
 from cli.show.markdown import code, plain, table
 from cli.show.rows import tally
-from harness.records.run import RunRecord
 
 COLUMNS = ("verdict", "scenario", "client", "measure", "predicted", "measured", "passed", "again")
 MOST_PASSED = 200
 """So many cases that passed are listed: a reader looks for the others."""
 
 
-def job_summary(
-    cases: Sequence[Case], *, head: str, sentence: str, facts: str, replay: Callable[[RunRecord], str]
-) -> str:
+def job_summary(cases: Sequence[Case], *, head: str, sentence: str, facts: str, replay: Callable[[Case], str]) -> str:
     """`head` is the verdict in a word or two, `sentence` its figures, `facts` where and how it was measured."""
     trouble = worst_first(cases)
     passed = [case for case in cases if case.verdict == "pass"]
@@ -39,12 +36,12 @@ def worst_first(cases: Sequence[Case]) -> list[Case]:
     return sorted((c for c in cases if c.verdict != "pass"), key=lambda case: order.index(case.verdict))
 
 
-def _row(case: Case, replay: Callable[[RunRecord], str]) -> tuple[str, ...]:
+def _row(case: Case, replay: Callable[[Case], str]) -> tuple[str, ...]:
     word = WORDS[case.verdict]
     scenario = (
         f"{plain(case.first.scenario)}<br>{plain(case.parameters)}" if case.parameters else plain(case.first.scenario)
     )
-    again = "" if case.verdict == "pass" else code(replay(case.gravest))
+    again = "" if case.verdict == "pass" else code(replay(case))
     return (
         word if case.verdict == "pass" else f"**{word}**",
         scenario,

@@ -2,9 +2,12 @@
 document, and a single replayed run is not judged for all."""
 
 import json
+import re
 from pathlib import Path
 
-from command_line import faultlab
+from command_line import faultlab, write_scenario
+
+from harness.records.reader import read
 
 LUCK = """\
 format: 1
@@ -65,12 +68,48 @@ def test_too_few_runs_are_inconclusive_and_say_how_many_it_takes(tmp_path: Path)
     assert more.code == 0, more.out
 
 
-def test_a_replay_of_one_run_is_not_judged_for_all(tmp_path: Path) -> None:
+def test_a_replay_of_one_run_is_not_judged_for_all_and_says_so(tmp_path: Path) -> None:
     faultlab("run", "--env", "sim", "--out", "results/r", write(tmp_path), cwd=tmp_path)
     run_id = json.loads((tmp_path / "results" / "r" / "runs.jsonl").read_text().splitlines()[0])["run_id"]
     done = faultlab("replay", run_id, cwd=tmp_path)
     assert done.code == 0, done.out + done.err
     assert "1 ok of 1 run" in done.out
+    told = re.match(
+        r"mean probe\.time_to_end, share probe\.time_to_end < Net\.DialTimeout are held against all 60 repeats, not"
+        r" against one run; run them all again: (faultlab replay \w+ --group) ",
+        " ".join(done.out.split()),
+    )
+    assert told, done.out
+    assert done.widest() <= 80
+    quiet = faultlab("replay", run_id, "--json", cwd=tmp_path)
+    assert json.loads(quiet.out)["planned"] == 1
+    assert "--group" in quiet.err
+
+
+def test_a_case_that_only_all_runs_fail_is_replayed_as_a_whole(tmp_path: Path) -> None:
+    first = faultlab("run", "--env", "sim", "--out", "results/r", write(tmp_path, mean="240ms"), cwd=tmp_path)
+    commands = re.findall(r"^ *replay +(faultlab replay .*)$", first.out, flags=re.MULTILINE)
+    assert len(commands) == 2, first.out
+    assert len(set(commands)) == 1, "the block of the failure and the last lines say the same"
+    assert commands[0].endswith(" --group")
+    again = faultlab(*commands[0].split()[1:], "--out", "results/again", cwd=tmp_path)
+    assert again.code == 1, again.out + again.err
+    assert any(line.startswith("FAILED  60 ok of 60 runs; over repeats: 1 failed, 1 ok") for line in again.lines)
+    groups = [(tmp_path / "results" / name / "groups.jsonl").read_text() for name in ("r", "again")]
+    assert groups[0] == groups[1], "the same seeds, the same verdicts"
+
+
+def test_a_group_is_the_runs_of_one_case_whatever_is_expected_of_them(tmp_path: Path) -> None:
+    write_scenario(tmp_path, formula="Net.DialTimeout", retries="[0, 1]", repeat=3)
+    assert faultlab("run", ".", "--env", "sim", "--out", "results/r", cwd=tmp_path).code == 1
+    runs = read(tmp_path / "results" / "r").runs
+    done = faultlab("replay", runs[4].run_id, "--group", "--out", "results/g", cwd=tmp_path)
+    assert done.code == 1
+    kept = read(tmp_path / "results" / "g")
+    assert sorted(kept.manifest.run_ids) == sorted(r.run_id for r in runs if r.parameters == runs[4].parameters)
+    alone = faultlab("replay", kept.runs[0].run_id[:4], "--in", "results/g", cwd=tmp_path)
+    assert alone.code == 1, alone.err
+    assert "held against all" not in alone.out
 
 
 def test_the_json_document_has_the_groups(tmp_path: Path) -> None:
