@@ -12,8 +12,8 @@ from cli.console import grouped, in_log
 from cli.diagnostics import say_problems
 from cli.errors import Stop
 from cli.exits import Exit
-from cli.gating import free_folder
 from cli.manifests import begun_now
+from cli.places import free_folder
 from cli.show.figures import many
 from cli.show.live import Display
 from harness.environments.world import Environment
@@ -26,6 +26,7 @@ from harness.records.writer import Writer
 from harness.suite.choosing import choose
 from harness.suite.collection import collect
 from harness.suite.interleaving import SortingWriter, in_turn, with_program
+from harness.suite.machine import stamp
 from harness.suite.planning import Loaded, Selection, load_all, plan_all
 from harness.suite.runner import Runner
 
@@ -74,7 +75,7 @@ def run_in_turn(screen: Console, trial: Trial) -> tuple[Side, Side] | Exit:
 def _carry_out(
     screen: Console, suites: Sequence[tuple[RunPlan, ...]], environment: Environment, trial: Trial
 ) -> tuple[Side, Side] | Exit:
-    parent = trial.out or free_folder()
+    parent = trial.out or free_folder(f"{stamp()}-gate")
     folders = (parent / "a", parent / "b")
     plans = in_turn(*suites)
     try:

@@ -7,8 +7,9 @@ import click
 
 from cli.console import console, summarise
 from cli.exits import Exit
-from cli.gating import compared_document, nothing_selected, side_at
+from cli.gated_sides import nothing_selected, side_at
 from cli.show.beside import table
+from cli.show.gated_json import compared_document
 from cli.show.markdown import block
 from harness.gating.comparison import selected
 from harness.gating.side_by_side import side_by_side

@@ -7,17 +7,8 @@ import click
 from cli.console import console
 from cli.errors import Stop
 from cli.exits import Exit
-from cli.gating import (
-    Answer,
-    Inconclusive,
-    answer,
-    baseline_side,
-    current_side,
-    floor_of,
-    nothing_selected,
-    run_again,
-    update,
-)
+from cli.gated_sides import baseline_side, current_side, nothing_selected, run_again
+from cli.gating import Answer, Inconclusive, answer, floor_of, update
 from harness.gating.comparison import gate as hold
 from harness.gating.comparison import selected
 
