@@ -34,6 +34,7 @@ from reports.tables.base import Table
 
 Progress = Callable[[str], None]
 Rows = list[dict[str, Any]]
+Timelines = list[tuple[Choice, Timeline]]
 SIDE_BY_SIDE = 4
 
 __all__ = ["Made", "collected", "compile_templates", "make_report", "report_of"]
@@ -69,13 +70,11 @@ def report_of(
     many = f" of {len(folders)} folders" if len(folders) > 1 else ""
     progress(f"reading the records{many}")
     records = read_folders(spark, folders, size)
-    progress(f"tables: {', '.join(table.name for table in every_table())}")
-    made = collected(records)
+    progress(f"tables: {', '.join(table.name for table in every_table())}; time lines")
+    made, timelines = collected(records)
     tables, rows = {name: one.table for name, one in made.items()}, {name: one.rows for name, one in made.items()}
     if not rows["runs"]:
         raise nothing_readable(folders, rows["quarantined"])
-    progress("time lines")
-    timelines = timelines_of(records, rows["runs"])
     if archive is not None:
         progress(f"archive: {archive}")
         write_archive(records, archive)
@@ -98,12 +97,17 @@ def report_of(
     )
 
 
-def collected(records: Records) -> dict[str, Made]:
-    """The tables, each in its order. Side by side, because planning a small query is most of its work."""
+def collected(records: Records) -> tuple[dict[str, Made], Timelines]:
+    """The tables, each in its order, and the chosen runs with their time lines.
+
+    Side by side, because planning a small query is most of its work; the runs first, because time lines wait for them.
+    """
     pool = ThreadPoolExecutor(max_workers=SIDE_BY_SIDE)
     try:
-        made = {table.name: pool.submit(made_of, table, records) for table in every_table()}
-        return {name: one.result() for name, one in made.items()}
+        first_the_runs = sorted(every_table(), key=lambda table: table.name != "runs")
+        made = {table.name: pool.submit(made_of, table, records) for table in first_the_runs}
+        timelines = pool.submit(timelines_of, records, made["runs"].result().rows)
+        return {table.name: made[table.name].result() for table in every_table()}, timelines.result()
     finally:
         pool.shutdown(wait=False, cancel_futures=True)  # an interruption must not wait for what is under way
 
@@ -130,8 +134,8 @@ def nothing_readable(folders: Sequence[Folder], quarantined: Rows) -> NothingToR
     )
 
 
-def timelines_of(records: Records, runs: Rows) -> list[tuple[Choice, Timeline]]:
-    """The chosen runs with their time lines: one query for the events of all of them."""
+def timelines_of(records: Records, runs: Rows) -> Timelines:
+    """One query for the events of all the chosen runs."""
     choices = choose(list(cases_of(runs).values()))
     if not choices:
         return []

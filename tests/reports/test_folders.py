@@ -155,6 +155,6 @@ def test_folders_that_are_not_over_are_told(read: Callable[..., Records], nightl
 @pytest.mark.spark
 def test_tables_of_few_and_of_many_records_are_the_same(read: Callable[..., Records], nightly: Path) -> None:
 
-    few, many = (collected(read(f"{nightly}/2026*", size=size)) for size in Size)
+    (few, _), (many, _) = (collected(read(f"{nightly}/2026*", size=size)) for size in Size)
     for name, table in few.items():
         assert table.table.equals(many[name].table), name
