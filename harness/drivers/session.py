@@ -4,7 +4,7 @@ Times are the subject's own where it shares the lab's clock, else those at which
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from harness.drivers.errors import Fault, SubjectError
 from harness.drivers.launch import launch_record
 from harness.drivers.protocol import Event, Failed, Ok, Ready, Started, Trace, encode, parse
 from harness.drivers.stamps import Stamps
-from harness.environments.world import LOG_LIMIT_BYTES, Line, LogFlooded, Process, World
+from harness.environments.world import LOG_LIMIT_BYTES, Line, LogFlooded, Process, Said, World
 from harness.once import Once
 from harness.plan import RunPlan
 from harness.story import Outcome, Told, Value
@@ -163,14 +163,7 @@ class Subject:
 
     async def _read(self) -> None:
         try:
-            async for lines, received_ns in self._process.lines():
-                if received_ns >= self._second_ends_ns:
-                    self._second_ends_ns = received_ns + 1_000_000_000
-                    self._lines_allowed = min(self._lines + LINES_LIMIT, LINES_TOTAL)
-                self._lines += len(lines)
-                if self._lines > self._lines_allowed:
-                    raise self._flood()
-                self._hear(lines, received_ns)
+            await self._process.heard_by(self._hear)
             await self._take_end_of_output()
         except SubjectError as error:
             self._fail(self._wrong(error.code, error.text))
@@ -184,15 +177,24 @@ class Subject:
             self._fail(bug)
             raise
 
-    def _hear(self, lines: Sequence[Line], received_ns: int) -> None:
-        believed, tell = self._stamps.believed, self._tell
+    def _hear(self, said: Said) -> None:
+        """Raises SubjectError."""
+        lines, received_ns = said
+        if received_ns >= self._second_ends_ns:
+            self._second_ends_ns = received_ns + 1_000_000_000
+            self._lines_allowed = min(self._lines + LINES_LIMIT, LINES_TOTAL)
+        self._lines += len(lines)
+        if self._lines > self._lines_allowed:
+            raise self._flood()
+        tell = self._tell
+        earliest_ns, latest_ns = self._stamps.credible(received_ns)
         for line in lines:
             if type(line) is tuple and self._ready_said:  # nearly all of them
                 at_ns, kind, fields = line
-                stamp_ns = believed(at_ns, received_ns)
-                tell(received_ns if stamp_ns is None else stamp_ns, kind, fields)
+                tell(at_ns if earliest_ns <= at_ns <= latest_ns else received_ns, kind, fields)
             else:
                 self._hear_line(line, received_ns)
+                earliest_ns, latest_ns = self._stamps.credible(received_ns)  # that may have been `ready`
 
     def _hear_line(self, line: Line, received_ns: int) -> None:
         event = Trace(*line) if isinstance(line, tuple) else parse(line)

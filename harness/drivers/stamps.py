@@ -24,12 +24,17 @@ class Stamps:
             f"the subject's clock_ns is {off_s:+.3f} s off the lab's CLOCK_MONOTONIC: its lines are stamped on receipt"
         )
 
+    def credible(self, received_ns: int) -> tuple[int, int]:
+        """From when to when a line that the lab had at `received_ns` can have been said. Where the subject's times are
+        not used there is no such moment: the end lies before the beginning."""
+        return (self._started_ns - TOLERANCE_NS, received_ns + TOLERANCE_NS) if self._shared else (1, 0)
+
     def believed(self, at_ns: int | None, received_ns: int, *, not_before_ns: int | None = None) -> int | None:
         """The subject's time where it is to be believed, else None.
 
         It is not where it lies before its cause (`not_before_ns`) or after the lab had the line.
         """
-        if at_ns is None or not self._shared:
-            return None
-        earliest_ns = self._started_ns if not_before_ns is None else not_before_ns
-        return at_ns if earliest_ns - TOLERANCE_NS <= at_ns <= received_ns + TOLERANCE_NS else None
+        earliest_ns, latest_ns = self.credible(received_ns)
+        if not_before_ns is not None:
+            earliest_ns = max(earliest_ns, not_before_ns - TOLERANCE_NS)
+        return at_ns if at_ns is not None and earliest_ns <= at_ns <= latest_ns else None

@@ -5,7 +5,7 @@ calls `Conduct` there. `Conduct` is handed in, so that no environment imports th
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -115,9 +115,10 @@ class LogFlooded(Exception):
 class Process(Protocol):
     """A started subject: lines in, lines out. stderr goes to the log file that was named at the start."""
 
-    def lines(self) -> AsyncIterator[Said]:
-        """Every line until end of file. Lines above 1 MiB raise ValueError; a log above LOG_LIMIT_BYTES ends the
-        subject and raises LogFlooded."""
+    async def heard_by(self, hear: Callable[[Said], None]) -> None:
+        """Hand over every line as it comes, until end of file; for one caller. What `hear` raises ends it.
+
+        Lines above 1 MiB raise ValueError; a log above LOG_LIMIT_BYTES ends the subject and raises LogFlooded."""
         ...
 
     async def write(self, line: bytes) -> None:

@@ -6,7 +6,7 @@ import os
 import sys
 import textwrap
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -39,13 +39,10 @@ class Child:
     def __init__(self, process: asyncio.subprocess.Process) -> None:
         self.process = process
 
-    async def lines(self) -> AsyncIterator[Said]:
+    async def heard_by(self, hear: Callable[[Said], None]) -> None:
         assert self.process.stdout is not None
-        while True:
-            line = await self.process.stdout.readline()  # raises ValueError for a line above the limit
-            if not line:
-                return
-            yield Said((line.rstrip(b"\n"),), time.monotonic_ns())
+        while line := await self.process.stdout.readline():  # raises ValueError for a line above the limit
+            hear(Said((line.rstrip(b"\n"),), time.monotonic_ns()))
 
     async def write(self, line: bytes) -> None:
         assert self.process.stdin is not None

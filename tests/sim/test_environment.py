@@ -4,7 +4,7 @@ import asyncio
 import gc
 import threading
 import warnings
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ from simplans import plan
 
 from harness.environments.sim.environment import Sim
 from harness.environments.sim.world import SimWorld
-from harness.environments.world import Bundled, Executable, Made, Refused, RunInterrupted, Said, WorldError
+from harness.environments.world import Bundled, Executable, Made, Process, Refused, RunInterrupted, Said, WorldError
 from harness.levers import ErrorAnswer, Intercept, Packets, Signal, Silence, Toxic, Unlisten, Verdict
 from harness.plan import RunPlan
 from harness.story import Noise, Story
@@ -55,6 +55,16 @@ def run(body: Body, *, brokers: int = 1, logs: Path | None = None) -> Story:
 async def dial(world: SimWorld, broker: int = 1) -> None:
     _, writer = await asyncio.open_connection(*world.address_of(broker))
     writer.close()
+
+
+async def lines_of(process: Process) -> AsyncIterator[Said]:
+    """What a subject says, one by one, until its end."""
+    said: asyncio.Queue[Said | None] = asyncio.Queue()
+    hearing = asyncio.create_task(process.heard_by(said.put_nowait))
+    hearing.add_done_callback(lambda _: said.put_nowait(None))
+    while (one := await said.get()) is not None:
+        yield one
+    await hearing
 
 
 def test_every_broker_is_dialled_at_its_proxy() -> None:
@@ -167,7 +177,7 @@ LAUNCH = {
 def test_the_subject_is_spoken_to_in_lines() -> None:
     async def body(world: SimWorld) -> None:
         process = await world.start(Bundled(launch=LAUNCH), None)
-        said = process.lines()
+        said = lines_of(process)
         first = await anext(said)
         assert first == Said([{"ev": "ready", "clock_ns": world.now_ns()}], world.now_ns())
         await process.write(b'{"op":"connect","id":"c"}')
@@ -185,10 +195,25 @@ def test_the_subject_is_spoken_to_in_lines() -> None:
     run(body)
 
 
+def test_what_a_hearer_raises_ends_the_hearing() -> None:
+    def hear(_said: Said) -> None:
+        raise ZeroDivisionError("a bug of the hearer's")
+
+    async def body(world: SimWorld) -> None:
+        process = await world.start(Bundled(launch=LAUNCH), None)
+        with pytest.raises(ZeroDivisionError, match="a bug of the hearer's"):
+            await process.heard_by(hear)
+        await process.write(b'{"op":"close","id":"e"}')
+        assert await process.end(grace_s=1) == 0
+
+    story = run(body)
+    assert story.error is None
+
+
 def test_a_subject_that_does_not_end_is_killed() -> None:
     async def body(world: SimWorld) -> None:
         process = await world.start(Bundled(launch=LAUNCH), None)
-        said = process.lines()
+        said = lines_of(process)
         await anext(said)
         world._loop.hosts[-1].pause()
         began_ns = world.now_ns()
@@ -204,7 +229,7 @@ def test_what_a_subject_logs_is_in_its_log(tmp_path: Path) -> None:
 
     async def body(world: SimWorld) -> None:
         process = await world.start(Bundled(launch={**LAUNCH, "version": "0.0.1"}), log)
-        assert [lines async for lines in process.lines()] == []
+        assert [lines async for lines in lines_of(process)] == []
         assert await process.end(grace_s=1) not in (0, None)
 
     run(body)
@@ -276,7 +301,7 @@ def test_runs_go_on_in_several_threads_and_closing_ends_them() -> None:
 def test_a_run_leaves_no_loop_no_task_and_no_warning() -> None:
     async def body(world: SimWorld) -> None:
         process = await world.start(Bundled(launch=LAUNCH), None)
-        await anext(process.lines())
+        await anext(lines_of(process))
         await process.write(b'{"op":"connect","id":"c"}')
         await asyncio.sleep(1)
 

@@ -36,7 +36,12 @@ class SubjectProcess:
         self._stdin = stdin
         self._leads_group = leads_group
 
+    async def heard_by(self, hear: Callable[[Said], None]) -> None:
+        async for said in self.lines():
+            hear(said)
+
     async def lines(self) -> AsyncIterator[Said]:
+        """What `heard_by` hands over, one by one."""
         first = True
         async for line in self._output.lines():
             if first:

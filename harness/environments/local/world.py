@@ -21,7 +21,7 @@ from harness.environments.local.pulling import Puller
 from harness.environments.local.sockets import SocketTable
 from harness.environments.local.wire import Wire, WireUnseen
 from harness.environments.settling import known, logged, settle
-from harness.environments.world import Dial, Process, Program, Pulled, WorldError
+from harness.environments.world import Dial, Program, Pulled, WorldError
 from harness.levers import Lever
 from harness.packets import PacketsRefused, PacketTable
 from harness.plan import ClusterShape, RunPlan
@@ -91,7 +91,7 @@ class LocalWorld:
             async with self._puller.pull(lever) as pulled:
                 yield pulled
 
-    async def start(self, program: Program, log: Path | None) -> Process:
+    async def start(self, program: Program, log: Path | None) -> subject.SubjectProcess:
         return await subject.start(program, log, self._started)
 
     def watch(self) -> LagWatch:

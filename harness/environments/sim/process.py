@@ -7,33 +7,32 @@ import asyncio
 import traceback
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
-from typing import Any, Generic, TypeVar
+from contextvars import Context, copy_context
+from typing import Any
 
 from client.serve import Event, serve
 from harness.environments.sim.hosts import Host
 from harness.environments.world import Said
 from harness.once import Once
 
-T = TypeVar("T")
 
-
-class _Pipe(Generic[T]):
-    """From one host to another, for one reader. `ended`: no more comes, or nobody takes it."""
+class _Input:
+    """The subject's stdin: from the harness, for one reader. `ended`: no more comes, or nobody takes it."""
 
     def __init__(self) -> None:
         self.ended = False
-        self._inside: deque[T] = deque()
+        self._inside: deque[bytes] = deque()
         self._reader: asyncio.Future[None] | None = None
 
-    def put(self, one: T) -> None:
-        self._inside.append(one)
+    def put(self, line: bytes) -> None:
+        self._inside.append(line)
         self._wake()
 
     def end(self) -> None:
         self.ended = True
         self._wake()
 
-    async def read(self) -> AsyncIterator[T]:
+    async def read(self) -> AsyncIterator[bytes]:
         while True:
             while self._inside:
                 yield self._inside.popleft()
@@ -48,14 +47,67 @@ class _Pipe(Generic[T]):
             self._reader.set_result(None)
 
 
+class _Output:
+    """The subject's stdout: heard on the host of whoever hears it, at the loop's next round, as from a pipe.
+
+    Nobody is woken for each line: that takes longer than to hear it.
+    """
+
+    def __init__(self) -> None:
+        self._inside: list[Said] = []
+        self._ended = False
+        self._posted = False
+        self._hear: Callable[[Said], None] | None = None
+        self._context: Context | None = None
+        self._over: asyncio.Future[None] | None = None
+
+    def put(self, said: Said) -> None:
+        if not self._ended:
+            self._inside.append(said)
+            self._post()
+
+    def end(self) -> None:
+        self._ended = True
+        self._post()
+
+    async def heard_by(self, hear: Callable[[Said], None]) -> None:
+        loop = asyncio.get_running_loop()
+        self._hear, self._context, self._over = hear, copy_context(), loop.create_future()
+        self._hand_over()
+        try:
+            await self._over
+        finally:
+            self._hear = self._context = self._over = None
+
+    def _post(self) -> None:
+        if self._over is not None and not self._posted:
+            self._posted = True
+            self._over.get_loop().call_soon(self._hand_over, context=self._context)
+
+    def _hand_over(self) -> None:
+        self._posted = False
+        hear, over = self._hear, self._over
+        if hear is None or over is None or over.done():
+            return
+        inside, self._inside = self._inside, []
+        try:
+            for said in inside:
+                hear(said)
+        except Exception as failed:  # noqa: BLE001 - it is the hearer's own
+            over.set_exception(failed)
+        else:
+            if self._ended:
+                over.set_result(None)
+
+
 class SimProcess:
     """`harness.environments.world.Process`. The exit code is what `serve` returns, 1 where it raised."""
 
     def __init__(self, host: Host, launch: Mapping[str, object], now_ns: Callable[[], int]) -> None:
         self._host = host
         self._now_ns = now_ns
-        self._stdin: _Pipe[bytes] = _Pipe()
-        self._stdout: _Pipe[Said] = _Pipe()
+        self._stdin = _Input()
+        self._stdout = _Output()
         self._exit_code: int | None = None
         self._exited = Once()
         host.when_killed(self._gone)
@@ -74,8 +126,7 @@ class SimProcess:
             return 1
 
     def _say(self, events: list[Event]) -> None:
-        if not self._stdout.ended:
-            self._stdout.put(Said(events, self._now_ns()))
+        self._stdout.put(Said(events, self._now_ns()))
 
     def _gone(self) -> None:
         self._stdin.end()
@@ -84,8 +135,8 @@ class SimProcess:
 
     # The harness' side.
 
-    def lines(self) -> AsyncIterator[Said]:
-        return self._stdout.read()
+    async def heard_by(self, hear: Callable[[Said], None]) -> None:
+        await self._stdout.heard_by(hear)
 
     async def write(self, line: bytes) -> None:
         if self._stdin.ended:
