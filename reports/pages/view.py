@@ -20,6 +20,7 @@ from reports.pages.recovery import Recovery, recovery_of
 from reports.pages.runs import Noise, RunRow, noise_of, runs_of
 from reports.pages.times import Scenario, TimeRow, scenarios_of, time_rows
 from reports.pages.waits import Waits, waits_of
+from reports.remarks import counted_once
 
 Tables = Mapping[str, Sequence[Row]]
 MOST_UNJUDGED = 250
@@ -89,7 +90,7 @@ def page_of(
         headline=summary.headline(cases.values()),
         lead=summary.lead(heat, claims, agreement.finding if agreement else ""),
         facts=summary.facts(runs, manifests),
-        warnings=summary.warnings(runs, manifests, len(quarantined)),
+        warnings=(*summary.warnings(runs, manifests, len(quarantined)), *counted_once(tables["folders"])),
         counts=summary.counts(cases.values()),
         attention=attention_of(cases, judged, tables["waits"], names, marks, drawn),
         heat=heat,

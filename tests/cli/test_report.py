@@ -55,8 +55,13 @@ def test_several_folders_make_one_report_and_can_be_kept(results: Path) -> None:
     done = faultlab("report", "r*", "--out", "both", "--archive", "kept", "--json", cwd=results.parent)
     assert done.code == 0, done.err
     told = json.loads(done.out)
-    assert (told["runs"], told["remarks"]) == (2, ["2 runs of another folder too: each counts once"])
-    assert "note    2 runs of another folder too" in done.err
+    once = (
+        "2 runs (2 of r) are in a later folder too: the same scenario, settings and seed make the same run, which"
+        " counts once, as the last folder has it; another --seed makes another run"
+    )
+    assert (told["runs"], told["remarks"]) == (2, [once])
+    assert "note    2 runs (2 of r) are in a later folder too" in done.err
+    assert once in (results.parent / told["page"]).read_text(), "who is only shown the page is told, too"
     with (results.parent / told["csv"]["timeouts"]).open(newline="") as file:
         assert {row["scenario"] for row in csv.DictReader(file)}
     again = faultlab("report", "kept", "--json", cwd=results.parent)

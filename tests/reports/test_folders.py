@@ -148,7 +148,8 @@ def test_folders_that_are_not_over_are_told(read: Callable[..., Records], nightl
     assert remarks_on(told.folders, rows) == (
         f"{going} holds 1 of 2 runs: go on with faultlab run --resume {going}",
         f"{going}/../{going.name} holds 1 of 2 runs: go on with faultlab run --resume {going}/../{going.name}",
-        "1 run of another folder too: each counts once",
+        f"1 run (1 of {going}) is in a later folder too: the same scenario, settings and seed make the same run, which"
+        " counts once, as the last folder has it; another --seed makes another run",
     )
 
 
