@@ -6,7 +6,6 @@ names are a closed set (they are columns of the records), so a new kind of event
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from enum import StrEnum
 
 
@@ -44,16 +43,18 @@ Sink = Callable[[int, str, dict[str, Value]], None]
 """Takes at_ns, kind, fields."""
 
 
-@dataclass(frozen=True, slots=True)
 class Wait:
     """Handle of a running wait; `end` it with how it ended."""
 
-    tracer: "Tracer"
-    fields: dict[str, Value]
+    __slots__ = ("_fields", "_tracer")
+
+    def __init__(self, tracer: "Tracer", fields: dict[str, Value]) -> None:
+        self._tracer = tracer
+        self._fields = fields
 
     def end(self, outcome: str) -> None:
         """`elapsed`: the limit passed; `satisfied`: what was waited for came; `failed`: something else ended it."""
-        self.tracer.emit(Kind.WAIT_ENDED, **self.fields, outcome=outcome)
+        self._tracer.tell(Kind.WAIT_ENDED, {**self._fields, "outcome": outcome})
 
 
 class Tracer:
@@ -66,10 +67,14 @@ class Tracer:
     def emit(self, kind: Kind, **fields: Value) -> None:
         self._sink(round(self._clock() * 1e9), kind._value_, fields)
 
+    def tell(self, kind: Kind, fields: dict[str, Value]) -> None:
+        """`emit` for fields that stand in a dict already, which goes to the sink."""
+        self._sink(round(self._clock() * 1e9), kind._value_, fields)
+
     def wait(self, waiting_on: str, limit_s: float, purpose: str, **fields: Value) -> Wait:
         """Start a wait on a setting; the caller ends it."""
         fields = {"waiting_on": waiting_on, "purpose": purpose, **fields}
-        self.emit(Kind.WAIT_STARTED, **fields, limit_s=limit_s)
+        self.tell(Kind.WAIT_STARTED, {**fields, "limit_s": limit_s})
         return Wait(self, fields)
 
     @contextmanager

@@ -7,6 +7,8 @@ from contextlib import AsyncExitStack
 from harness.conductor.proof import Proven, prove
 from harness.conductor.recorder import Recorder
 from harness.environments.world import Evidence, Pulled, World, WorldError
+from harness.faults.base import FaultModel
+from harness.latest import remembering_last
 from harness.levers import Lever
 from harness.plan import Inject
 from harness.story import FaultStory, Told, Value
@@ -80,7 +82,7 @@ class ActiveFault:
         return FaultStory(
             alias=self.step.alias,
             fault=fault.name,
-            parameters={name: _plain(value) for name, value in fault.model_dump(mode="json").items()},
+            parameters=_parameters(fault),
             began_ns=since(began_ns),
             confirmed_ns=since(self._confirmed_ns if self._confirmed_ns is not None else self._world.now_ns()),
             healing_ns=None if self._healing_ns is None else since(self._healing_ns),
@@ -115,6 +117,12 @@ async def sleep_until(world: World, at_ns: int) -> None:
     left_ns = at_ns - world.now_ns()
     if left_ns > 0:
         await asyncio.sleep(left_ns / 1e9)
+
+
+@remembering_last
+def _parameters(fault: FaultModel) -> Mapping[str, Value]:
+    """Repeats of a case share its fault."""
+    return {name: _plain(value) for name, value in fault.model_dump(mode="json").items()}
 
 
 def _plain(value: object) -> Value:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from functools import cache, lru_cache
+from typing import Any
 
 from harness.latest import remembering_last
 from harness.measures import MEASURES, Censored, Measured, MeasureName, Missing, Value, parse
@@ -47,15 +48,18 @@ def all_measures(plan: RunPlan, story: Story) -> tuple[Measure, ...]:
     return tuple(found.values())
 
 
-@lru_cache(maxsize=4096)
 def as_record(name: MeasureName, result: Measured) -> Measure:
-    """Repeats of a case measure the same, nearly all of it."""
-    unit = MEASURES[name.measure].unit
     if isinstance(result, Value):
-        return Measure(name=str(name), unit=unit, value=result.value, wire=result.wire)
+        return _record(name, value=result.value, wire=result.wire)
     if isinstance(result, Censored):
-        return Measure(name=str(name), unit=unit, censored_at=result.at_least, wire=result.wire)
-    return Measure(name=str(name), unit=unit, missing=result.reason)
+        return _record(name, censored_at=result.at_least, wire=result.wire)
+    return _record(name, missing=result.reason)
+
+
+@lru_cache(maxsize=4096)
+def _record(name: MeasureName, **found: Any) -> Measure:
+    """Repeats of a case measure the same, nearly all of it."""
+    return Measure(name=str(name), unit=MEASURES[name.measure].unit, **found)
 
 
 def _of_operations(story: Story) -> Iterator[MeasureName]:

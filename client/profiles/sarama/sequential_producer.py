@@ -30,14 +30,9 @@ class SequentialProducer(BrokerProducer):
 
     async def _run(self) -> None:
         output: Channel[ProduceSet] | None = None
+        messages, responses = Receive(self.input), Receive(self._responses)
         while True:
-            chosen = await select(
-                self._rng,
-                Receive(self.input),
-                Receive(self._timer),
-                Send(output, self._buffer),
-                Receive(self._responses),
-            )
+            chosen = await select(self._rng, messages, Receive(self._timer), Send(output, self._buffer), responses)
             if chosen.place == 0:
                 if not chosen.ok:
                     await self._shutdown()

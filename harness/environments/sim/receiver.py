@@ -7,9 +7,10 @@ RECEIVE_BUFFER = 65_536
 
 
 class Receiver:
-    """`next_seq` is the offset of the next byte expected; `ended` that the peer's FIN has come in order."""
+    """`next_seq` is the offset of the next byte expected; `ended` that the peer's FIN has come in order. `early` is
+    what came while earlier bytes are missing."""
 
-    __slots__ = ("_chunks", "_early", "edge", "ended", "next_seq", "unread")
+    __slots__ = ("_chunks", "early", "edge", "ended", "next_seq", "unread")
 
     def __init__(self) -> None:
         self.next_seq = 0
@@ -17,22 +18,17 @@ class Receiver:
         self.unread = 0
         self.edge = RECEIVE_BUFFER
         self._chunks: list[bytes] = []
-        self._early: dict[int, Segment] = {}
-
-    @property
-    def gap(self) -> bool:
-        """Whether later bytes are here while earlier ones are missing."""
-        return bool(self._early)
+        self.early: dict[int, Segment] = {}
 
     def take(self, segment: Segment) -> bool:
         """Take a segment's payload and FIN. True where the process has something new to read."""
         if segment.seq != self.next_seq:
             if segment.seq > self.next_seq:
-                self._early[segment.seq] = segment
+                self.early[segment.seq] = segment
             return False
         self._append(segment)
-        while self._early:
-            later = self._early.pop(self.next_seq, None)
+        while self.early:
+            later = self.early.pop(self.next_seq, None)
             if later is None:
                 break
             self._append(later)
@@ -69,7 +65,9 @@ class Receiver:
 
     def advertise(self) -> int:
         """The offset up to which the peer may send; never moves back."""
-        self.edge = max(self.edge, self.next_seq + RECEIVE_BUFFER - self.unread)
+        edge = self.next_seq + RECEIVE_BUFFER - self.unread
+        if edge > self.edge:
+            self.edge = edge
         return self.edge
 
     def window_opened(self) -> bool:

@@ -46,7 +46,11 @@ class _Sent:
 
 
 class Sender:
-    """`acknowledged` is the offset up to which the peer has everything; `fin_acked` that this includes the FIN."""
+    """`acknowledged` is the offset up to which the peer has everything; `fin_acked` that this includes the FIN.
+
+    `next_seq` is the offset of what is sent next; `queued` counts the bytes that the peer has not acknowledged, sent or
+    not.
+    """
 
     __slots__ = (
         "_backoff",
@@ -55,9 +59,7 @@ class Sender:
         "_fin_queued",
         "_flight",
         "_lost_until",
-        "_next_seq",
         "_probing_tail",
-        "_queued",
         "_socket",
         "_tail_probed",
         "_timer",
@@ -65,6 +67,8 @@ class Sender:
         "_unsent",
         "acknowledged",
         "fin_acked",
+        "next_seq",
+        "queued",
     )
 
     def __init__(self, socket: TcpSocket, edge: int) -> None:
@@ -72,8 +76,8 @@ class Sender:
         self._edge = edge
         self.acknowledged = 0
         self.fin_acked = False
-        self._next_seq = 0
-        self._queued = 0
+        self.next_seq = 0
+        self.queued = 0
         self._unsent: list[bytes | memoryview] = []
         self._flight: list[_Sent] = []
         self._fin_queued = False
@@ -86,23 +90,14 @@ class Sender:
         self._deadline: float | None = None
 
     @property
-    def next_seq(self) -> int:
-        return self._next_seq
-
-    @property
-    def queued(self) -> int:
-        """Bytes that the peer has not acknowledged, sent or not."""
-        return self._queued
-
-    @property
     def room(self) -> int:
         """Bytes that the send buffer still takes."""
-        return SEND_BUFFER - self._queued
+        return SEND_BUFFER - self.queued
 
     @property
     def writable(self) -> bool:
         """Whether a waiting writer is woken: a third of the buffer is free again."""
-        return 3 * self._queued <= 2 * SEND_BUFFER
+        return 3 * self.queued <= 2 * SEND_BUFFER
 
     def open(self, edge: int) -> None:
         """The handshake is done: the peer can receive up to `edge`."""
@@ -112,7 +107,7 @@ class Sender:
     def write(self, data: bytes | memoryview) -> None:
         """Queue at most `room` bytes and send what the peer's window allows."""
         self._unsent.append(data if len(data) <= SEGMENT_SIZE else memoryview(data))
-        self._queued += len(data)
+        self.queued += len(data)
         self._push()
 
     def finish(self) -> None:
@@ -128,7 +123,7 @@ class Sender:
         self._trouble_since = None
         if ack <= self.acknowledged:
             if gap and self._flight and self._lost_until is None:
-                self._lost_until = self._next_seq
+                self._lost_until = self.next_seq
                 self._send_again(self._flight[0])
                 self._arm_retransmission()
             elif opened or self._refused():
@@ -140,7 +135,7 @@ class Sender:
         flight = self._flight
         while flight and flight[0].end <= ack:
             sent = flight.pop(0)
-            self._queued -= len(sent.payload)
+            self.queued -= len(sent.payload)
             self.fin_acked = self.fin_acked or sent.fin
         self.acknowledged = ack
         self._backoff = 0
@@ -161,7 +156,7 @@ class Sender:
         """The connection is over: forget what is queued, stop the timer. Nothing is sent any more."""
         self._unsent.clear()
         self._flight.clear()
-        self._queued = 0
+        self.queued = 0
         self._deadline = None
         if self._timer is not None:
             self._timer.cancel()
@@ -174,8 +169,8 @@ class Sender:
             return
         sent = False
         unsent = self._unsent
-        while unsent and self._next_seq < self._edge:
-            if not self._send_new(self._next_payload(min(SEGMENT_SIZE, self._edge - self._next_seq))):
+        while unsent and self.next_seq < self._edge:
+            if not self._send_new(self._next_payload(min(SEGMENT_SIZE, self._edge - self.next_seq))):
                 break
             sent = True
         if self._fin_due():
@@ -193,7 +188,7 @@ class Sender:
         """Whether something that the peer's window has room for waits to be sent: it was refused on the way out."""
         if self._flight or not (self._unsent or self._fin_queued):
             return False
-        return self._next_seq < self._edge if self._unsent else self._fin_due()
+        return self.next_seq < self._edge if self._unsent else self._fin_due()
 
     def _next_payload(self, limit: int) -> bytes:
         """The next `limit` unsent bytes, or all of them."""
@@ -212,13 +207,13 @@ class Sender:
 
     def _send_new(self, payload: bytes, *, fin: bool = False) -> bool:
         """Send what follows what was sent. False where that was refused on the way out: it stays unsent."""
-        if not self._socket.emit(ACK | FIN if fin else ACK, self._next_seq, payload):
+        if not self._socket.emit(ACK | FIN if fin else ACK, self.next_seq, payload):
             if payload:
                 self._unsent.insert(0, payload)
             return False
-        sent = _Sent(self._next_seq, payload, self._socket.loop.now, fin=fin)
+        sent = _Sent(self.next_seq, payload, self._socket.loop.now, fin=fin)
         self._flight.append(sent)
-        self._next_seq = sent.end
+        self.next_seq = sent.end
         return True
 
     def _send_again(self, sent: _Sent) -> None:
@@ -285,9 +280,9 @@ class Sender:
                 self._backoff = 0
             return
         if self._flight:
-            self._lost_until = self._next_seq
+            self._lost_until = self.next_seq
             self._send_again(self._flight[0])
         else:
-            self._socket.emit(ACK, self._next_seq - 1)
+            self._socket.emit(ACK, self.next_seq - 1)
         self._backoff += 1
         self._arm_retransmission()

@@ -37,7 +37,7 @@ def _retire(loop: SimLoop) -> None:
     left = _unfinished(loop.hosts, running=True)
     with suppress(Deadlock, Livelock):
         if left:
-            loop.run_until_complete(_cancelled(left))
+            loop.run_until_complete(_cancelled(loop, left))
         if loop._asyncgens:  # type: ignore[attr-defined]
             loop.run_until_complete(loop.shutdown_asyncgens())
     for host in loop.hosts:
@@ -65,10 +65,25 @@ def _unfinished(hosts: list[Host], *, running: bool) -> list[asyncio.Task[Any]]:
     return [task for host in hosts if not running or host.state is HostState.RUNNING for task in host.unfinished()]
 
 
-async def _cancelled(tasks: list[asyncio.Task[Any]]) -> None:
-    loop = asyncio.get_running_loop()
+def _cancelled(loop: SimLoop, tasks: list[asyncio.Task[Any]]) -> asyncio.Future[None]:
+    """Cancel them. Done when all have ended, or have had their time for it; nobody is to hear of how they ended."""
+    over: asyncio.Future[None] = loop.create_future()
+    left = len(tasks)
+
+    def end() -> None:
+        if not over.done():
+            over.set_result(None)
+
+    def ended(task: asyncio.Task[Any]) -> None:
+        nonlocal left
+        left -= 1
+        if not task.cancelled():
+            task.exception()
+        if left == 0:
+            end()
+
+    loop.call_at(loop.now + PATIENCE_S, end)
     for task in tasks:
+        task.add_done_callback(ended)
         task.cancel()
-    with suppress(TimeoutError):
-        async with asyncio.timeout_at(loop.time() + PATIENCE_S):
-            await asyncio.gather(*tasks, return_exceptions=True)
+    return over

@@ -148,7 +148,8 @@ class TcpSocket:
         """Send a segment. False where it was refused on the way out."""
         receiver = self.receiver
         ack, edge = receiver.next_seq, receiver.advertise()
-        return self.network.send(Segment(self.local, self.remote, flags, seq, payload, ack, edge, gap=receiver.gap))
+        gap = bool(receiver.early)
+        return self.network.send(Segment(self.local, self.remote, flags, seq, payload, ack, edge, gap=gap))
 
     def arrived(self, segment: Segment) -> None:
         """Take a segment that the input hook let through."""
