@@ -9,12 +9,25 @@ from cli.errors import Stop
 from cli.giving import given
 from client.errors import SettingError
 from client.profiles import check_release, profiles
-from harness.explaining import Asked, Explanation, Library, Measurement, Simulate, libraries, measurements
+from harness.explaining import (
+    Asked,
+    Explanation,
+    Library,
+    Measurement,
+    Mistake,
+    Mistaken,
+    Simulate,
+    libraries,
+    measurements,
+)
 from harness.faults import FAULTS
 from harness.language.problems import did_you_mean
+from harness.plan import RunPlan
 from harness.quantities import QuantityError, duration_s, shown
 from harness.records.folder import ResultsUnreadable
 from harness.records.reader import folders, read
+from harness.story import Story
+from harness.suite.planning import refusals
 
 MOST_SUITES = 10
 """So many results folders are looked through, newest first, for measurements of a formula."""
@@ -80,13 +93,19 @@ def bundled_libraries() -> Mapping[str, Library]:
 
 
 def simulator() -> Simulate:
-    """Runs plans on virtual time."""
+    """Runs plans on virtual time. A run raises Mistaken where what was asked for can be made nowhere."""
     from harness.conductor import conduct
     from harness.environments.sim.environment import Sim  # here, since it brings much along
 
     sim = Sim(conduct)
     sim.open()
-    return lambda plan: sim.run(plan, lambda _: None, None)
+
+    def simulate(plan: RunPlan) -> Story:
+        for problem in refusals((plan,), sim):
+            raise Mistaken(Mistake(problem.message))
+        return sim.run(plan, lambda _: None, None)
+
+    return simulate
 
 
 def measured_before(found: Explanation, results: Path) -> tuple[Measurement, ...]:

@@ -187,3 +187,30 @@ def test_settings_that_the_client_refuses_together_are_told_with_what_is_missing
     whole = faultlab("explain", "sarama@1.27.2", "blackhole", *given, cwd=Path("/"))
     assert whole.code == 0, whole.out
     assert "invalid configuration" not in whole.out, "what the client refuses is no other case of it"
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        (
+            ("sarama@1.27.2", "error_answer"),
+            r"^0\.300 s = 3 x Producer\.Retry\.Backoff .*\n(.*\n)*simulated   0\.30\d s$",
+        ),
+        (("sarama@1.60.1", "error_answer", "--set", "Retry.Max=0"), r"write Metadata\.Retry\.Max"),
+        (("sarama@1.60.1", "error_answer", "--set", "refusing.code=KAFKA_STORAGE_ERROR"), r"^0\.300 s = 3 x Producer"),
+        (("sarama@1.27.2", "error_answer", "--set", "refusing.code=KAFKA_STORAGE_ERROR"), r"^0\.000 s = "),
+        (("sarama@1.27.2", "restart"), r"^0\.100 s = 1 x Producer\.Retry\.Backoff .*\n(.*\n)*simulated   0\.10\d s$"),
+        (("sarama@1.60.1", "restart", "--brokers", "3"), r"simulated   0\.10\d s"),
+    ],
+)
+def test_what_brokers_answer_and_what_a_restart_costs(asked: tuple[str, ...], said: str) -> None:
+    done = faultlab("explain", *asked, cwd=Path("/"))
+    assert re.search(said, done.out + done.err, flags=re.MULTILINE), done.out + done.err
+    assert "not so" not in done.out
+
+
+def test_an_error_that_kafka_does_not_have_is_no_case_to_explain() -> None:
+    given = ("--set", "refusing.code=MESSAGE_TO_LARGE")
+    done = faultlab("explain", "sarama@1.27.2", "error_answer", *given, cwd=Path("/"))
+    assert (done.code, done.out) == (4, "")
+    assert done.err.startswith("error: sim cannot answer with MESSAGE_TO_LARGE: Kafka has no such error, names are as ")

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from harness.explaining import Library, libraries
+from harness.faults import FAULTS
 from harness.language import Problems
 
 FORMULAS = """\
@@ -69,6 +70,10 @@ def test_a_fault_means_the_case_of_a_running_client_that_is_tried_most(tmp_path:
     assert [case.name for case in found.called("b-start")] == ["b-start"]
     assert [case.name for case in found.called("mine-b-start")] == ["b-start"]
     assert found.called("b") == ()
+
+
+def test_every_fault_that_there_is_can_be_explained(sarama: Library) -> None:
+    assert set(sarama.faults) == set(FAULTS)
 
 
 def test_the_bundled_faults_begin_with_what_befalls_a_running_client(sarama: Library) -> None:
