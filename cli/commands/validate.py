@@ -1,7 +1,10 @@
 """`faultlab validate`: everything that is wrong with scenarios, without running them."""
 
 import json as json_module
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 
 import click
 
@@ -11,12 +14,13 @@ from cli.exits import Exit
 from cli.problems import documents
 from cli.show.figures import many
 from cli.show.rows import folded
-from harness.language import Problems, plans
+from harness.language import Problem, Problems, Scenario, plans
 from harness.suite.choosing import make
 from harness.suite.collection import collect
 from harness.suite.planning import load_all, refusals
 
-ENVIRONMENTS = ("sim", "local")
+Environment = Literal["sim", "local"]
+ENVIRONMENTS: tuple[Environment, ...] = ("sim", "local")
 
 
 def validate(*, paths: tuple[str, ...], ci: bool, json: bool) -> Exit:
@@ -26,6 +30,9 @@ def validate(*, paths: tuple[str, ...], ci: bool, json: bool) -> Exit:
     """
     try:
         loaded = load_all(collect(paths, folder=Path.cwd()))
+        refused = {one.scenario.name: _refused(one.scenario) for one in loaded}
+        if nowhere := [problem for each in refused.values() for problem in _nowhere(each)]:
+            raise Problems(nowhere)
     except Problems as problems:
         if json:
             click.echo(json_module.dumps({"format": 1, "problems": documents(problems)}, indent=2))
@@ -38,15 +45,32 @@ def validate(*, paths: tuple[str, ...], ci: bool, json: bool) -> Exit:
         scenario = one.scenario
         runs = len(scenario.cells) * scenario.repeat
         screen.print(f"ok  {scenario.path}   {many(len(scenario.cells), 'case')}, {many(runs, 'run')}")
-        for name in ENVIRONMENTS:
-            made = plans(scenario, environment=name, seed=0, repeat=1)
-            for problem in refusals(made, make("sim" if name == "sim" else "local")):
-                screen.print(folded(f"line {problem.line}: {problem.message}", lead="    ", style="yellow"))
+        for problem in (problem for told in refused[scenario.name].values() for problem in told):
+            screen.print(folded(f"line {problem.line}: {problem.message}", lead="    ", style="yellow"))
     if not loaded:
         screen.print("no scenarios there: nothing was checked")
         return Exit.NOTHING
     screen.print(f"{many(len(loaded), 'scenario')} ok")
     return Exit.PASSED
+
+
+def _refused(scenario: Scenario) -> dict[Environment, list[Problem]]:
+    """What of it each environment cannot do."""
+    made = {name: plans(scenario, environment=name, seed=0, repeat=1) for name in ENVIRONMENTS}
+    return {name: list(refusals(made[name], make(name))) for name in ENVIRONMENTS}
+
+
+def _nowhere(refused: Mapping[Environment, Sequence[Problem]]) -> Iterator[Problem]:
+    """A scenario that no environment can run is wrong, wherever it is to be run."""
+    if not all(refused.values()):
+        return
+    told: dict[tuple[int, str], list[Problem]] = {}
+    for name, problems in refused.items():
+        for problem in problems:
+            told.setdefault((problem.line, problem.message.removeprefix(f"{name} cannot ")), []).append(problem)
+    for (_, reason), problems in told.items():
+        everywhere = len(problems) == len(refused)
+        yield replace(problems[0], message=f"no environment can {reason}") if everywhere else problems[0]
 
 
 command = click.Command(
