@@ -55,7 +55,12 @@ async def select(rng: Random, *cases: Case) -> Selected:
 
 def select_or_default(rng: Random, *cases: Case) -> Selected | None:
     """`select` with an empty default case: None where no case can proceed now. Never waits."""
-    ready = [index for index, case in enumerate(cases) if _can_proceed(case)]
+    ready = [
+        index
+        for index, case in enumerate(cases)
+        if (channel := case.channel) is not None
+        and (channel.can_send() if isinstance(case, Send) else channel.can_receive())
+    ]
     if not ready:
         return None
     index = ready[0] if len(ready) == 1 else ready[rng.randrange(len(ready))]
@@ -67,9 +72,3 @@ def select_or_default(rng: Random, *cases: Case) -> Selected | None:
     taken = case.channel.take()
     assert taken is not None
     return Selected(index, *taken)
-
-
-def _can_proceed(case: Case) -> bool:
-    if case.channel is None:
-        return False
-    return case.channel.can_send() if isinstance(case, Send) else case.channel.can_receive()

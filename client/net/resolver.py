@@ -1,6 +1,7 @@
 """Names to addresses without a thread: literal addresses, and a table of names."""
 
 from collections.abc import Mapping
+from functools import lru_cache
 from ipaddress import ip_address
 
 from client.net.errors import ResolveError
@@ -19,9 +20,16 @@ class TableResolver:
         known = self._names.get(host)
         if known:
             return known
-        try:
-            literal = (str(ip_address(host)),)
-        except ValueError:
-            raise ResolveError(host) from None
-        self._names[host] = literal
+        literal = _literal(host)
+        if literal is None:
+            raise ResolveError(host)
         return literal
+
+
+@lru_cache(maxsize=1024)
+def _literal(host: str) -> tuple[str, ...] | None:
+    """The address that the text itself is; None for a name."""
+    try:
+        return (str(ip_address(host)),)
+    except ValueError:
+        return None

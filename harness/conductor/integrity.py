@@ -44,11 +44,11 @@ def with_written(operations: tuple[OperationStory, ...], integrity: Integrity | 
     there = {copy.operation for copy in integrity.copies} if integrity is not None else set()
     complete = integrity is not None and integrity.settled.complete
 
-    def written(operation: OperationStory) -> Written | None:
+    def told(operation: OperationStory) -> OperationStory:
         if operation.operation != "send":
-            return None
+            return operation
         if operation.alias in there:
-            return Written.WRITTEN
-        return Written.NOT_WRITTEN if complete else Written.UNKNOWN
+            return replace(operation, written=Written.WRITTEN)
+        return replace(operation, written=Written.NOT_WRITTEN if complete else Written.UNKNOWN)
 
-    return tuple(replace(operation, written=written(operation)) for operation in operations)
+    return tuple(map(told, operations))

@@ -1,5 +1,7 @@
 """Looking at a story: the operation called so, the part of the subject's trace that lies within it, its waits."""
 
+from collections.abc import Sequence
+
 from client.events import Kind
 from harness.latest import remembering_last
 from harness.measures.base import Missing
@@ -26,7 +28,7 @@ def during(story: Story, operation: OperationStory) -> tuple[Happening, ...]:
 
     What other operations do meanwhile is in it.
     """
-    return trace_of(story).during(operation)
+    return trace_of(story).part(operation).told
 
 
 def untraced(plan: RunPlan, story: Story, *kinds: Kind) -> Missing | None:
@@ -45,7 +47,7 @@ def untraced(plan: RunPlan, story: Story, *kinds: Kind) -> Missing | None:
 
 def count_during(story: Story, operation: OperationStory, kind: Kind) -> int:
     """How many events of this kind the subject told between an operation's start and its end."""
-    return trace_of(story).counts(operation)[kind]
+    return len([happening for happening in during(story, operation) if happening.kind == kind])
 
 
 def dials_seen(story: Story) -> tuple[int, ...]:
@@ -58,7 +60,12 @@ def waits_during(story: Story, operation: OperationStory) -> tuple[Wait, ...]:
 
     A wait that spans the whole operation (a background timer) is none of its own.
     """
-    return trace_of(story).waits(operation)
+    return trace_of(story).part(operation).waits
+
+
+def waits_on(story: Story, operation: OperationStory, setting: str) -> Sequence[Wait]:
+    """Those of `waits_during` that wait on this setting."""
+    return trace_of(story).part(operation).waits_on.get(setting, ())
 
 
 def full_name(plan: RunPlan, setting: str) -> str:

@@ -1,8 +1,9 @@
 """A subject's trace in order, its waits put together: worked out once for a story, however many measures look at it."""
 
-from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
+from typing import NamedTuple
 
 from client.events import Kind
 from harness.latest import remembering_last
@@ -17,8 +18,7 @@ _STARTED, _ENDED = Told.OPERATION_STARTED.value, Told.OPERATION_ENDED.value
 _IDENTITY = ("waiting_on", "purpose", "connection", "operation", "try_number", "broker", "address")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Wait:
+class Wait(NamedTuple):
     """One wait of the client, cut to the operation's time. `outcome` is None for one that outlasted it."""
 
     setting: str
@@ -26,6 +26,16 @@ class Wait:
     ended_ns: int
     outcome: str | None
     purpose: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """The trace between an operation's start and its end, the waits that began or ended in it, in order of their
+    beginning, and these by their setting."""
+
+    told: tuple[Happening, ...]
+    waits: tuple[Wait, ...]
+    waits_on: Mapping[str, Sequence[Wait]]
 
 
 class Trace:
@@ -38,36 +48,23 @@ class Trace:
         self.dials_seen = tuple([h.at_ns for h in story.happenings if h.kind == _DIAL_SEEN])
         self._pairs = _pairs(self.told)
         self._edges = [place for place, h in enumerate(self.told) if h.kind in (_STARTED, _ENDED)]
-        self._during: dict[tuple[str, int], tuple[Happening, ...]] = {}
-        self._counts: dict[tuple[str, int], Counter[str]] = {}
-        self._waits: dict[tuple[str, int, int], tuple[Wait, ...]] = {}
+        self._parts: dict[tuple[str, int, int], Part] = {}
 
-    def during(self, operation: OperationStory) -> tuple[Happening, ...]:
-        """The trace between an operation's start and its end.
-
-        Order decides, not time: on virtual time much happens at one instant.
-        """
-        key = operation.alias, operation.ended_ns
-        found = self._during.get(key)
-        if found is None:
-            found = self._during[key] = self._between(operation.alias, operation.ended_ns)
-        return found
-
-    def counts(self, operation: OperationStory) -> Counter[str]:
-        """How many there are of each kind between an operation's start and its end."""
-        key = operation.alias, operation.ended_ns
-        found = self._counts.get(key)
-        if found is None:
-            found = self._counts[key] = Counter([h.kind for h in self.during(operation)])
-        return found
-
-    def waits(self, operation: OperationStory) -> tuple[Wait, ...]:
-        """The waits that began or ended during the operation, in order of their beginning."""
+    def part(self, operation: OperationStory) -> Part:
+        """What belongs to an operation. Order decides, not time: on virtual time much happens at one instant."""
         key = operation.alias, operation.started_ns, operation.ended_ns
-        found = self._waits.get(key)
+        found = self._parts.get(key)
         if found is None:
-            found = self._waits[key] = self._cut(operation)
+            found = self._parts[key] = self._part(operation)
         return found
+
+    def _part(self, operation: OperationStory) -> Part:
+        told = self._between(operation.alias, operation.ended_ns)
+        waits = self._cut(told, operation)
+        waits_on: dict[str, list[Wait]] = {}
+        for wait in waits:
+            waits_on.setdefault(wait.setting, []).append(wait)
+        return Part(told=told, waits=waits, waits_on=waits_on)
 
     def _between(self, alias: str, ended_ns: int) -> tuple[Happening, ...]:
         edges = [place for place in self._edges if self.told[place].fields.get("operation") == alias]
@@ -82,8 +79,10 @@ class Trace:
                 found.append(happening)
         return tuple(found)
 
-    def _cut(self, operation: OperationStory) -> tuple[Wait, ...]:
-        inside = {h.source_seq for h in self.during(operation)}
+    def _cut(self, told: tuple[Happening, ...], operation: OperationStory) -> tuple[Wait, ...]:
+        if not told:
+            return ()
+        inside = range(told[0].source_seq, told[-1].source_seq + 1)
         found: list[Wait] = []
         for began, ended in self._pairs:
             last = ended if ended is not None and ended.source_seq in inside else None

@@ -2,7 +2,7 @@
 
 from client.events import Kind
 from harness.measures.base import Censored, Measured, Missing, Value, measure
-from harness.measures.look import full_name, operation_of, untraced, waits_during
+from harness.measures.look import full_name, operation_of, untraced, waits_on
 from harness.plan import RunPlan
 from harness.story import Outcome, Story
 
@@ -15,6 +15,6 @@ def waited(plan: RunPlan, story: Story, alias: str, argument: str | None) -> Mea
     missing = untraced(plan, story, Kind.WAIT_STARTED)
     if missing is not None:
         return missing
-    setting = full_name(plan, argument or "")
-    total_ns = sum([w.ended_ns - w.began_ns for w in waits_during(story, operation) if w.setting == setting])
+    waits = waits_on(story, operation, full_name(plan, argument or ""))
+    total_ns = sum([wait.ended_ns - wait.began_ns for wait in waits])
     return Censored(total_ns / 1e9) if operation.outcome is Outcome.CENSORED else Value(total_ns / 1e9)

@@ -2,7 +2,7 @@
 
 from client.events import Kind
 from harness.measures.base import Censored, Measured, Missing, Value, measure
-from harness.measures.look import full_name, operation_of, untraced, waits_during
+from harness.measures.look import full_name, operation_of, untraced, waits_on
 from harness.plan import RunPlan
 from harness.story import Outcome, Story
 
@@ -15,6 +15,6 @@ def waits(plan: RunPlan, story: Story, alias: str, argument: str | None) -> Meas
     missing = untraced(plan, story, Kind.WAIT_STARTED)
     if missing is not None:
         return missing
-    setting = full_name(plan, argument or "")
-    count = len([w for w in waits_during(story, operation) if w.setting == setting and w.outcome == "elapsed"])
+    found = waits_on(story, operation, full_name(plan, argument or ""))
+    count = len([wait for wait in found if wait.outcome == "elapsed"])
     return Censored(count) if operation.outcome is Outcome.CENSORED else Value(count)

@@ -197,7 +197,7 @@ class SimLoop(asyncio.BaseEventLoop):
         timer._when = when
         timer._scheduled = True
         self._sequence += 1
-        heapq.heappush(self._scheduled, (max(when, self.now), self._sequence, timer))
+        heapq.heappush(self._scheduled, (when if when > self.now else self.now, self._sequence, timer))
         return timer  # type: ignore[no-any-return]
 
     def create_task(self, coro: Coroutine[Any, Any, T], **kwargs: Any) -> asyncio.Task[T]:  # type: ignore[override]
