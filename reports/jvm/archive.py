@@ -27,9 +27,9 @@ FLAGS = (
     "-XX:-UsePerfData", "-XX:MetaspaceSize=256m", "-XX:+ExitOnOutOfMemoryError", "-Xlog:disable",
     "-Xlog:all=error:stderr",
 )  # fmt: skip
-"""Spark's classes fill 150 MB: at the default of 21 Java stops to look for classes to unload, a fifth of a second each
-time, and finds none. A Java without memory left answers nobody: it must end, so that the report can say so. `-Xshare:auto` is the default
-of every Java, and Java 25 refuses to hear it beside an ahead-of-time cache."""
+"""Spark's classes soon fill the 21 MB at which Java stops everything to look for some to unload, and finds none. A Java
+without memory left answers nobody: it must end, so that the report can say so. `-Xshare:auto` is the default of every
+Java, and Java 25 refuses to hear it beside an ahead-of-time cache."""
 KEPT = 3
 """Archives that are kept, those of other runtimes, jars or tables too: 160 MB each."""
 
