@@ -15,8 +15,18 @@ MOST_BROKERS = 99
 MOST_REPEATS = 1000
 MOST_SEEDS = 50
 
-Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9]+(?:[-_.][a-z0-9]+)*$", max_length=80)]
-Alias = Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_]*$", max_length=40)]
+NAME, ALIAS, TOPIC = r"^[a-z0-9]+(?:[-_.][a-z0-9]+)*$", r"^[A-Za-z][A-Za-z0-9_]*$", r"^[A-Za-z0-9._-]{1,249}$"
+MOMENT = r"^\s*[A-Za-z][A-Za-z0-9_]*\s*(\+.*)?$"
+SPELLING = {
+    NAME: "small letters and digits, joined by - or _ or a dot, such as my-producer",
+    ALIAS: "begin with a letter; letters, digits and _ may follow, such as warm_up",
+    TOPIC: "letters and digits without accents, dots, - and _",
+    MOMENT: "write the name of an earlier step, or outage+4s",
+}
+"""What a reader is told whose text does not fit the pattern."""
+
+Name = Annotated[str, StringConstraints(pattern=NAME, max_length=80)]
+Alias = Annotated[str, StringConstraints(pattern=ALIAS, max_length=40)]
 Line = Annotated[str, StringConstraints(min_length=1, max_length=500)]
 BrokerId = Annotated[int, Field(ge=1, le=MOST_BROKERS)]
 
@@ -82,7 +92,7 @@ class Client(Part):
 class TopicShape(Part):
     """A topic; `leaders` holds the leader of each partition, in order."""
 
-    name: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._-]{1,249}$")]
+    name: Annotated[str, StringConstraints(pattern=TOPIC)]
     partitions: int = Field(default=1, ge=1, le=1000)
     replication: int = Field(default=1, ge=1, le=MOST_BROKERS)
     leaders: list[BrokerId] | None = Field(default=None, description="Brokers in turn where absent")
@@ -99,7 +109,7 @@ class Timed(Part):
     """When a step starts."""
 
     at: str | None = Field(
-        default=None, pattern=r"^\s*[A-Za-z][A-Za-z0-9_]*\s*(\+.*)?$", examples=["outage+4s"],
+        default=None, pattern=MOMENT, examples=["outage+4s"],
         description="After the step called so was confirmed (a fault) or ended (an operation)",
     )  # fmt: skip
     after: Seconds | None = Field(default=None, description="So long after the step before has ended")

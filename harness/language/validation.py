@@ -7,6 +7,7 @@ from pydantic import BaseModel, ValidationError
 
 from harness.language.notes import Notes
 from harness.language.problems import did_you_mean
+from harness.language.schema import SPELLING
 from harness.language.tree import Mapping, Path_, Scalar, Tree, at, plain
 from harness.quantities import shown
 
@@ -58,7 +59,8 @@ def _note(finding: Any, model: type[BaseModel], tree: Tree, notes: Notes) -> Non
         notes.add(at(tree, loc), kind, str(context["text"]), str(context["hint"]))
     else:
         code, message, hint = _said(kind, finding, context)
-        notes.add(at(tree, loc), code, message, hint)
+        # Where nothing stands, that was noted at the key: whoever gathers problems tells the same place once.
+        notes.add(at(tree, loc, key=finding.get("input") is None), code, message, hint)
 
 
 def _said(kind: str, finding: Any, context: AbstractMapping[str, Any]) -> tuple[str, str, str]:
@@ -81,11 +83,9 @@ def _said(kind: str, finding: Any, context: AbstractMapping[str, Any]) -> tuple[
         expected = [word.strip("'") for word in str(context["expected"]).replace(" or ", ", ").split(", ")]
         return "unknown-value", f"{text} is none of {', '.join(expected)}", did_you_mean(str(given), expected)
     if kind == "string_pattern_mismatch":
-        return (
-            "name",
-            f"{text} is not spelt as this has to be",
-            "begin with a letter; letters, digits, - and _ may follow",
-        )
+        pattern = str(context.get("pattern"))
+        hint = SPELLING.get(pattern, f"it has to match {pattern}")
+        return "name", f"{text} is not spelt as this has to be", hint
     if kind in ("too_short", "string_too_short"):
         return "range", "this is empty", "write at least one"
     if kind in ("too_long", "string_too_long"):

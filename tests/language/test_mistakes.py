@@ -23,6 +23,13 @@ def equals(formula: str) -> tuple[str, str]:
 # fmt: off
 MISTAKES = [
     # what is written, what replaces it, code, underlined, part of message, part of hint
+    (("scenario: ", "scenario: My-"), "name", "My-", "not spelt as this has to be", "small letters and digits"),
+    (("as: outage", "as: my-outage"), "name", "my-outage", "not spelt as this", "letters, digits and _ may follow"),
+    (("name: orders", "name: örders"), "name", "örders", "not spelt as this has to be", "without accents"),
+    (("as: probe,", "as: probe, at: +4s,"), "name", "+4s", "not spelt as this", "outage+4s"),
+    (("about: A scenario to be changed by tests.", "about:"), "empty-value", "about", "has no value", "write one"),
+    (("inject: blackhole,", "inject: error_answer, code: not_leader,"),
+     "name", "not_leader", "not spelt as this has to be", "it has to match ^[A-Z][A-Z_]*$"),
     (("about: A", "abuot: A"), "unknown-key", "abuot", "no key `abuot`", "did you mean about?"),
     (("tags: [test]", "tags: [test]\ntags: [again]"), "duplicate-key", "tags", "first on line 4", "remove"),
     ((SETTINGS, "Net.ReadTimeout: 1:30"), "yaml-value", "1:30", "not a time", "write 1m30s"),
