@@ -17,6 +17,7 @@ from cli.request import PARAMETERS, Request
 from cli.show.figures import many
 from harness.agreement import SIDES, key_of
 from harness.agreement.fidelity import fidelity
+from harness.environments.world import EnvironmentUnavailable
 from harness.language import Problems
 from harness.records.agreement import Side
 from harness.suite.machine import machine, stamp, wall_clock
@@ -54,6 +55,9 @@ def agree(
         except Problems as problems:
             say_problems(problems)
             return Exit.USAGE
+        except EnvironmentUnavailable as refused:
+            # Simulated runs alone agree with nothing: there is no other environment to choose.
+            raise Stop(refused.reason, refused.remedy.partition(", or choose ")[0], code=Exit.LAB) from refused
         except Interrupted as interrupted:
             screen.print(f"INTERRUPTED  {interrupted}")
             return Exit.INTERRUPTED

@@ -27,6 +27,8 @@ def replay(
 
 def _holding(prefix: str, folder: Path | None) -> Results:
     """The results that planned the run: those of `folder`, else the newest that have it. Raises Stop."""
+    if not prefix.strip():
+        raise Stop("RUN is empty: any run begins so", "name the beginning of a run id, as `faultlab run` prints it")
     looked_in = [folder] if folder is not None else folders(RESULTS)
     for path in looked_in:
         try:

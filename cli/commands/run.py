@@ -33,7 +33,12 @@ def run(
     manner = Manner(json=json or stream, stream=stream, everything=all_, cells=cells, report=report, ci=ci, junit=junit)
     if resume is None:
         return begin(Request.of(asked, Path.cwd()), out, manner)
-    given = [name for name in (*asked, "out") if context.get_parameter_source(name) is ParameterSource.COMMANDLINE]
+    begun_with = {*asked, "out"}
+    given = [
+        one.opts[0]
+        for one in context.command.params
+        if one.name in begun_with and context.get_parameter_source(one.name) is ParameterSource.COMMANDLINE
+    ]
     if given:
         raise Stop(
             f"--resume goes on with a suite as it was begun: {', '.join(given)} cannot be given too",

@@ -157,9 +157,13 @@ def read_baseline(path: Path) -> Side:
             )
         found = _File.model_validate_json(data)
     except ValidationError as error:
+        no_json = error.errors(include_url=False)[0]["type"] == "json_invalid"
         raise ResultsUnreadable(
-            f"{path} is no baseline: {_reason(error, data)}",
-            "undo the change to it, or write it anew: faultlab gate --update",
+            f"{path} is no baseline: {'it is no JSON' if no_json else _reason(error, data)}",
+            "name a results folder, or a file that `gate --update` wrote; if this is one, it was changed or cut since:"
+            " undo that"
+            if no_json
+            else "undo the change to it, or write it anew: faultlab gate --update",
         ) from error
     return Side(
         source=str(path),

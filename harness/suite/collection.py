@@ -86,7 +86,7 @@ def _names(below: Path) -> tuple[str, ...]:
 
 def _not_found(word: str, folder: Path) -> NotFound:
     if (folder / word).is_dir():
-        return NotFound(f"there is no scenario in {word}", f"scenario files end in {ENDING}")
+        return NotFound(f"there is no scenario in {word}, which is a folder", f"scenario files end in {ENDING}")
     root = _root()
     names = {name for path in bundled() for name in _names(path.relative_to(root))}
     names |= {entry.name for entry in folder.iterdir()} if folder.is_dir() else set()

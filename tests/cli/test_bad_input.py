@@ -104,7 +104,7 @@ def test_a_file_that_is_no_text_and_a_folder_without_scenarios(tmp_path: Path) -
     (tmp_path / "empty").mkdir()
     done = faultlab("run", "empty", cwd=tmp_path)
     assert done.code == 4
-    assert "there is no scenario in empty" in done.err
+    assert "there is no scenario in empty, which is a folder\n" in done.err
 
 
 def test_corrupt_and_cut_records_are_named_and_the_rest_is_used(tmp_path: Path) -> None:
@@ -140,3 +140,30 @@ def test_what_no_environment_can_do_is_wrong_and_not_just_a_matter_of_where(tmp_
     said = "no environment can answer with NOT_LEADER: Kafka has no such error, names are as NOT_LEADER_OR_FOLLOWER"
     assert f"dark.scenario.yaml:13:3: error[refused-by-environment]: {said}\n" in done.err
     assert done.err.endswith("1 problem in 1 file; nothing was started\n")
+
+
+def test_what_names_no_run_replays_none(tmp_path: Path) -> None:
+    write_scenario(tmp_path)
+    faultlab("run", ".", "--env", "sim", cwd=tmp_path)
+    done = faultlab("replay", "", cwd=tmp_path)
+    assert (done.code, done.out) == (4, "")
+    assert done.err.startswith("error: RUN is empty: any run begins so\n  name the beginning of a run id")
+
+
+def test_what_is_no_baseline_at_all_is_not_told_to_be_undone(tmp_path: Path) -> None:
+    path = write_scenario(tmp_path)
+    done = faultlab("compare", path.name, path.name, cwd=tmp_path)
+    assert done.code == 4
+    assert done.err.startswith(
+        "error: dark.scenario.yaml is no baseline: it is no JSON\n  name a results folder, or a "
+    )
+
+
+def test_agreement_is_not_told_to_choose_an_environment(tmp_path: Path) -> None:
+    """It has no --env: simulated runs alone agree with nothing."""
+    write_scenario(tmp_path)
+    nowhere = {"TOXIPROXY_SERVER": "/nowhere/toxiproxy-server"}
+    done = faultlab("agree", ".", "--between", "profile,sim", cwd=tmp_path, env=nowhere)
+    assert done.code == 3
+    assert "/nowhere/toxiproxy-server" in done.err
+    assert "--env" not in done.err

@@ -93,8 +93,9 @@ def test_resuming_refuses_what_would_mix_and_what_cannot_be(tmp_path: Path) -> N
     path = write_scenario(tmp_path, repeat=2)
     faultlab("run", path, "--env", "sim", "--out", "r", cwd=tmp_path)
     for arguments, message in [
-        (("--resume", "r", "--seed", "3"), "--resume goes on with a suite as it was begun: seed cannot be given too"),
+        (("--resume", "r", "--seed", "3"), "--resume goes on with a suite as it was begun: --seed cannot be given too"),
         (("--resume", "r", path), "paths cannot be given too"),
+        (("--resume", "r", "--env", "sim"), "as it was begun: --env cannot be given too"),
         (("--resume", "nowhere"), "nowhere is no results folder: it has no manifest.json"),
         ((path, "--env", "sim", "--out", "r"), "r already holds a suite (manifest.json)"),
     ]:
