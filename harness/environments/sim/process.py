@@ -7,7 +7,6 @@ import asyncio
 import traceback
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
-from contextvars import Context, copy_context
 from typing import Any
 
 from client.serve import Event, serve
@@ -48,44 +47,33 @@ class _Input:
 
 
 class _Output:
-    """The subject's stdout: heard on the host of whoever hears it, at the loop's next round, as from a pipe.
-
-    Nobody is woken for each line: that takes longer than to hear it.
-    """
+    """The subject's stdout: heard as soon as it is said. Nobody is woken for each line: that takes longer than to hear
+    it."""
 
     def __init__(self) -> None:
         self._inside: list[Said] = []
         self._ended = False
-        self._posted = False
         self._hear: Callable[[Said], None] | None = None
-        self._context: Context | None = None
         self._over: asyncio.Future[None] | None = None
 
     def put(self, said: Said) -> None:
         if not self._ended:
             self._inside.append(said)
-            self._post()
+            self._hand_over()
 
     def end(self) -> None:
         self._ended = True
-        self._post()
+        self._hand_over()
 
     async def heard_by(self, hear: Callable[[Said], None]) -> None:
-        loop = asyncio.get_running_loop()
-        self._hear, self._context, self._over = hear, copy_context(), loop.create_future()
+        self._hear, self._over = hear, asyncio.get_running_loop().create_future()
         self._hand_over()
         try:
             await self._over
         finally:
-            self._hear = self._context = self._over = None
-
-    def _post(self) -> None:
-        if self._over is not None and not self._posted:
-            self._posted = True
-            self._over.get_loop().call_soon(self._hand_over, context=self._context)
+            self._hear = self._over = None
 
     def _hand_over(self) -> None:
-        self._posted = False
         hear, over = self._hear, self._over
         if hear is None or over is None or over.done():
             return
