@@ -27,9 +27,9 @@ from pyspark.sql import Column, DataFrame, Window
 from bench._multiplied import multiply, simulated
 from harness.records.event import EventRecord
 from reports.ingest.keeping import Size
-from reports.ingest.lines import SUITE
+from reports.ingest.lines import REASON, SUITE
 from reports.ingest.schemas import schema_of
-from reports.ingest.spans import SAME, spans_of
+from reports.ingest.spans import SAME, pairs_of, spans_of
 from reports.jvm.archive import archive_for
 from reports.jvm.runtime import find_java
 from reports.session import spark_session
@@ -104,7 +104,8 @@ def between_neighbours(share: float) -> Column:
 
 def waits(events: DataFrame) -> DataFrame:
     """By the report's own pairing of beginnings and ends."""
-    took = spans_of(events).where(F.col("what") == "wait").withColumn("took_ns", F.col("ended_ns") - F.col("began_ns"))
+    spans = events.transform(pairs_of).transform(spans_of).where(F.col("what") == "wait")
+    took = spans.withColumn("took_ns", F.col("ended_ns") - F.col("began_ns"))
     return took.dropna(subset="took_ns").groupBy("waiting_on").agg(*quantiles("took_ns")).orderBy("waiting_on")
 
 
@@ -158,7 +159,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"{count:,} events, {size / 1e6:.0f} MB of Parquet; load {load}")
         right = True
         with spark_session(archive_for(find_java()), Path(name) / "work", size=Size.LARGE) as spark:
-            events = spark.read.schema(schema_of(EventRecord)).parquet(str(parts)).withColumn(SUITE, F.lit(0))
+            events = spark.read.schema(schema_of(EventRecord)).parquet(str(parts))
+            events = events.withColumns({SUITE: F.lit(0), REASON: F.lit(None).cast("string")})
             for question, sql, asked in QUESTIONS:
                 by_duckdb, duckdb_s = timed(partial(of_duckdb, told, sql), given.times)
                 by_spark, spark_s = timed(partial(of_spark, asked, events), given.times)

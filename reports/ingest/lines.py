@@ -105,7 +105,8 @@ def judged_by(parsed: DataFrame, model: type[BaseModel]) -> DataFrame:
         newer if "format" in model.model_fields else "null",
         f"if(row.{UNPARSED} is not null and json_object_keys(line) is null, 'broken JSON', null)",
         complaint(model, "row"),
-        f"if(row.{UNPARSED} is not null, 'a field has the wrong type', null)",
+        # Spark does not look at fields that nobody asks for: whatever their type is, it would be right.
+        f"if(row.{UNPARSED} is not null and to_json(struct(row.*)) is not null, 'a field has the wrong type', null)",
     ]
     judged = parsed.withColumn(REASON, F.expr(f"coalesce({', '.join(reasons)})"))
     excerpt = F.when(F.col(REASON).isNotNull(), F.substring("line", 1, EXCERPT_CHARACTERS))

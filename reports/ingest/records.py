@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from functools import partial, reduce
+from functools import reduce
 
 import pyspark.sql.functions as F  # noqa: N812
 from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]
@@ -19,11 +19,11 @@ from harness.records.folder import AGREEMENT, EVENTS, GROUPS, RUNS
 from harness.records.group import GroupRecord
 from harness.records.run import RunRecord
 from reports.ingest.folders import Folder, Part
-from reports.ingest.keeping import Later, Size, kept
+from reports.ingest.keeping import Size, kept
 from reports.ingest.lines import BLOCK, EXCERPT, FILE, PLACE, REASON, SUITE, Found, read_records, spark_uri
 from reports.ingest.quarantine import bad_rows, numbered, whole_files
 from reports.ingest.schemas import schema_of
-from reports.ingest.spans import KINDS, spans_of
+from reports.ingest.spans import KINDS, TRY, ends_of, pairs_of, spans_of
 
 MODELS: dict[str, type[BaseModel]] = {
     RUNS: RunRecord,
@@ -50,7 +50,7 @@ class Records:
     tries: DataFrame
     lines: DataFrame
     timed: DataFrame
-    spans: Later
+    spans: DataFrame
     groups: DataFrame
     agreement: DataFrame
     quarantined: DataFrame
@@ -79,7 +79,7 @@ def read_folders(spark: SparkSession, folders: Sequence[Folder], size: Size = Si
     lines = read[RUNS].records
     tries = lines.where(F.col(SUITE) == F.col(LAST)).drop(LAST)
     runs = tries.where(F.col(RANK) == 1).drop(RANK)
-    timed = read[EVENTS].records.transform(of_runs, runs)
+    pairs = read[EVENTS].records.transform(of_runs, runs)
     unread = [(suite, part, reason) for suite, folder in enumerate(folders) for part, reason in folder.unread]
     aside = [one for reading in read.values() for one in reading.aside]
     return Records(
@@ -89,8 +89,8 @@ def read_folders(spark: SparkSession, folders: Sequence[Folder], size: Size = Si
         runs=runs,
         tries=tries.drop(RANK),
         lines=lines.select(SUITE, "run_id", "attempt"),
-        timed=timed,
-        spans=Later(spark, timed.transform(spans_of), size),
+        timed=pairs.transform(ends_of),
+        spans=pairs.transform(spans_of),
         groups=read[GROUPS].records,
         agreement=read[AGREEMENT].records,
         quarantined=reduce(DataFrame.unionByName, aside, whole_files(spark, unread)),
@@ -100,7 +100,7 @@ def read_folders(spark: SparkSession, folders: Sequence[Folder], size: Size = Si
 
 def every_event(spark: SparkSession, parts: Sequence[Found], size: Size) -> DataFrame:
     if not parts:
-        return nothing(spark, EVENTS, []).records
+        return empty(spark, EVENTS)
     judged = read_records(spark, parts, EventRecord, in_one_go=size is Size.LARGE)
     return judged.where(F.col(REASON).isNull()).drop(*ABOUT_LINE)
 
@@ -113,7 +113,7 @@ def read_kind(spark: SparkSession, folders: Sequence[Folder], kind: str, size: S
         if not parts:
             return nothing(spark, kind, unread)
         try:
-            judged, bad = kept_in_one_go(spark, parts, kind, size)
+            reading = read_through(spark, parts, kind, size)
             break
         except (Py4JJavaError, PySparkException) as error:
             found = unreadable_among(spark, parts, error)
@@ -121,34 +121,32 @@ def read_kind(spark: SparkSession, folders: Sequence[Folder], kind: str, size: S
                 raise
             unread.append(found)
             parts = [one for one in parts if one[1] != found[1]]
-    good = judged.where(F.col(REASON).isNull())
-    reading = Reading(records=good.drop(*ABOUT_LINE), parts=parts)
-    if bad:
-        reading.aside.append(judged.transform(bad_rows).transform(numbered, spark, parts))
     if unread:
         reading.aside.append(whole_files(spark, unread))
     return reading
 
 
-def kept_in_one_go(spark: SparkSession, parts: Sequence[Found], kind: str, size: Size) -> tuple[DataFrame, int]:
-    """As `kept`: many records are read the fast way, and once more line by line where there is something to tell."""
-    model, needed = MODELS[kind], partial(fit_for_tables, kind=kind)
+def read_through(spark: SparkSession, parts: Sequence[Found], kind: str, size: Size) -> Reading:
+    """Many records are read the fast way, and once more line by line where there is something to tell."""
+    model, fit, ready = MODELS[kind], FIT.get(kind, unchanged), READY.get(kind, unchanged)
     if size is Size.LARGE:
-        in_one_go = read_records(spark, parts, model, in_one_go=True).transform(needed)
-        judged, bad = kept(spark, in_one_go.drop(FILE, BLOCK, PLACE, EXCERPT), size)
+        in_one_go = read_records(spark, parts, model, in_one_go=True).transform(fit).drop(FILE, BLOCK, PLACE, EXCERPT)
+        quick, bad = kept(spark, in_one_go.transform(ready), size)
         if not bad:
-            return judged, bad
-        judged.unpersist()
-    return kept(spark, read_records(spark, parts, model).transform(needed), size)
+            return Reading(records=quick.drop(REASON), parts=parts)
+        quick.unpersist()
+    judged, bad = kept(spark, read_records(spark, parts, model).transform(fit), size)
+    records = judged.where(F.col(REASON).isNull()).drop(FILE, BLOCK, PLACE, EXCERPT)
+    if kind in READY:
+        records, _ = kept(spark, records.transform(ready), size)
+    reading = Reading(records=records.drop(REASON), parts=parts)
+    if bad:
+        reading.aside.append(judged.transform(bad_rows).transform(numbered, spark, parts))
+    return reading
 
 
-def fit_for_tables(judged: DataFrame, kind: str) -> DataFrame:
-    """What every table would do to the rows of a kind, done once, before they are kept."""
-    return {RUNS: ranked, EVENTS: timed_or_bad}.get(kind, all_of)(judged)
-
-
-def all_of(judged: DataFrame) -> DataFrame:
-    return judged
+def unchanged(rows: DataFrame) -> DataFrame:
+    return rows
 
 
 def timed_or_bad(judged: DataFrame) -> DataFrame:
@@ -157,11 +155,17 @@ def timed_or_bad(judged: DataFrame) -> DataFrame:
 
 
 def nothing(spark: SparkSession, kind: str, unread: Sequence[tuple[int, Part, str]]) -> Reading:
+    judged = empty(spark, kind).withColumn(REASON, F.lit(None).cast("string"))
+    records = judged.transform(READY.get(kind, unchanged)).drop(REASON)
+    return Reading(records=records, aside=[whole_files(spark, unread)] if unread else [])
+
+
+def empty(spark: SparkSession, kind: str) -> DataFrame:
+    """As many records as there are where no file is."""
     places = [StructField(SUITE, IntegerType())]
     if kind == RUNS:
         places += [StructField(RANK, IntegerType()), StructField(LAST, IntegerType())]
-    records = spark.createDataFrame([], StructType([*places, *schema_of(MODELS[kind]).fields]))
-    return Reading(records=records, aside=[whole_files(spark, unread)] if unread else [])
+    return spark.createDataFrame([], StructType([*places, *schema_of(MODELS[kind]).fields]))
 
 
 def unreadable_among(spark: SparkSession, parts: Sequence[Found], error: Exception) -> tuple[int, Part, str] | None:
@@ -190,6 +194,10 @@ def ranked(judged: DataFrame) -> DataFrame:
 
 def of_runs(events: DataFrame, runs: DataFrame) -> DataFrame:
     """Events of the tries that count; those of earlier tries and of runs that never ended are left out."""
-    return events.join(
-        F.broadcast(runs.select(SUITE, "run_id", "attempt")), on=[SUITE, "run_id", "attempt"], how="left_semi"
-    )
+    return events.join(F.broadcast(runs.select(*TRY)), on=[*TRY], how="left_semi")
+
+
+FIT = {RUNS: ranked, EVENTS: timed_or_bad}
+"""What is done to the rows of a kind as they are read."""
+READY = {EVENTS: pairs_of}
+"""What every table would do to its records first: done once, and this alone is kept."""

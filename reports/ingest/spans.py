@@ -3,9 +3,10 @@
 import pyspark.sql.functions as F  # noqa: N812
 from pyspark.sql import Column, DataFrame
 
-from reports.ingest.lines import SUITE
+from reports.ingest.lines import REASON, SUITE
 
 RUN = (SUITE, "run_id")
+TRY = (*RUN, "attempt")
 SAME = {
     "wait": ("waiting_on", "purpose", "connection", "operation", "try_number", "broker", "address"),
     "dial": ("connection", "broker", "address"),
@@ -19,33 +20,61 @@ KINDS = (SEEN, *(f"{name}_{part}" for name in SAME for part in ("started", "ende
 IDENTITY = tuple(dict.fromkeys(name for names in SAME.values() for name in names))
 
 
-def spans_of(events: DataFrame) -> DataFrame:
-    """One row per beginning: `what` began at `began_ns`, and where it ended `ended_ns`, `outcome` and `error`.
+def pairs_of(judged: DataFrame) -> DataFrame:
+    """One row per beginning: `what` began at `began_ns`, and where it ended `ended_ns`, `outcome` and `error`; and one
+    per end that nothing began. `seen`: on the wire alone.
 
-    Of several alike in a run, the first ends first. `seen`: on the wire alone.
+    Of several alike in a try, the first ends first. What has a REASON stays apart.
     """
     kind = F.col("kind")
     ends = kind.endswith("_ended")
     what = F.substring_index(kind, "_", 1)
     begun = F.struct("at_ns", "source_seq")
     ended = F.struct("at_ns", "source_seq", "outcome", "error")
-    keys = (*RUN, "source", "what", "seen", *IDENTITY)
+    keys = (*TRY, "source", "what", "seen", *IDENTITY, REASON)
     return (
-        events.withColumns({"what": what, "seen": kind == SEEN, **{name: told_of(name, what) for name in IDENTITY}})
+        judged.withColumns({"what": what, "seen": kind == SEEN, **{name: told_of(name, what) for name in IDENTITY}})
         .groupBy(*keys)
         .agg(
             F.sort_array(F.collect_list(F.when(~ends, begun))).alias("begun"),
             F.sort_array(F.collect_list(F.when(ends, ended))).alias("ended"),
         )
-        .select(*keys, F.explode(F.arrays_zip("begun", "ended")).alias("pair"))
-        .where(F.col("pair.begun").isNotNull())
+        .select(*keys, F.explode_outer(F.arrays_zip("begun", "ended")).alias("pair"))
         .select(
             *keys,
             F.col("pair.begun.at_ns").alias("began_ns"),
+            F.col("pair.begun.source_seq").alias("began_seq"),
             F.col("pair.ended.at_ns").alias("ended_ns"),
+            F.col("pair.ended.source_seq").alias("ended_seq"),
             F.col("pair.ended.outcome").alias("outcome"),
             F.col("pair.ended.error").alias("error"),
         )
+    )
+
+
+def spans_of(pairs: DataFrame) -> DataFrame:
+    return pairs.where(F.col("began_ns").isNotNull())
+
+
+def ends_of(pairs: DataFrame) -> DataFrame:
+    """The events that were paired, as they were told: one per beginning, and one per end."""
+    unsaid = F.lit(None).cast("string")
+    began = end_of("began", "_started", outcome=unsaid, error=unsaid)
+    ended = end_of("ended", "_ended", outcome=F.col("outcome"), error=F.col("error"))
+    return (
+        pairs.where(~F.col("seen"))
+        .select(*TRY, "source", *IDENTITY, F.explode(F.array(began, ended)).alias("end"))
+        .select(*TRY, "source", *IDENTITY, "end.*")
+        .where(F.col("at_ns").isNotNull())
+    )
+
+
+def end_of(side: str, called: str, **told: Column) -> Column:
+    return F.struct(
+        F.concat("what", F.lit(called)).alias("kind"),
+        F.col(f"{side}_ns").alias("at_ns"),
+        F.col(f"{side}_seq").alias("source_seq"),
+        *[value.alias(name) for name, value in told.items()],
     )
 
 

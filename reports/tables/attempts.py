@@ -13,7 +13,7 @@ KEY = (*CASE, *RUN, "repeat", "verdict", "operation", "tried", "outcome")
 
 
 def attempts(records: Records) -> DataFrame:
-    tried = records.spans().where(F.col("what").isin(*TRIED)).transform(with_outcome)
+    tried = records.spans.where(F.col("what").isin(*TRIED)).transform(with_outcome)
     return records.runs.transform(with_case).transform(of_runs, tried).transform(summed_up)
 
 

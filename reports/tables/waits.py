@@ -10,7 +10,7 @@ from reports.tables.cases import CASE, conclusive, with_case
 
 
 def waits(records: Records) -> DataFrame:
-    every_wait = records.spans().where(F.col("what") == "wait")
+    every_wait = records.spans.where(F.col("what") == "wait")
     return (
         records.runs.transform(with_case)
         .transform(one_row_per_operation)

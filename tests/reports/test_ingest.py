@@ -79,6 +79,30 @@ def test_what_does_not_fit_is_quarantined_with_file_and_reason(read: Callable[..
         assert row.reason.startswith(wanted)
 
 
+def test_fields_that_no_table_asks_for_are_judged_too(read: Callable[..., Records], tmp_path: Path) -> None:
+    """However much there is to read: Spark leaves out what nobody asks for, and would not see what is wrong with it."""
+    _, [good, *_] = Blackhole().run(1)
+    write_suite(tmp_path, [Blackhole()], repeats=1)
+    with (tmp_path / "events.jsonl").open("a", encoding="utf-8") as events:
+        events.write(json.dumps({**json.loads(good.model_dump_json()), "bytes": "many"}) + "\n")
+    for size in Size:
+        [row] = read(tmp_path, size=size).quarantined.collect()
+        assert (row.file, row.reason) == (f"{tmp_path}/events.jsonl", "a field has the wrong type")
+
+
+def test_what_began_and_ended_is_told_as_it_was(read: Callable[..., Records], tmp_path: Path) -> None:
+    """Events are kept as pairs; a time line draws them one by one."""
+    write_suite(tmp_path, [Blackhole()], repeats=2)
+    told = [json.loads(line) for line in (tmp_path / "events.jsonl").read_text(encoding="utf-8").splitlines()]
+    names = ["run_id", "attempt", "source", "source_seq", "at_ns", "kind", "waiting_on", "purpose", "connection"]
+    names += ["broker", "address", "outcome", "error"]
+    expected = [[event.get(name) for name in names] for event in told if event["kind"].startswith(("wait_", "dial_"))]
+    assert len(expected) > 40
+    for size in Size:
+        timed = read(tmp_path, size=size).timed.where("kind rlike '^(wait|dial)_'")
+        assert sorted(map(str, expected)) == sorted(str([row[name] for name in names]) for row in timed.collect())
+
+
 def test_lines_are_numbered_in_files_that_are_read_in_blocks(
     spark: SparkSession, read: Callable[..., Records], tmp_path: Path
 ) -> None:

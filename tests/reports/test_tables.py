@@ -140,7 +140,7 @@ def test_waits_are_paired_in_order_and_cut_to_their_operation(
     write_lines(tmp_path / "runs.jsonl", [run])
     write_lines(tmp_path / "events.jsonl", trace.events)
     records = read(tmp_path)
-    spans = records.spans().orderBy("began_ns").select("began_ns", "ended_ns", "outcome")
+    spans = records.spans.orderBy("began_ns").select("began_ns", "ended_ns", "outcome")
     expected = spark.createDataFrame(
         [
             (1_000_000_000, 3_000_000_000, "elapsed"),
