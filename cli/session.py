@@ -42,11 +42,14 @@ from harness.suite.collection import collect
 from harness.suite.grouping import judge_groups
 from harness.suite.machine import stamp
 from harness.suite.naming import case_id
-from harness.suite.planning import Client, Loaded, Planned, Selection, load_all, plan_all, require_real_clients
+from harness.suite.planning import REFUSED, Client, Loaded, Planned, Selection, load_all, plan_all, require_real_clients
 from harness.suite.possible import Impossible, plan_possible
 from harness.suite.progress import at_most
 from harness.suite.resuming import by_prefix, planned, remaining
 from harness.suite.runner import Observer, Runner
+
+OTHERWISE = ", or choose "
+"""What stands between the remedy for an environment that cannot run and the way to do without it."""
 
 CI = (
     click.Option(["--ci"], is_flag=True, help="For CI: groups, annotations, a summary, JUnit XML; nothing moves."),
@@ -173,6 +176,7 @@ def _over_all(statistics: Sequence[str], repeats: int, command: str) -> Text:
 
 def _prepare(request: Request, manner: Manner) -> Prepared | Exit:
     """Everything that can be wrong, before anything starts; what is, is said here."""
+    instead: EnvironmentUnavailable | None = None
     try:
         loaded = load_all(collect(request.paths, folder=request.folder), request.settings, request.selection)
         environment, instead = choose(request.environment, cells=manner.cells)
@@ -187,6 +191,10 @@ def _prepare(request: Request, manner: Manner) -> Prepared | Exit:
             raise
     except Problems as problems:
         say_problems(problems, ci=manner.ci)
+        if instead is not None and any(problem.code == REFUSED for problem in problems.problems):
+            # Nobody asked for the environment that refuses: what keeps the other one away is what to mend.
+            remedy = instead.remedy.partition(OTHERWISE)[0]
+            click.echo(f"sim was taken, as local cannot run here: {instead.reason}\n  {remedy}", err=True)
         return Exit.USAGE
     except OSError as error:
         raise Stop(f"cannot read {error.filename}: {error.strerror}", "check its permissions") from error

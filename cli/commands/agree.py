@@ -14,6 +14,7 @@ from cli.exits import Exit
 from cli.making import make_report
 from cli.places import free_folder
 from cli.request import PARAMETERS, Request
+from cli.session import OTHERWISE
 from cli.show.figures import many
 from harness.agreement import SIDES, key_of
 from harness.agreement.fidelity import fidelity
@@ -57,7 +58,7 @@ def agree(
             return Exit.USAGE
         except EnvironmentUnavailable as refused:
             # Simulated runs alone agree with nothing: there is no other environment to choose.
-            raise Stop(refused.reason, refused.remedy.partition(", or choose ")[0], code=Exit.LAB) from refused
+            raise Stop(refused.reason, refused.remedy.partition(OTHERWISE)[0], code=Exit.LAB) from refused
         except Interrupted as interrupted:
             screen.print(f"INTERRUPTED  {interrupted}")
             return Exit.INTERRUPTED

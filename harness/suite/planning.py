@@ -16,6 +16,9 @@ from harness.suite.collection import Found
 from harness.suite.gathering import Gathered
 from harness.suite.naming import case_id
 
+REFUSED = "refused-by-environment"
+"""What an environment cannot do is no mistake of the file: another one may."""
+
 SLOW = "slow"
 """The tag of scenarios that local leaves out unless somebody asks for them: on virtual time they cost nothing."""
 
@@ -185,7 +188,7 @@ def refusals(of_scenario: Sequence[RunPlan], environment: Environment) -> Iterat
         for line, reason in _refused(plan, environment):
             if (plan.path, line, reason) not in seen:
                 seen.add((plan.path, line, reason))
-                yield _at_line(plan.path, line, "refused-by-environment", f"{environment.name} cannot {reason}")
+                yield _at_line(plan.path, line, REFUSED, f"{environment.name} cannot {reason}")
 
 
 def _refused(plan: RunPlan, environment: Environment) -> Iterator[tuple[int, str]]:

@@ -167,3 +167,18 @@ def test_agreement_is_not_told_to_choose_an_environment(tmp_path: Path) -> None:
     assert done.code == 3
     assert "/nowhere/toxiproxy-server" in done.err
     assert "--env" not in done.err
+
+
+def test_an_environment_that_nobody_asked_for_is_explained(tmp_path: Path) -> None:
+    """Where local cannot run, `auto` takes sim, and sim starts no programs: the remedy is that of local."""
+    faultlab("init", "--client", "python", "mine", cwd=tmp_path)
+    nowhere = {"TOXIPROXY_SERVER": "/nowhere/toxiproxy-server"}
+    done = faultlab("run", "dark.scenario.yaml", cwd=tmp_path / "mine", env=nowhere)
+    assert done.code == 4
+    assert "sim cannot start a program" in done.err
+    why = done.err.splitlines()[-2]
+    assert why.startswith("sim was taken, as local cannot run here: ")
+    assert "/nowhere/toxiproxy-server" in why
+    assert "--env" not in done.err.splitlines()[-1]
+    asked = faultlab("run", "--env", "sim", "dark.scenario.yaml", cwd=tmp_path / "mine", env=nowhere)
+    assert "sim was taken" not in asked.err
