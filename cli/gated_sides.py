@@ -13,14 +13,13 @@ from rich.console import Console
 from cli.console import grouped
 from cli.errors import Stop
 from cli.exits import Exit
-from cli.places import RESULTS, free_folder
+from cli.places import RESULTS, free_folder, newest_first
 from cli.request import Request, parameters_of
 from cli.session import Manner, begin
 from harness.gating.cases import Side
 from harness.gating.comparison import elsewhere, selected
 from harness.gating.shifts import MOST_RUNS
 from harness.gating.sides import read_side
-from harness.records.reader import folders
 from harness.suite.machine import machine, stamp
 
 BASELINE = Path("faultlab-baseline.json")
@@ -41,7 +40,7 @@ def current_side(path: Path | None) -> Side:
     """The one named, or that of the newest results. Raises Stop where there are none."""
     if path is not None:
         return side_at(path)
-    there = folders(RESULTS)
+    there = newest_first()
     if not there and RESULTS.is_dir() and not os.access(RESULTS, os.R_OK | os.X_OK):
         raise Stop(f"cannot read {RESULTS}/: Permission denied", f"allow it: chmod u+rX {RESULTS}")
     if not there:

@@ -1,6 +1,9 @@
 """Where results are put that nobody named a place for."""
 
+import os
 from pathlib import Path
+
+from harness.records.reader import folders
 
 RESULTS = Path("results")
 """Below the folder in which the command is given."""
@@ -13,3 +16,11 @@ def free_folder(name: str) -> Path:
         folder = RESULTS / f"{name}-{number}"
         number += 1
     return folder
+
+
+def newest_first() -> list[Path]:
+    """The suites below `results`, or that folder itself where it was given as a suite's own (`--out results`)."""
+    below = folders(RESULTS)
+    if not below and os.access(RESULTS / "manifest.json", os.R_OK):
+        return [RESULTS]
+    return below

@@ -6,10 +6,10 @@ import click
 
 from cli.errors import Stop
 from cli.exits import Exit
-from cli.places import RESULTS
+from cli.places import RESULTS, newest_first
 from cli.session import CI, Manner, again
 from harness.records.folder import ResultsUnreadable
-from harness.records.reader import Results, folders, read
+from harness.records.reader import Results, read
 
 
 def replay(
@@ -29,7 +29,7 @@ def _holding(prefix: str, folder: Path | None) -> Results:
     """The results that planned the run: those of `folder`, else the newest that have it. Raises Stop."""
     if not prefix.strip():
         raise Stop("RUN is empty: any run begins so", "name the beginning of a run id, as `faultlab run` prints it")
-    looked_in = [folder] if folder is not None else folders(RESULTS)
+    looked_in = [folder] if folder is not None else newest_first()
     for path in looked_in:
         try:
             results = read(path)

@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from command_line import Done, environment, faultlab, write_scenario
 
+from harness.records.reader import read
+
 RUNS = 12
 
 
@@ -301,3 +303,14 @@ def test_an_output_that_takes_nothing_is_no_bug(folder: Path) -> None:
         ["sh", "-c", '"$@" >&-', "sh", *command], cwd=folder, env=environment(), stderr=-1, text=True
     )
     assert (closed.returncode, closed.stderr) == (10, "")
+
+
+def test_a_suite_that_is_results_itself_is_the_newest(tmp_path: Path) -> None:
+    """As `faultlab run --out results` leaves it, in docs/CI.md too."""
+    write_scenario(tmp_path, formula="Net.DialTimeout")
+    first = faultlab("run", ".", "--env", "sim", "--repeat", "5", "--out", "results", cwd=tmp_path)
+    assert faultlab("gate", "--update", cwd=tmp_path).code == 0
+    assert faultlab("gate", cwd=tmp_path).out.startswith("compared 1 of 1 scenario, 5 + 5 runs")
+    run_id = read(tmp_path / "results").runs[0].run_id
+    assert "--in results" in first.out
+    assert faultlab("replay", run_id, "--out", "again", cwd=tmp_path).code == 1
