@@ -6,7 +6,7 @@ from contextlib import suppress
 from random import Random
 from typing import Any, TypeVar
 
-from harness.environments.sim.hosts import Host, HostState
+from harness.environments.sim.hosts import Host
 from harness.environments.sim.loop import Deadlock, Livelock, SimLoop
 
 T = TypeVar("T")
@@ -32,9 +32,10 @@ def simulate(main: Callable[[SimLoop], Coroutine[Any, Any, T]], rng: Random) -> 
 
 
 def _retire(loop: SimLoop) -> None:
-    """End all tasks, transports and generators. Tasks of hosts that do not run any more never get to act."""
+    """End all tasks, transports and generators. Those of the host `main` are cancelled; all other hosts are killed, and
+    their tasks never get to act."""
     loop.forget_interrupt()
-    left = _unfinished(loop.hosts, running=True)
+    left = loop.main.unfinished()
     with suppress(Deadlock, Livelock):
         if left:
             loop.run_until_complete(_cancelled(loop, left))
@@ -46,10 +47,11 @@ def _retire(loop: SimLoop) -> None:
             _report(loop, host, task)
     for transport in tuple(loop.transports):
         transport.discard()
-    for task in _unfinished(loop.hosts, running=False):
-        task._log_destroy_pending = False  # type: ignore[attr-defined]
-        with suppress(BaseException):
-            task.get_coro().close()
+    for host in loop.hosts:
+        for task in host.unfinished():
+            task._log_destroy_pending = False  # type: ignore[attr-defined]
+            with suppress(BaseException):
+                task.get_coro().close()
 
 
 def _report(loop: SimLoop, host: Host, task: asyncio.Task[Any]) -> None:
@@ -59,10 +61,6 @@ def _report(loop: SimLoop, host: Host, task: asyncio.Task[Any]) -> None:
         loop.call_exception_handler(
             {"message": f"task {task.get_name()} failed", "exception": task.exception(), "host": host}
         )
-
-
-def _unfinished(hosts: list[Host], *, running: bool) -> list[asyncio.Task[Any]]:
-    return [task for host in hosts if not running or host.state is HostState.RUNNING for task in host.unfinished()]
 
 
 def _cancelled(loop: SimLoop, tasks: list[asyncio.Task[Any]]) -> asyncio.Future[None]:

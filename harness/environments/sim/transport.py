@@ -206,10 +206,11 @@ class SimTransport(asyncio.Transport):
         self._force_close(None)
 
     def discard(self) -> None:
-        """The simulation is over: be closed, and tell nobody."""
+        """The simulation is over: be closed. The protocol is told, so that it lets go; nobody runs who could hear it."""
         self._closing = True
         self._lost = True
-        self._protocol = None
+        protocol, self._protocol, self._detached = self._protocol, None, None
+        protocol.connection_lost(None)
 
     def _force_close(self, error: OSError | None) -> None:
         if self._lost:
