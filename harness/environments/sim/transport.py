@@ -206,7 +206,7 @@ class SimTransport(asyncio.Transport):
         self._force_close(None)
 
     def discard(self) -> None:
-        """The simulation is over: be closed. The protocol is told, so that it lets go; nobody runs who could hear it."""
+        """The simulation is over: be closed. The protocol is told, so that it lets go; nobody runs any more."""
         self._closing = True
         self._lost = True
         protocol, self._protocol, self._detached = self._protocol, None, None
