@@ -1,5 +1,6 @@
 """The bound of an expectation: one formula of the right unit, the condition that it is under, and a claim's source."""
 
+import os
 from collections.abc import Mapping as AbstractMapping
 from dataclasses import dataclass, replace
 
@@ -96,8 +97,13 @@ def _named(name: str, place: Scalar, context: Context) -> NamedFormula | None:
     if context.formulas is None:
         return None
     if name not in context.formulas:
-        hint = did_you_mean(name, context.formulas)
-        context.notes.add(place.span, "unknown-formula", f"formulas.yaml has no formula {shown(name)}", hint)
+        if context.formulas or os.path.lexists(context.notes_of_formulas.path):
+            message = f"formulas.yaml has no formula {shown(name)}"
+            hint = did_you_mean(name, context.formulas)
+        else:
+            message = f"formula {shown(name)} is looked for in formulas.yaml beside this file, and there is none"
+            hint = "write the formula itself"
+        context.notes.add(place.span, "unknown-formula", message, hint)
         return None
     return context.formulas[name]
 

@@ -1,5 +1,6 @@
 """From one cell of a scenario to a plan: everything looked up, defaults filled in, and all that is wrong noted."""
 
+import os
 from collections.abc import Mapping as AbstractMapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,6 +12,7 @@ from client.profiles.contract import Profile
 from harness.language.bounds import Context
 from harness.language.clusters import check_bootstrap, cluster_shape
 from harness.language.conflicts import expects_refusal
+from harness.language.connecting import note_unconnected
 from harness.language.expectations import expectation
 from harness.language.integrity import asks_for_log, sendings_differ
 from harness.language.matrix import Cell
@@ -48,9 +50,12 @@ class Library:
         self._read = False
 
     def formulas(self) -> AbstractMapping[str, NamedFormula] | None:
-        """None where the file is missing or wrong: then `notes` says why."""
+        """None where the file is wrong: then `notes` says why. None of them where there is no file."""
         if not self._read:
             self._read = True
+            if not os.path.lexists(self.notes.path):
+                self._formulas = {}
+                return self._formulas
             try:
                 self._formulas = load_formulas(self.notes.path)
             except Problems as error:
@@ -76,6 +81,8 @@ def resolve(cell: Cell, path: Path, notes: Notes, library: Library) -> RunPlan |
     if client_model and client_tree and cluster is not None:
         check_bootstrap(client_model.bootstrap, cluster.brokers, client_tree, notes)
     found_steps = steps(tree.get("steps"), cluster, notes)
+    if found is not None and found[1] is not None:
+        note_unconnected(tree.get("steps"), notes)
     draft = _draft(tree, cell, path, cluster, found, found_steps, notes)
     expected = _expectations(tree, draft, found[1] if found else None, found_steps, notes, library)
     if whole is None or draft is None or len(notes.problems) + len(library.notes.problems) > before:

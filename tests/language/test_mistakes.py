@@ -30,6 +30,7 @@ MISTAKES = [
     (("about: A scenario to be changed by tests.", "about:"), "empty-value", "about", "has no value", "write one"),
     (("inject: blackhole,", "inject: error_answer, code: not_leader,"),
      "name", "not_leader", "not spelt as this has to be", "it has to match ^[A-Z][A-Z_]*$"),
+    (("  - {do: connect}\n", ""), "not-connected", "send", "no step before this one connects", "add - {do: connect}"),
     (("about: A", "abuot: A"), "unknown-key", "abuot", "no key `abuot`", "did you mean about?"),
     (("tags: [test]", "tags: [test]\ntags: [again]"), "duplicate-key", "tags", "first on line 4", "remove"),
     ((SETTINGS, "Net.ReadTimeout: 1:30"), "yaml-value", "1:30", "not a time", "write 1m30s"),
@@ -238,6 +239,15 @@ def test_a_mistake_in_formulas_yaml_is_shown_there(tmp_path: Path, changed: Call
     (problem,) = caught.value.problems
     assert (problem.path.name, problem.line, problem.column) == ("formulas.yaml", 7, 18)
     assert "did you mean Net.ReadTimeout?" in report(caught.value)
+
+
+def test_a_formula_without_its_file_is_missed_where_it_is_cited(tmp_path: Path, changed: Callable[..., object]) -> None:
+    text = changed(("2*Net.ReadTimeout", "formula(mine)")).text
+    with pytest.raises(Problems) as caught:
+        loads(text, tmp_path / "a.scenario.yaml")
+    (problem,) = caught.value.problems
+    assert (problem.path.name, problem.line, problem.code) == ("a.scenario.yaml", 13, "unknown-formula")
+    assert problem.message.endswith("is looked for in formulas.yaml beside this file, and there is none")
 
 
 def test_formulas_yaml_of_a_newer_faultlab_is_not_read_on(tmp_path: Path, changed: Callable[..., object]) -> None:
