@@ -66,7 +66,7 @@ def test_words_in_vain_name_the_nearest(tmp_path: Path) -> None:
     with pytest.raises(NotFound, match="called saramma; did you mean sarama"):
         collect(["saramma"], folder=tmp_path)
     (tmp_path / "empty").mkdir()
-    with pytest.raises(NotFound, match=r"no scenario in empty, which is a folder; scenario files end in \.scenario\.yaml"):
+    with pytest.raises(NotFound, match=r"no scenario in empty, which is a folder; scenario files end in"):
         collect(["empty"], folder=tmp_path)
     write_scenario(tmp_path, "mine")
     with pytest.raises(Problems) as caught:
