@@ -13,6 +13,7 @@ import click
 from rich.console import Console
 from rich.text import Text
 
+from cli import named_paths
 from cli.ci import Annotation
 from cli.closing import Closed, document, replay_command, show
 from cli.console import annotate, console, grouped
@@ -53,7 +54,7 @@ OTHERWISE = ", or choose "
 
 CI = (
     click.Option(["--ci"], is_flag=True, help="For CI: groups, annotations, a summary, JUnit XML; nothing moves."),
-    click.Option(["--junit"], type=click.Path(path_type=Path), metavar="FILE", help="Write JUnit XML there too."),
+    click.Option(["--junit"], type=named_paths.FILE, metavar="FILE", help="Write JUnit XML there too."),
 )
 """What a CI system asks of a suite."""
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from cli import named_paths
 from cli.agreeing import Asked, Interrupted, Matrix, exit_of, keep, look_at, measure, shown
 from cli.console import console
 from cli.diagnostics import say_problems
@@ -137,15 +138,13 @@ command = click.Command(
         ),
         click.Option(
             ["--of"],
-            type=click.Path(path_type=Path),
+            type=named_paths.ANY,
             multiple=True,
             metavar="DIR",
             help="Run nothing: compare the runs of these results folders.",
         ),
-        click.Option(["--out"], type=click.Path(path_type=Path), metavar="DIR", help="Folder of the results."),
-        click.Option(
-            ["--write"], type=click.Path(path_type=Path), metavar="FILE", help="Write the matrix as Markdown, too."
-        ),
+        click.Option(["--out"], type=named_paths.ANY, metavar="DIR", help="Folder of the results."),
+        click.Option(["--write"], type=named_paths.FILE, metavar="FILE", help="Write the matrix as Markdown, too."),
         click.Option(["--cells"], type=click.IntRange(min=1), metavar="N", help="At most so many runs side by side."),
         click.Option(["--report"], is_flag=True, help="Write the report too."),
     ],

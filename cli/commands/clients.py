@@ -12,6 +12,7 @@ from pathlib import Path
 import click
 from rich.console import Console
 
+from cli import named_paths
 from cli.asking import seconds
 from cli.console import console
 from cli.errors import Stop
@@ -183,7 +184,7 @@ command = click.Group(
                 ),
                 click.Option(
                     ["--logs"],
-                    type=click.Path(path_type=Path),
+                    type=named_paths.ANY,
                     metavar="DIR",
                     help="Keep the program's stderr there; else below results/, and only where something is not kept.",
                 ),

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from cli import named_paths
 from cli.console import console, summarise
 from cli.exits import Exit
 from cli.gated_sides import nothing_selected, side_at
@@ -44,8 +45,8 @@ command = click.Command(
     callback=compare,
     help=compare.__doc__,
     params=[
-        click.Argument(["first"], type=click.Path(path_type=Path), metavar="A"),
-        click.Argument(["second"], type=click.Path(path_type=Path), metavar="B"),
+        click.Argument(["first"], type=named_paths.ANY, metavar="A"),
+        click.Argument(["second"], type=named_paths.ANY, metavar="B"),
         click.Option(["--only"], multiple=True, metavar="NAME", help="Only scenarios of this name (a pattern too)."),
         click.Option(["--ci"], is_flag=True, help="For CI: no colour, and the same on the page of the job."),
         click.Option(["--all", "all_"], is_flag=True, help="Show every case that differs."),

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from cli import asking
+from cli import asking, named_paths
 from cli.console import console
 from cli.diagnostics import say_problems
 from cli.errors import Stop, say_error
@@ -104,7 +104,7 @@ command = click.Command(
         click.Option(["--budget"], metavar="TIME", help="Which settings keep the time within this, such as 3s."),
         click.Option(
             ["--picture"],
-            type=click.Path(path_type=Path),
+            type=named_paths.ANY,
             metavar="FILE.svg",
             help="Draw it too: the waits of each release and of each claim, on one axis.",
         ),

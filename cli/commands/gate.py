@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from cli import named_paths
 from cli.console import console
 from cli.errors import Stop
 from cli.exits import Exit
@@ -88,13 +89,11 @@ command = click.Command(
         click.Argument(["paths"], nargs=-1, metavar="[PATHS]..."),
         click.Option(
             ["--baseline"],
-            type=click.Path(path_type=Path),
+            type=named_paths.ANY,
             metavar="DIR|FILE",
             help="A results folder, or a file that --update wrote; else faultlab-baseline.json.",
         ),
-        click.Option(
-            ["--current"], type=click.Path(path_type=Path), metavar="DIR", help="What to hold; else the newest results."
-        ),
+        click.Option(["--current"], type=named_paths.ANY, metavar="DIR", help="What to hold; else the newest results."),
         click.Option(["--run"], is_flag=True, help="Run the baseline's suite now, as often as it was run then."),
         click.Option(
             ["--a"], metavar="CMD", help="With --run, --b and PATHS: the program as it was; both are run in turn."
@@ -103,7 +102,7 @@ command = click.Command(
         click.Option(["--repeat"], type=click.IntRange(1, 1000), help="With --run: so many runs of each case."),
         click.Option(
             ["--out"],
-            type=click.Path(path_type=Path),
+            type=named_paths.ANY,
             metavar="DIR",
             help="With --run: folder of the results; else results/<time>-gate.",
         ),
@@ -120,9 +119,7 @@ command = click.Command(
             help="Whether what nobody can tell ends with 2 or 0.",
         ),
         click.Option(["--ci"], is_flag=True, help="For CI: annotations, a summary, groups; nothing moves."),
-        click.Option(
-            ["--junit"], type=click.Path(path_type=Path), metavar="FILE", help="Write the comparison as JUnit XML."
-        ),
+        click.Option(["--junit"], type=named_paths.FILE, metavar="FILE", help="Write the comparison as JUnit XML."),
         click.Option(["--all", "all_"], is_flag=True, help="Show everything that differs."),
         click.Option(["--json"], is_flag=True, help="One JSON document on stdout, progress on stderr."),
     ],

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from cli import named_paths
 from cli.console import console
 from cli.errors import Stop
 from cli.exits import Exit
@@ -54,8 +55,6 @@ command = click.Command(
             required=True,
             help="Language of the program: Python with kafka-python, or Go with Sarama.",
         ),
-        click.Argument(
-            ["folder"], type=click.Path(path_type=Path, file_okay=False), default=Path("my-client"), metavar="[DIR]"
-        ),
+        click.Argument(["folder"], type=named_paths.FOLDER, default=Path("my-client"), metavar="[DIR]"),
     ],
 )

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from cli import named_paths
 from cli.errors import Stop
 from cli.exits import Exit
 from cli.places import RESULTS, newest_first
@@ -52,12 +53,10 @@ command = click.Command(
     params=[
         click.Argument(["run"], metavar="RUN"),
         click.Option(["--group"], is_flag=True, help="All repeats of the run's case, judged together."),
-        click.Option(
-            ["--in", "in_"], type=click.Path(path_type=Path), metavar="DIR", help="The results folder that has the run."
-        ),
+        click.Option(["--in", "in_"], type=named_paths.ANY, metavar="DIR", help="The results folder that has the run."),
         click.Option(
             ["--out"],
-            type=click.Path(path_type=Path),
+            type=named_paths.ANY,
             metavar="DIR",
             help="Folder of the results; else results/<time>.",
         ),

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from cli import named_paths
 from cli.console import console
 from cli.exits import Exit
 from cli.making import make_report
@@ -71,7 +72,7 @@ command = click.Command(
     help=report.__doc__,
     params=[
         click.Argument(["folders"], nargs=-1, required=True, metavar="DIR..."),
-        click.Option(["--out"], type=click.Path(path_type=Path), metavar="DIR", help="Where to; else the first DIR."),
+        click.Option(["--out"], type=named_paths.ANY, metavar="DIR", help="Where to; else the first DIR."),
         click.Option(["--on"], callback=master, metavar="spark://HOST:PORT", help="Work on this Spark cluster."),
         click.Option(
             ["--archive"], metavar="DIR", help="Also keep the records as Parquet files, in a new folder or URI."

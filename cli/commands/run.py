@@ -6,6 +6,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
+from cli import named_paths
 from cli.errors import Stop
 from cli.exits import Exit
 from cli.request import PARAMETERS, Request
@@ -55,13 +56,11 @@ command = click.Command(
         *PARAMETERS,
         click.Option(
             ["--out"],
-            type=click.Path(path_type=Path),
+            type=named_paths.ANY,
             metavar="DIR",
             help="Folder of the results; else results/<time>.",
         ),
-        click.Option(
-            ["--resume"], type=click.Path(path_type=Path), metavar="DIR", help="Go on with an interrupted suite."
-        ),
+        click.Option(["--resume"], type=named_paths.ANY, metavar="DIR", help="Go on with an interrupted suite."),
         click.Option(["--cells"], type=click.IntRange(min=1), metavar="N", help="At most so many runs side by side."),
         click.Option(["--report"], is_flag=True, help="Write the report too."),
         *CI,

@@ -45,7 +45,7 @@ def collect(words: Sequence[str], *, folder: Path) -> tuple[Found, ...]:
     wrong, unknown = Gathered(), list[str]()
     for word in words:
         try:
-            meant = tuple(_meant(word, folder))
+            meant = tuple(_meant(word, folder)) if word else ()
         except Problems as problems:
             wrong.add(problems)
             continue
@@ -85,6 +85,8 @@ def _names(below: Path) -> tuple[str, ...]:
 
 
 def _not_found(word: str, folder: Path) -> NotFound:
+    if not word:
+        return NotFound("an empty word names no scenario", "is a variable not set? `.` is the folder that you are in")
     if (folder / word).is_dir():
         return NotFound(f"there is no scenario in {word}, which is a folder", f"scenario files end in {ENDING}")
     root = _root()

@@ -182,3 +182,27 @@ def test_an_environment_that_nobody_asked_for_is_explained(tmp_path: Path) -> No
     assert "--env" not in done.err.splitlines()[-1]
     asked = faultlab("run", "--env", "sim", "dark.scenario.yaml", cwd=tmp_path / "mine", env=nowhere)
     assert "sim was taken" not in asked.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("run", "--out", ""), "Invalid value for '--out': it is empty: name a path"),
+        (("run", "--junit", ""), "Invalid value for '--junit': it is empty: name a path"),
+        (("run", "--junit", "."), "Invalid value for '--junit': File '.' is a directory."),
+        (("run", "--resume", ""), "Invalid value for '--resume': it is empty: name a path"),
+        (("gate", "--junit", "."), "Invalid value for '--junit': File '.' is a directory."),
+        (("agree", "--write", "."), "Invalid value for '--write': File '.' is a directory."),
+        (("init", ""), "Invalid value for '[DIR]': it is empty: name a path"),
+        (("run", ""), "an empty word names no scenario\n  is a variable not set?"),
+        (("validate", "."), "there is no scenario in ., which is a folder"),
+    ],
+)
+def test_an_empty_path_and_a_folder_for_a_file_are_refused_before_anything_runs(
+    tmp_path: Path, arguments: tuple[str, ...], said: str
+) -> None:
+    """A script leaves an empty word where a variable of its own is not set: it does not mean the folder it is in."""
+    done = faultlab(*arguments, cwd=tmp_path)
+    assert (done.code, done.out) == (4, "")
+    assert said in done.err
+    assert list(tmp_path.iterdir()) == []
