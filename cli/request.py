@@ -14,6 +14,8 @@ from harness.suite.choosing import CHOICES, Choice
 from harness.suite.planning import CLIENTS, Client, Selection
 
 SEED = 7
+LARGEST_SEED = (1 << 63) - 1
+"""What the tables of a report have room for."""
 MOST_REPEATS = 1000
 
 PARAMETERS: tuple[click.Parameter, ...] = (
@@ -25,7 +27,9 @@ PARAMETERS: tuple[click.Parameter, ...] = (
         show_default=True,
         help="Real sockets in namespaces (local), simulated time and network (sim), or local where it can run.",
     ),
-    click.Option(["--seed"], type=click.IntRange(min=0), default=SEED, show_default=True, help="The source of chance."),
+    click.Option(
+        ["--seed"], type=click.IntRange(0, LARGEST_SEED), default=SEED, show_default=True, help="The source of chance."
+    ),
     click.Option(
         ["--repeat"], type=click.IntRange(1, MOST_REPEATS), help="Runs of each case; else as each scenario says."
     ),

@@ -84,6 +84,7 @@ def test_all_mistakes_of_all_files_at_once_for_people_ci_and_programs(tmp_path: 
         (("replay", "7f3a"), "there are no results in results/"),
         (("replay", "7f3a", "--in", "nowhere"), "nowhere is no results folder"),
         (("run", "--resume", "."), ". is no results folder: it has no manifest.json"),
+        (("run", "--seed", str(1 << 63)), "Invalid value for '--seed': 9223372036854775808 is not in the range"),
         (("schema", "runs"), "'runs' is not one of"),
         ((), "Usage: faultlab"),
     ],
