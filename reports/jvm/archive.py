@@ -25,10 +25,12 @@ LARGE = (
     "-XX:+UseParallelGC", "-XX:NewRatio=1", "-XX:InitialRAMPercentage=10",
     "-XX:Tier4InvocationThreshold=50000", "-XX:Tier4MinInvocationThreshold=6000",
     "-XX:Tier4CompileThreshold=150000", "-XX:Tier4BackEdgeThreshold=400000",
+    "-XX:MaxInlineLevel=9", "-XX:InlineSmallCode=1000",
 )  # fmt: skip
 """Records come and go by the million: a heap that begins small is collected again and again until it has grown. The
 optimising compiler waits ten times as long as is its habit: what parses lines is asked for a million times all the
-same, what plans and compiles queries is not, and optimising that takes as long as all the work on the records."""
+same, what plans and compiles queries is not, and optimising that takes as long as all the work on the records. Nor
+does it join as many methods into one, which costs more than it gives within half a minute."""
 FLAGS = (
     "-XX:-UsePerfData", "-XX:MetaspaceSize=256m", "-XX:+ExitOnOutOfMemoryError", "-Xlog:disable",
     "-Xlog:all=error:stderr",
