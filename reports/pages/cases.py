@@ -59,8 +59,8 @@ class Case:
 
     @property
     def replay(self) -> str:
-        """The command that runs its gravest run again."""
-        return f"faultlab replay {self.gravest_run['run_id']}"
+        """The command that shows it again: its gravest run, or all of them where only all together are to blame."""
+        return f"faultlab replay {self.gravest_run['run_id']}{'' if self.guilty else ' --group'}"
 
     @property
     def guilty(self) -> tuple[Row, ...]:

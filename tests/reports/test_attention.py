@@ -174,3 +174,12 @@ def test_tries_are_told_run_by_run_and_runs_without_any_count_as_none() -> None:
     assert quiet is not None
     assert quiet.finding == "Every operation came through at the first try: 1 operation."
     assert attempts_of([], cases, Names.among(cases)) is None
+
+
+def test_a_case_that_only_all_of_its_runs_fail_is_replayed_as_a_whole() -> None:
+    ok = [run(repeat, scenario="luck", verdict="pass", reasons=[]) for repeat in (1, 2)]
+    shared = group_row(**{name: ok[0][name] for name in KEY}, verdict="fail", outcome="failed")
+    (case,) = cases_of(ok, [shared]).values()
+    assert case.replay == f"faultlab replay {ok[0]['run_id']} --group"
+    (alone,) = cases_of([{**ok[0], "verdict": "fail"}, ok[1]], [shared]).values()
+    assert alone.replay == f"faultlab replay {ok[0]['run_id']}"
