@@ -27,7 +27,7 @@ def explanation(found: Explanation, measured: Sequence[Measurement], budget: str
     yield from _head(found)
     yield from _sum(found)
     yield Text()
-    if found.breakdown is not None and found.run.seconds is not None:
+    if found.breakdown is not None and found.run.seconds is not None and (found.terms or not found.agrees):
         shown = found.breakdown
         if found.agrees:  # where the formula ends is where the call ends, give or take what no term accounts for
             shown = replace(shown, predicted_s=shown.measured_s)
@@ -63,7 +63,7 @@ def _sum(found: Explanation) -> Iterator[Text]:
     letters = letters_of(found.breakdown.segments) if found.breakdown is not None else {}
     lead = f"{found.answer.seconds:.3f} s = "
     if not found.terms:
-        yield Text(f"{lead}nothing is waited for", style="bold")
+        yield Text(f"{found.answer.seconds:.3f} s: nothing is waited for", style="bold")
     names = max((len(term.name) for term in found.terms), default=0)
     texts = max((len(term.text) for term in found.terms), default=0)
     counts = max((len(f"{term.count:g}") for term in found.terms), default=0)

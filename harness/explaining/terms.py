@@ -38,7 +38,8 @@ class ExplainedTerm:
 
 
 def explained_terms(situation: Situation, answer: Answer) -> tuple[ExplainedTerm, ...]:
-    """One for each thing waited for, in the order in which the formula first names it; together they are its time."""
+    """One for each thing waited for, in the order in which the formula first names it; together they are its time. A
+    formula that says `0s` names none."""
     plan = situation.plan
     texts = {named.name: named.text for named in plan.settings}
     given = {*plan.given_settings, *(parameter.name for parameter in plan.parameters)}
@@ -56,6 +57,7 @@ def explained_terms(situation: Situation, answer: Answer) -> tuple[ExplainedTerm
             shares=tuple(shares.get(term.text, ())),
         )
         for term in answer.evaluated.terms
+        if term.setting or term.each or term.text in given
     )
 
 
