@@ -77,7 +77,11 @@ def parsed_as(lines: DataFrame, model: type[BaseModel]) -> DataFrame:
 
 
 def objects_of(spark: SparkSession, parts: Sequence[Found], model: type[BaseModel]) -> DataFrame:
-    """Lines as Spark reads JSON by itself: blank ones are skipped, `line` is one that it can make nothing of."""
+    """Lines as Spark reads JSON by itself: blank ones are skipped, `line` is one that it can make nothing of.
+
+    Spark does not look at fields that nobody asks for, whatever is wrong with them: `line` asks for all. A line that is
+    a list counts as what is in it.
+    """
     schema = schema_of(model)
     read = (
         spark.read.schema(StructType([*schema.fields, StructField(UNPARSED, StringType())]))
@@ -85,7 +89,8 @@ def objects_of(spark: SparkSession, parts: Sequence[Found], model: type[BaseMode
         .json([without_glob(part.uri) for _, part in parts])
     )
     whole = F.struct(*[F.col(f"`{name}`") for name in (*schema.fieldNames(), UNPARSED)])
-    return read.select(*place(), F.col(UNPARSED).alias("line"), whole.alias("row"))
+    line = F.when(F.col(UNPARSED).isNotNull() & F.to_json(whole).isNotNull(), F.col(UNPARSED))
+    return read.select(*place(), line.alias("line"), whole.alias("row"))
 
 
 def columns_of(spark: SparkSession, parts: Sequence[Found], model: type[BaseModel]) -> DataFrame:
@@ -105,8 +110,7 @@ def judged_by(parsed: DataFrame, model: type[BaseModel]) -> DataFrame:
         newer if "format" in model.model_fields else "null",
         f"if(row.{UNPARSED} is not null and json_object_keys(line) is null, 'broken JSON', null)",
         complaint(model, "row"),
-        # Spark does not look at fields that nobody asks for: whatever their type is, it would be right.
-        f"if(row.{UNPARSED} is not null and to_json(struct(row.*)) is not null, 'a field has the wrong type', null)",
+        f"if(row.{UNPARSED} is not null, 'a field has the wrong type', null)",
     ]
     judged = parsed.withColumn(REASON, F.expr(f"coalesce({', '.join(reasons)})"))
     excerpt = F.when(F.col(REASON).isNotNull(), F.substring("line", 1, EXCERPT_CHARACTERS))

@@ -40,8 +40,9 @@ CAUSE = re.compile(r"^Caused by: [\w.$]+: (.+)$", re.MULTILINE)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Records:
     """`runs`: one row per run, its last try. `tries`: one row per try of these runs; `lines`: folder, run and attempt
-    of every line. `timed`: of the events of the last tries those that tell when something began or ended, `spans` what
-    took time. `groups`, `agreement`: what was said of runs together. `quarantined`: what could not be read."""
+    of every line. `spans`: what took time in every try. `timed`: of the events of the last tries those that tell when
+    something began or ended. `groups`, `agreement`: what was said of runs together. `quarantined`: what could not be
+    read."""
 
     spark: SparkSession
     size: Size
@@ -79,7 +80,7 @@ def read_folders(spark: SparkSession, folders: Sequence[Folder], size: Size = Si
     lines = read[RUNS].records
     tries = lines.where(F.col(SUITE) == F.col(LAST)).drop(LAST)
     runs = tries.where(F.col(RANK) == 1).drop(RANK)
-    pairs = read[EVENTS].records.transform(of_runs, runs)
+    pairs = read[EVENTS].records
     unread = [(suite, part, reason) for suite, folder in enumerate(folders) for part, reason in folder.unread]
     aside = [one for reading in read.values() for one in reading.aside]
     return Records(
@@ -89,7 +90,7 @@ def read_folders(spark: SparkSession, folders: Sequence[Folder], size: Size = Si
         runs=runs,
         tries=tries.drop(RANK),
         lines=lines.select(SUITE, "run_id", "attempt"),
-        timed=pairs.transform(ends_of),
+        timed=pairs.transform(of_runs, runs).transform(ends_of),
         spans=pairs.transform(spans_of),
         groups=read[GROUPS].records,
         agreement=read[AGREEMENT].records,
@@ -127,22 +128,20 @@ def read_kind(spark: SparkSession, folders: Sequence[Folder], kind: str, size: S
 
 
 def read_through(spark: SparkSession, parts: Sequence[Found], kind: str, size: Size) -> Reading:
-    """Many records are read the fast way, and once more line by line where there is something to tell."""
+    """Records are made ready as they are read, many of them the fast way; and once more, line by line, where there is
+    something to tell of a line."""
     model, fit, ready = MODELS[kind], FIT.get(kind, unchanged), READY.get(kind, unchanged)
-    if size is Size.LARGE:
-        in_one_go = read_records(spark, parts, model, in_one_go=True).transform(fit).drop(FILE, BLOCK, PLACE, EXCERPT)
-        quick, bad = kept(spark, in_one_go.transform(ready), size)
-        if not bad:
-            return Reading(records=quick.drop(REASON), parts=parts)
-        quick.unpersist()
-    judged, bad = kept(spark, read_records(spark, parts, model).transform(fit), size)
+    found = read_records(spark, parts, model, in_one_go=size is Size.LARGE).transform(fit)
+    made, bad = kept(spark, found.drop(FILE, BLOCK, PLACE, EXCERPT).transform(ready), size)
+    if not bad:
+        return Reading(records=made.drop(REASON), parts=parts)
+    made.unpersist()
+    judged, _ = kept(spark, read_records(spark, parts, model).transform(fit), size)
     records = judged.where(F.col(REASON).isNull()).drop(FILE, BLOCK, PLACE, EXCERPT)
     if kind in READY:
         records, _ = kept(spark, records.transform(ready), size)
-    reading = Reading(records=records.drop(REASON), parts=parts)
-    if bad:
-        reading.aside.append(judged.transform(bad_rows).transform(numbered, spark, parts))
-    return reading
+    told = judged.transform(bad_rows).transform(numbered, spark, parts)
+    return Reading(records=records.drop(REASON), aside=[told], parts=parts)
 
 
 def unchanged(rows: DataFrame) -> DataFrame:

@@ -4,7 +4,7 @@ import pyspark.sql.functions as F  # noqa: N812
 from pyspark.sql import DataFrame
 
 from reports.ingest.records import Records
-from reports.ingest.spans import RUN
+from reports.ingest.spans import RUN, TRY
 from reports.tables.base import Table
 from reports.tables.cases import CASE, with_case
 
@@ -23,7 +23,7 @@ def with_outcome(spans: DataFrame) -> DataFrame:
     outcome = F.when(F.col("seen"), "seen on the wire").when(F.col("ended_ns").isNull(), "unended").otherwise(ended)
     own = F.col("operation").alias("own")
     return spans.select(
-        *RUN, F.col("what").alias("tried"), own, "began_ns", "ended_ns", outcome.alias("outcome"), "error"
+        *TRY, F.col("what").alias("tried"), own, "began_ns", "ended_ns", outcome.alias("outcome"), "error"
     )
 
 
@@ -33,9 +33,9 @@ def of_runs(runs: DataFrame, tried: DataFrame) -> DataFrame:
         "operations",
         lambda one: (one["started_ns"] <= F.col("began_ns")) & (F.col("began_ns") < one["ended_ns"]),
     )
-    told = runs.select(*CASE, *RUN, "repeat", "verdict", "operations")
+    told = runs.select(*CASE, *TRY, "repeat", "verdict", "operations")
     return (
-        tried.join(F.broadcast(told), on=list(RUN), how="inner")
+        tried.join(F.broadcast(told), on=list(TRY), how="inner")
         .withColumn("operation", F.coalesce("own", F.get(during, F.lit(0))["alias"]))
         .withColumn("took_ns", F.col("ended_ns") - F.col("began_ns"))
     )

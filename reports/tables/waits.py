@@ -4,7 +4,7 @@ import pyspark.sql.functions as F  # noqa: N812
 from pyspark.sql import DataFrame
 
 from reports.ingest.records import Records
-from reports.ingest.spans import RUN
+from reports.ingest.spans import RUN, TRY
 from reports.tables.base import Table
 from reports.tables.cases import CASE, conclusive, with_case
 
@@ -24,10 +24,10 @@ def one_row_per_operation(runs: DataFrame) -> DataFrame:
     """Operations of runs that tested something; `open` is the operation's own time."""
     return (
         runs.where(conclusive(F.col("verdict")))
-        .select(*CASE, *RUN, F.explode("operations").alias("open"))
+        .select(*CASE, *TRY, F.explode("operations").alias("open"))
         .select(
             *CASE,
-            *RUN,
+            *TRY,
             F.col("open.alias").alias("operation"),
             F.col("open.started_ns").alias("from_ns"),
             F.col("open.ended_ns").alias("to_ns"),
@@ -38,7 +38,7 @@ def one_row_per_operation(runs: DataFrame) -> DataFrame:
 def with_waits_inside(operations: DataFrame, every_wait: DataFrame) -> DataFrame:
     """Waits that began or ended during the operation, cut to it. One that spans all of it is a timer of its own."""
     narrow = every_wait.select(
-        *RUN,
+        *TRY,
         F.col("waiting_on").alias("setting"),
         "began_ns",
         F.coalesce("ended_ns", F.lit(2**62)).alias("ended_ns"),
@@ -48,7 +48,7 @@ def with_waits_inside(operations: DataFrame, every_wait: DataFrame) -> DataFrame
     ended = (F.col("ended_ns") > F.col("from_ns")) & (F.col("ended_ns") <= F.col("to_ns"))
     cut_ns = F.least("ended_ns", "to_ns") - F.greatest("began_ns", "from_ns")
     return (
-        narrow.join(F.broadcast(operations), on=list(RUN), how="inner")
+        narrow.join(F.broadcast(operations), on=list(TRY), how="inner")
         .where(began | ended)
         .withColumn("cut_ns", cut_ns)
     )
