@@ -26,9 +26,9 @@ from pyspark.sql import Column, DataFrame, Window
 
 from bench._multiplied import multiply, simulated
 from harness.records.event import EventRecord
-from reports.ingest.keeping import Size
 from reports.ingest.lines import REASON, SUITE
 from reports.ingest.schemas import schema_of
+from reports.ingest.size import Size
 from reports.ingest.spans import SAME, pairs_of, spans_of
 from reports.jvm.archive import archive_for
 from reports.jvm.runtime import find_java

@@ -1,7 +1,8 @@
 """Making a report in a Spark that is there: records in, tables and a page out."""
 
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
@@ -19,8 +20,8 @@ from reports.comma import write_csv
 from reports.errors import NothingToReport
 from reports.ingest.filesystems import LocalFiles
 from reports.ingest.folders import Folder, find
-from reports.ingest.keeping import Size
 from reports.ingest.records import Records, read_folders
+from reports.ingest.size import Size
 from reports.junit import write_junit_of
 from reports.pages.cases import cases_of
 from reports.pages.choice import Choice, choose
@@ -36,8 +37,10 @@ Progress = Callable[[str], None]
 Rows = list[dict[str, Any]]
 Timelines = list[tuple[Choice, Timeline]]
 SIDE_BY_SIDE = 4
+FIRST = ("runs", "recovery", "timeouts")
+"""The time lines wait for the runs; the other two take longest to plan."""
 
-__all__ = ["Made", "collected", "compile_templates", "make_report", "report_of"]
+__all__ = ["Made", "compile_templates", "make_report", "report_of", "side_by_side"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,45 +74,58 @@ def report_of(
     progress(f"reading the records{many}")
     records = read_folders(spark, folders, size)
     progress(f"tables: {', '.join(table.name for table in every_table())}; time lines")
-    made, timelines = collected(records)
-    tables, rows = {name: one.table for name, one in made.items()}, {name: one.rows for name, one in made.items()}
-    if not rows["runs"]:
-        raise nothing_readable(folders, rows["quarantined"])
+    folder = out / "report"
+    with side_by_side(records) as (made, timelines):
+        if not made["runs"].result().rows:
+            raise nothing_readable(folders, made["quarantined"].result().rows)
+        folder.mkdir(parents=True, exist_ok=True)
+        junit, left_out = write_junit_of([one.name for one in folders], folder / "junit.xml")
+        files = written(made, folder)
+        drawn = timelines.result()
+    rows = {table.name: made[table.name].result().rows for table in every_table()}
     if archive is not None:
         progress(f"archive: {archive}")
         write_archive(records, archive)
     progress("writing")
     manifests = [manifest for folder in folders for manifest in folder.manifests]
-    page = page_of(rows, manifests, rows["quarantined"], timelines)
-    folder = out / "report"
-    folder.mkdir(parents=True, exist_ok=True)
-    junit, left_out = write_junit_of([one.name for one in folders], folder / "junit.xml")
+    page = page_of(rows, manifests, rows["quarantined"], drawn)
     return ReportResult(
         junit=junit,
         page=write_page(page, out / "report.html"),
         markdown=write_markdown(page, folder / "timeouts.md"),
-        tables={name: write_parquet(table, folder / f"{name}.parquet") for name, table in tables.items()},
-        csv={name: write_csv(table, folder / f"{name}.csv") for name, table in tables.items()},
+        tables={name: parquet for name, (parquet, _) in files.items()},
+        csv={name: comma for name, (_, comma) in files.items()},
         quarantined=len(rows["quarantined"]),
-        runs=tables["runs"].num_rows,
+        runs=len(rows["runs"]),
         remarks=(*remarks_on(folders, rows["folders"]), *left_out),
         seconds=perf_counter() - began_s,
     )
 
 
-def collected(records: Records) -> tuple[dict[str, Made], Timelines]:
-    """The tables, each in its order, and the chosen runs with their time lines.
+@contextmanager
+def side_by_side(records: Records) -> Iterator[tuple[dict[str, Future[Made]], Future[Timelines]]]:
+    """The tables, each in its order, and the chosen runs with their time lines, as they come.
 
-    Side by side, because planning a small query is most of its work; the runs first, because time lines wait for them.
+    Planning a small query is most of its work, and one thread plans one at a time.
     """
     pool = ThreadPoolExecutor(max_workers=SIDE_BY_SIDE)
     try:
-        first_the_runs = sorted(every_table(), key=lambda table: table.name != "runs")
-        made = {table.name: pool.submit(made_of, table, records) for table in first_the_runs}
-        timelines = pool.submit(timelines_of, records, made["runs"].result().rows)
-        return {table.name: made[table.name].result() for table in every_table()}, timelines.result()
+        ordered = sorted(every_table(), key=lambda table: table.name not in FIRST)
+        made = {table.name: pool.submit(made_of, table, records) for table in ordered}
+        yield made, pool.submit(lambda: timelines_of(records, made["runs"].result().rows))
     finally:
         pool.shutdown(wait=False, cancel_futures=True)  # an interruption must not wait for what is under way
+
+
+def written(made: Mapping[str, Future[Made]], folder: Path) -> dict[str, tuple[Path, Path]]:
+    """Each table as Parquet and CSV, as soon as it is there: Spark works on the others meanwhile."""
+    names = {one: name for name, one in made.items()}
+    files = {}
+    for one in as_completed(names):
+        name, table = names[one], one.result().table
+        parquet = write_parquet(table, folder / f"{name}.parquet")
+        files[name] = parquet, write_csv(table, folder / f"{name}.csv")
+    return {table.name: files[table.name] for table in every_table()}
 
 
 def made_of(table: Table, records: Records) -> Made:

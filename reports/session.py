@@ -12,24 +12,22 @@ import signal
 import socket
 import sys
 import tempfile
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from enum import Enum
 from pathlib import Path
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
 from py4j.protocol import Py4JError  # type: ignore[import-untyped]
-from pyspark import SparkConf, SparkContext
-from pyspark.sql import SparkSession
 
 from reports.errors import JavaFailed
 from reports.ingest.filesystems import is_uri
 from reports.ingest.folders import Folder
-from reports.ingest.keeping import Size
+from reports.ingest.size import Size
 from reports.jvm.archive import FLAGS, LARGE, SMALL, Archive, spark_home
-from reports.jvm.members import remember_members
 from reports.jvm.process import JavaProcess, NotStarted, start_java
 from reports.jvm.shim import home_for_spark
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 LOOPBACK = "127.0.0.1"
 
@@ -69,13 +67,6 @@ MASTER = re.compile(r"spark://([^:,/]+):(\d+)$")
 REACH_TIMEOUT_S = 5.0
 
 
-class Ending(Enum):
-    """How Java ends: by itself, which takes it a second, or killed."""
-
-    IN_ORDER = "in order"
-    AT_ONCE = "at once"
-
-
 def size_for(folders: Sequence[Folder], names: Sequence[str], *, on: str | None) -> Size:
     """Nobody knows how much there is behind a URI before Java runs: it is taken for much."""
     much = sum(folder.size_bytes for folder in folders) > LARGE_BYTES
@@ -92,7 +83,7 @@ def spark_session(
     settings: Mapping[str, str] | None = None,
     make_archive: Path | None = None,
     meanwhile: Callable[[], None] | None = None,
-) -> Iterator[SparkSession]:
+) -> Iterator["SparkSession"]:
     """A session for the length of a `with` block, fit for records of a size; `work` takes its temporary files.
 
     `on` is the master of a cluster, `spark://host:port`; `settings` are added to ours, or stand in their place. A
@@ -101,7 +92,7 @@ def spark_session(
 
     Raises JavaFailed with Java's own words where Spark does not start, or fails at its work.
     """
-    active = SparkSession.getActiveSession()
+    active = session_there()
     if active is not None:
         yield active
         return
@@ -119,9 +110,9 @@ def spark_session(
             **java_options(archive, make_archive, size, work),
             **(settings or {}),
         }
-        java, context = start(archive, every, work, log, address, meanwhile)
+        java, spark = start(archive, every, work, log, address, meanwhile)
         try:
-            yield SparkSession(context)
+            yield spark
         except (Py4JError, ConnectionError) as error:
             raise JavaFailed(
                 f"Spark failed on {archive.java}: {last_words(log) or first_line(error)}",
@@ -131,8 +122,19 @@ def spark_session(
             java.kill()
             raise
         finally:
+            from reports.connection import Ending, stop
+
             # On this machine Java has nothing to hand over: it would only tidy up what is removed with its folder.
-            stop(java, context, ending=Ending.AT_ONCE if not (on or settings or make_archive) else Ending.IN_ORDER)
+            stop(java, spark, ending=Ending.AT_ONCE if not (on or settings or make_archive) else Ending.IN_ORDER)
+
+
+def session_there() -> "SparkSession | None":
+    """The one that this process has already. There is none where nobody has imported PySpark, which takes its time."""
+    if "pyspark.sql" not in sys.modules:
+        return None
+    from pyspark.sql import SparkSession
+
+    return SparkSession.getActiveSession()
 
 
 def address_towards(master: str) -> str:
@@ -163,12 +165,14 @@ def start(
     log: IO[bytes],
     address: str,
     meanwhile: Callable[[], None] | None,
-) -> tuple[JavaProcess, SparkContext]:
+) -> tuple[JavaProcess, "SparkSession"]:
     on_interrupt = signal.getsignal(signal.SIGINT)
     java = None
     try:
         with surroundings(archive, work, address):
             java = start_java(spark_home(), settings, os.environ, log, meanwhile=meanwhile)
+            from reports.connection import connected
+
             return java, connected(java, settings)
     except (NotStarted, Py4JError, ConnectionError) as error:
         raise JavaFailed(
@@ -183,41 +187,6 @@ def start(
         if isinstance(on_interrupt, signal.Handlers) or callable(on_interrupt):
             with contextlib.suppress(ValueError):  # only the main thread may, and only there Spark replaced it
                 signal.signal(signal.SIGINT, on_interrupt)
-
-
-def connected(java: JavaProcess, settings: Mapping[str, str]) -> SparkContext:
-    os.environ.update(PYSPARK_GATEWAY_PORT=str(java.port), PYSPARK_GATEWAY_SECRET=java.secret)
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="PySpark does not yet fully support pandas")
-        context = SparkContext(conf=SparkConf(loadDefaults=False).setAll([*settings.items()]))
-    # Java ends with the report: what Python forgets need not be told to it, object by object.
-    assert context._gateway is not None
-    context._gateway._gateway_client.gateway_property.enable_memory_management = False
-    remember_members(context._jvm)
-    return context
-
-
-def stop(java: JavaProcess, context: SparkContext, *, ending: Ending) -> None:
-    """End Spark and its Java, and wait for it: nothing outlives the report."""
-    gateway = context._gateway
-    try:
-        if ending is Ending.AT_ONCE:
-            context._accumulatorServer.handle_error = lambda *_: None  # type: ignore[method-assign]  # loses its Java
-            java.kill()
-        # A Java that died has nothing left to stop.
-        with contextlib.suppress(Py4JError, OSError), warnings.catch_warnings(action="ignore"):
-            context.stop()
-        if gateway is not None:
-            with contextlib.suppress(Py4JError, OSError):
-                gateway.shutdown()
-        java.end()
-    except BaseException:
-        java.kill()
-        raise
-    finally:
-        SparkContext._active_spark_context = None
-        SparkContext._gateway = None
-        SparkContext._jvm = None
 
 
 def places(work: Path) -> Mapping[str, str]:

@@ -10,12 +10,14 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]
-from pyspark.sql import SparkSession
 
 from reports.errors import NothingToReport
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 SCHEME = re.compile(r"^[A-Za-z][A-Za-z0-9+.-]*:/")
 GLOB = re.compile(r"([{}\[\]*?\\])")
@@ -102,7 +104,7 @@ class LocalFiles:
 class HadoopFiles:
     """Folders behind URIs, by Hadoop's file systems in a running Spark."""
 
-    def __init__(self, spark: SparkSession) -> None:
+    def __init__(self, spark: "SparkSession") -> None:
         self._jvm: Any = spark._jvm
         self._settings: Any = spark._jsc.hadoopConfiguration()
 

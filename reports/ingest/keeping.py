@@ -4,20 +4,12 @@ Few records travel through Arrow: Spark's own cache compiles code for each of th
 where they are, in Spark's cache, on a cluster too.
 """
 
-from enum import Enum
-
 import pyspark.sql.functions as F  # noqa: N812
 from pyspark import StorageLevel
 from pyspark.sql import DataFrame, SparkSession
 
 from reports.ingest.lines import REASON
-
-
-class Size(Enum):
-    """How much there is to read: what it is read with follows from it."""
-
-    SMALL = "small"
-    LARGE = "large"
+from reports.ingest.size import Size
 
 
 def kept(spark: SparkSession, rows: DataFrame, size: Size) -> tuple[DataFrame, int]:

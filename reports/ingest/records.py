@@ -19,10 +19,11 @@ from harness.records.folder import AGREEMENT, EVENTS, GROUPS, RUNS
 from harness.records.group import GroupRecord
 from harness.records.run import RunRecord
 from reports.ingest.folders import Folder, Part
-from reports.ingest.keeping import Size, kept
+from reports.ingest.keeping import kept
 from reports.ingest.lines import BLOCK, EXCERPT, FILE, PLACE, REASON, SUITE, Found, read_records, spark_uri
 from reports.ingest.quarantine import bad_rows, numbered, whole_files
 from reports.ingest.schemas import schema_of
+from reports.ingest.size import Size
 from reports.ingest.spans import KINDS, TRY, ends_of, pairs_of, spans_of
 
 MODELS: dict[str, type[BaseModel]] = {

@@ -14,8 +14,8 @@ from harness.records.event import EventRecord
 from harness.records.run import Judged, LabErrorRecord, Measure, RunRecord
 from reports.ingest.filesystems import LocalFiles
 from reports.ingest.folders import find
-from reports.ingest.keeping import Size
 from reports.ingest.records import Records, read_folders
+from reports.ingest.size import Size
 from reports.jvm.archive import archive_for
 from reports.jvm.rehearsal import Blackhole, Trace, write_lines, write_suite
 from reports.jvm.runtime import find_java

@@ -14,7 +14,7 @@ from urllib.request import urlopen
 import pytest
 
 from harness.records.run import RunRecord
-from reports.ingest.keeping import Size
+from reports.ingest.size import Size
 from reports.jvm.archive import archive_for, spark_home
 from reports.jvm.process import bound_to_parent
 from reports.jvm.rehearsal import Blackhole, write_suite

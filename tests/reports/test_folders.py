@@ -13,10 +13,10 @@ import reports
 from reports.errors import NoSuchFolder, NothingToReport
 from reports.ingest.filesystems import HadoopFiles, LocalFiles
 from reports.ingest.folders import find
-from reports.ingest.keeping import Size
 from reports.ingest.records import Records
+from reports.ingest.size import Size
 from reports.jvm.rehearsal import Blackhole, write_suite
-from reports.making import collected
+from reports.making import side_by_side
 from reports.remarks import remarks_on
 from reports.tables.folders import folders as folders_table
 
@@ -155,7 +155,9 @@ def test_folders_that_are_not_over_are_told(read: Callable[..., Records], nightl
 
 @pytest.mark.spark
 def test_tables_of_few_and_of_many_records_are_the_same(read: Callable[..., Records], nightly: Path) -> None:
-
-    (few, _), (many, _) = (collected(read(f"{nightly}/2026*", size=size)) for size in Size)
-    for name, table in few.items():
-        assert table.table.equals(many[name].table), name
+    with (
+        side_by_side(read(f"{nightly}/2026*", size=Size.SMALL)) as (few, _),
+        side_by_side(read(f"{nightly}/2026*", size=Size.LARGE)) as (many, _),
+    ):
+        for name, table in few.items():
+            assert table.result().table.equals(many[name].result().table), name

@@ -11,9 +11,9 @@ from pyspark.sql import SparkSession
 from harness.records.run import RunRecord
 from reports.ingest.filesystems import LocalFiles
 from reports.ingest.folders import find
-from reports.ingest.keeping import Size
 from reports.ingest.lines import REASON, read_records
 from reports.ingest.records import Records
+from reports.ingest.size import Size
 from reports.jvm.rehearsal import Blackhole, write_lines, write_suite
 
 pytestmark = pytest.mark.spark
