@@ -49,7 +49,9 @@ def write_report(asked: Asked, *, progress: Progress) -> ReportResult:
         raise NothingToReport("no results folder was named", "name a folder that `faultlab run` wrote")
     found = {text: find([text], LocalFiles()) for text in asked.folders if not is_uri(text)}
     target = asked.target if asked.out or is_uri(asked.folders[0]) else Path(found[asked.folders[0]][0].name)
-    size = size_for([folder for own in found.values() for folder in own], asked.folders, on=asked.on)
+    here = [folder for own in found.values() for folder in own]
+    size = size_for(here, asked.folders, on=asked.on)
+    size_bytes = sum(folder.size_bytes for folder in here) if len(found) == len(set(asked.folders)) else None
     java = find_java()
     archive = archive_for(java)
     without = f", {archive.lacking}" if archive.lacking else ""
@@ -57,7 +59,13 @@ def write_report(asked: Asked, *, progress: Progress) -> ReportResult:
     work = target / "report" / ".work"
     try:
         with spark_session(
-            archive, work, size=size, on=asked.on, settings=asked.settings, meanwhile=get_ready
+            archive,
+            work,
+            size=size,
+            size_bytes=size_bytes,
+            on=asked.on,
+            settings=asked.settings,
+            meanwhile=get_ready,
         ) as spark:
             from reports.making import report_of
 

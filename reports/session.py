@@ -30,10 +30,12 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 LOOPBACK = "127.0.0.1"
+CORES = 2
+"""What a report takes of this machine."""
 
 SETTINGS = {
     "spark.app.name": "faultlab report",
-    "spark.master": "local[2]",
+    "spark.master": f"local[{CORES}]",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.log.level": "ERROR",
@@ -58,10 +60,11 @@ SMALL_SETTINGS = {
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
 }
 LARGE_SETTINGS = {
-    "spark.sql.shuffle.partitions": "4",
     "spark.sql.objectHashAggregate.sortBased.fallbackThreshold": "1000000",
 }
 CLUSTER_SETTINGS = {"spark.sql.adaptive.enabled": "true", "spark.sql.shuffle.partitions": "64"}
+PARTITION_BYTES = 256 * 2**20
+"""So much in lines is grouped at a time: on either core, within MOST_MEMORY_BYTES."""
 MOST_MEMORY_BYTES = 4 * 2**30
 MASTER = re.compile(r"spark://([^:,/]+):(\d+)$")
 REACH_TIMEOUT_S = 5.0
@@ -79,6 +82,7 @@ def spark_session(
     work: Path,
     *,
     size: Size = Size.SMALL,
+    size_bytes: int | None = None,
     on: str | None = None,
     settings: Mapping[str, str] | None = None,
     make_archive: Path | None = None,
@@ -86,9 +90,9 @@ def spark_session(
 ) -> Iterator["SparkSession"]:
     """A session for the length of a `with` block, fit for records of a size; `work` takes its temporary files.
 
-    `on` is the master of a cluster, `spark://host:port`; `settings` are added to ours, or stand in their place. A
-    session that the process already has is lent, not stopped. `make_archive` makes Java write its class archive to
-    that file when it ends. `meanwhile` is done while Java starts.
+    `size_bytes` is how much of them there is, where that is known. `on` is the master of a cluster, `spark://host:port`;
+    `settings` are added to ours, or stand in their place. A session that the process already has is lent, not stopped.
+    `make_archive` makes Java write its class archive to that file when it ends. `meanwhile` is done while Java starts.
 
     Raises JavaFailed with Java's own words where Spark does not start, or fails at its work.
     """
@@ -99,7 +103,7 @@ def spark_session(
     address = LOOPBACK if on is None else address_towards(on)
     work.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryFile("w+b") as log, without_py4j_log():
-        fit = {Size.SMALL: SMALL_SETTINGS, Size.LARGE: {**LARGE_SETTINGS, "spark.driver.memory": driver_memory()}}[size]
+        fit = SMALL_SETTINGS if size is Size.SMALL else large_settings(size_bytes)
         every = {
             **SETTINGS,
             **fit,
@@ -150,6 +154,16 @@ def address_towards(master: str) -> str:
             f"no Spark master answers at {master}: {error.strerror or error}",
             "start it, name another with --on, or leave --on out: a report needs no cluster",
         ) from error
+
+
+def large_settings(size_bytes: int | None) -> Mapping[str, str]:
+    """A task groups no more than fits into memory, and there are no more tasks than that takes: each is planned."""
+    partitions = 2 * CORES if size_bytes is None else max(CORES, -(-size_bytes // PARTITION_BYTES))
+    return {
+        **LARGE_SETTINGS,
+        "spark.sql.shuffle.partitions": str(partitions),
+        "spark.driver.memory": driver_memory(),
+    }
 
 
 def driver_memory() -> str:

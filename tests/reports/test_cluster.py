@@ -20,7 +20,7 @@ from reports.jvm.process import bound_to_parent
 from reports.jvm.rehearsal import Blackhole, write_suite
 from reports.jvm.runtime import find_java
 from reports.jvm.shim import home_for_spark
-from reports.session import size_for
+from reports.session import large_settings, size_for
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.timeout(600)]
 DEPLOY = "org.apache.spark.deploy"
@@ -127,3 +127,11 @@ def test_few_records_are_large_for_a_cluster() -> None:
     assert size_for([], ["results/x"], on="spark://127.0.0.1:7077") is Size.LARGE
     assert size_for([], ["s3a://bucket/x"], on=None) is Size.LARGE
     assert size_for([], ["results/x"], on=None) is Size.SMALL
+
+
+def test_as_many_tasks_as_memory_asks_for_and_no_core_without() -> None:
+
+    def tasks(size_bytes: int | None) -> str:
+        return large_settings(size_bytes)["spark.sql.shuffle.partitions"]
+
+    assert [tasks(size) for size in (50 * 2**20, 2**29, 2**29 + 1, 10 * 2**30, None)] == ["2", "2", "3", "40", "4"]
