@@ -1,6 +1,8 @@
 """The entry point: finds commands, and turns whatever goes wrong into one message and an exit code."""
 
+import atexit
 import errno
+import gc
 import importlib
 import io
 import os
@@ -59,6 +61,7 @@ def faultlab() -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command. The exit code, for `sys.exit`."""
+    atexit.register(gc.freeze)  # what is left then goes with the process: it need not be searched for garbage
     _open_closed_streams()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
