@@ -87,7 +87,7 @@ def report_of(
         progress(f"archive: {archive}")
         write_archive(records, archive)
     progress("writing")
-    manifests = [manifest for folder in folders for manifest in folder.manifests]
+    manifests = [manifest for one in folders for manifest in one.manifests]
     page = page_of(rows, manifests, rows["quarantined"], drawn)
     return ReportResult(
         junit=junit,
