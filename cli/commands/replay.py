@@ -9,6 +9,7 @@ from cli.errors import Stop
 from cli.exits import Exit
 from cli.places import RESULTS, newest_first
 from cli.session import CI, Manner, again
+from cli.show.figures import many
 from harness.records.folder import ResultsUnreadable
 from harness.records.reader import Results, read
 
@@ -42,7 +43,7 @@ def _holding(prefix: str, folder: Path | None) -> Results:
             return results
     if not looked_in:
         raise Stop(f"there are no results in {RESULTS}/", "name a results folder with --in, or run a suite first")
-    where = str(folder) if folder is not None else f"the {len(looked_in)} suites in {RESULTS}/"
+    where = str(folder) if folder is not None else f"the {many(len(looked_in), 'suite')} in {RESULTS}/"
     raise Stop(f"no run in {where} begins with {prefix}", "name another results folder with --in")
 
 

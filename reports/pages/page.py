@@ -2,11 +2,12 @@
 
 import base64
 import hashlib
+import re
 from functools import cache
 from pathlib import Path
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from reports import figures
 from reports.charts.heat import legend
@@ -17,6 +18,7 @@ from reports.pages.view import Page
 
 STYLES = ("base.css", "tables.css", "pictures.css", "line.css", "print.css")
 SCRIPT = "page.js"
+JOINTS = re.compile(r"([._])")
 
 
 @cache
@@ -43,8 +45,8 @@ def compile_templates() -> None:
 
 
 def breakable(text: str) -> Markup:
-    """Lets a long dotted name break after a dot. The text itself is escaped."""
-    return Markup(".<wbr>").join(text.split("."))
+    """Lets a long name break after a dot or a low line. The text itself is escaped."""
+    return Markup(JOINTS.sub(r"\1<wbr>", str(escape(text))))  # noqa: S704 - escaped, and no entity has either
 
 
 def source(name: str) -> Markup:

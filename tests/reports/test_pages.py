@@ -10,6 +10,7 @@ from reports.pages.attention import tally
 from reports.pages.cases import Case, told_once
 from reports.pages.choice import ANY, FAILED, MOST_FAILED, REPRESENTATIVE, choose
 from reports.pages.markdown import code, line, text, within
+from reports.pages.page import breakable
 from reports.pages.summary import headline
 from reports.pages.times import parameters_of
 from reports.result import ReportResult
@@ -152,3 +153,10 @@ def test_markdown_that_is_too_long_says_what_it_leaves_out() -> None:
 
 def test_a_name_that_begins_like_code_is_still_text() -> None:
     assert line(["`<b>x</b>`", code("a*b")]) == r"| \`&lt;b&gt;x&lt;/b&gt;\` | `a*b` |"
+
+
+def test_a_long_name_breaks_between_its_words_and_stays_text() -> None:
+
+    assert breakable("slow_answer") == "slow_<wbr>answer"
+    assert breakable("Net.<b>.O'x") == "Net.<wbr>&lt;b&gt;.<wbr>O&#39;x"
+    assert breakable("") == ""
