@@ -22,7 +22,8 @@ from reports.errors import JavaFailed
 from reports.ingest.filesystems import is_uri
 from reports.ingest.folders import Folder
 from reports.ingest.size import Size
-from reports.jvm.archive import FLAGS, LARGE, SMALL, Archive, spark_home
+from reports.jvm.archive import Archive, spark_home
+from reports.jvm.flags import flags_for
 from reports.jvm.process import JavaProcess, NotStarted, start_java
 from reports.jvm.shim import home_for_spark
 
@@ -208,8 +209,7 @@ def places(work: Path) -> Mapping[str, str]:
 
 
 def java_options(archive: Archive, make_archive: Path | None, size: Size, work: Path) -> Mapping[str, str]:
-    # What Spark and its libraries put into Java's temporary folder lies there for ever if Java is killed.
-    flags = [*(LARGE if size is Size.LARGE else SMALL), *FLAGS, f"-Djava.io.tmpdir={work.absolute()}"]
+    flags = [*flags_for(size, work)]
     if make_archive is not None:
         flags.append(archive.make_flag(make_archive))
     else:

@@ -17,6 +17,6 @@ def kept(spark: SparkSession, rows: DataFrame, size: Size) -> tuple[DataFrame, i
     if size is Size.SMALL:
         table = rows.toArrow()
         return spark.createDataFrame(table, rows.schema), table.num_rows - table[REASON].null_count
-    held = rows.persist(StorageLevel.MEMORY_AND_DISK)
+    held = rows.persist(StorageLevel.MEMORY_AND_DISK_DESER)
     [(found,)] = held.agg(F.count(REASON)).collect()
     return held, found

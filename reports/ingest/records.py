@@ -18,6 +18,7 @@ from harness.records.event import EventRecord
 from harness.records.folder import AGREEMENT, EVENTS, GROUPS, RUNS
 from harness.records.group import GroupRecord
 from harness.records.run import RunRecord
+from reports.ingest.cases import with_case
 from reports.ingest.folders import Folder, Part
 from reports.ingest.keeping import kept
 from reports.ingest.lines import BLOCK, EXCERPT, FILE, PLACE, REASON, SUITE, Found, read_records, spark_uri
@@ -43,7 +44,7 @@ class Records:
     """`runs`: one row per run, its last try. `tries`: one row per try of these runs; `lines`: folder, run and attempt
     of every line. `spans`: what took time in every try. `timed`: of the events of the last tries those that tell when
     something began or ended. `groups`, `agreement`: what was said of runs together. `quarantined`: what could not be
-    read."""
+    read. Runs, tries, groups and agreement have the name of their `case`."""
 
     spark: SparkSession
     size: Size
@@ -131,16 +132,15 @@ def read_kind(spark: SparkSession, folders: Sequence[Folder], kind: str, size: S
 def read_through(spark: SparkSession, parts: Sequence[Found], kind: str, size: Size) -> Reading:
     """Records are made ready as they are read, many of them the fast way; and once more, line by line, where there is
     something to tell of a line."""
-    model, fit, ready = MODELS[kind], FIT.get(kind, unchanged), READY.get(kind, unchanged)
+    model, fit, ready = MODELS[kind], FIT.get(kind, unchanged), READY[kind]
     found = read_records(spark, parts, model, in_one_go=size is Size.LARGE).transform(fit)
     made, bad = kept(spark, found.drop(FILE, BLOCK, PLACE, EXCERPT).transform(ready), size)
     if not bad:
         return Reading(records=made.drop(REASON), parts=parts)
     made.unpersist()
     judged, _ = kept(spark, read_records(spark, parts, model).transform(fit), size)
-    records = judged.where(F.col(REASON).isNull()).drop(FILE, BLOCK, PLACE, EXCERPT)
-    if kind in READY:
-        records, _ = kept(spark, records.transform(ready), size)
+    good = judged.where(F.col(REASON).isNull()).drop(FILE, BLOCK, PLACE, EXCERPT)
+    records, _ = kept(spark, good.transform(ready), size)
     told = judged.transform(bad_rows).transform(numbered, spark, parts)
     return Reading(records=records.drop(REASON), aside=[told], parts=parts)
 
@@ -156,7 +156,7 @@ def timed_or_bad(judged: DataFrame) -> DataFrame:
 
 def nothing(spark: SparkSession, kind: str, unread: Sequence[tuple[int, Part, str]]) -> Reading:
     judged = empty(spark, kind).withColumn(REASON, F.lit(None).cast("string"))
-    records = judged.transform(READY.get(kind, unchanged)).drop(REASON)
+    records = judged.transform(READY[kind]).drop(REASON)
     return Reading(records=records, aside=[whole_files(spark, unread)] if unread else [])
 
 
@@ -199,5 +199,5 @@ def of_runs(events: DataFrame, runs: DataFrame) -> DataFrame:
 
 FIT = {RUNS: ranked, EVENTS: timed_or_bad}
 """What is done to the rows of a kind as they are read."""
-READY = {EVENTS: pairs_of}
+READY = {EVENTS: pairs_of, RUNS: with_case, GROUPS: with_case, AGREEMENT: with_case}
 """What every table would do to its records first: done once, and this alone is kept."""

@@ -15,29 +15,10 @@ from pathlib import Path
 from harness import records
 from reports.errors import ReportsNotInstalled
 from reports.jvm.cache import cache_folder
+from reports.jvm.flags import COMMON, SMALL
 from reports.jvm.runtime import Java
 
 FIRST_WITH_AOT_CACHE = 25
-SMALL = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-XX:MaxTenuringThreshold=1")
-"""A small report lives some seconds: the optimising compiler and parallel collectors cost it more than they give, and
-what survives one collection survives it all: it need not be copied fifteen times."""
-LARGE = (
-    "-XX:+UseParallelGC", "-XX:NewRatio=1", "-XX:InitialRAMPercentage=10",
-    "-XX:Tier4InvocationThreshold=50000", "-XX:Tier4MinInvocationThreshold=6000",
-    "-XX:Tier4CompileThreshold=150000", "-XX:Tier4BackEdgeThreshold=400000",
-    "-XX:MaxInlineLevel=9", "-XX:InlineSmallCode=1000",
-)  # fmt: skip
-"""Records come and go by the million: a heap that begins small is collected again and again until it has grown. The
-optimising compiler waits ten times as long as is its habit: what parses lines is asked for a million times all the
-same, what plans and compiles queries is not, and optimising that takes as long as all the work on the records. Nor
-does it join as many methods into one, which costs more than it gives within half a minute."""
-FLAGS = (
-    "-XX:-UsePerfData", "-XX:MetaspaceSize=256m", "-XX:+ExitOnOutOfMemoryError", "-Xlog:disable",
-    "-Xlog:all=error:stderr",
-)  # fmt: skip
-"""Spark's classes soon fill the 21 MB at which Java stops everything to look for some to unload, and finds none. A Java
-without memory left answers nobody: it must end, so that the report can say so. `-Xshare:auto` is the default of every
-Java, and Java 25 refuses to hear it beside an ahead-of-time cache."""
 KEPT = 3
 """Archives that are kept, those of other runtimes, jars or tables too: 160 MB each."""
 
@@ -107,7 +88,7 @@ def fingerprint(java: Java) -> str:
         if path.is_file():
             state = path.stat()
             digest.update(f"{path}\0{state.st_size}\0{state.st_mtime_ns}\n".encode())
-    digest.update(f"{java.home}\0{java.version}\0{' '.join((*SMALL, *FLAGS))}".encode())
+    digest.update(f"{java.home}\0{java.version}\0{' '.join((*SMALL, *COMMON))}".encode())
     return digest.hexdigest()[:16]
 
 

@@ -8,14 +8,13 @@ from pyspark.sql import Column, DataFrame
 from reports.ingest.lines import SUITE
 from reports.ingest.records import Records
 from reports.tables.base import Table
-from reports.tables.cases import with_case
 
 SIDES = ("profile", "real", "sim")
 FIGURES = ("runs", "measured", "censored", "median")
 
 
 def agreement(records: Records) -> DataFrame:
-    return records.agreement.transform(with_case).transform(with_words_counted).transform(with_figures_of_sides)
+    return records.agreement.transform(with_words_counted).transform(with_figures_of_sides)
 
 
 def with_words_counted(rows: DataFrame) -> DataFrame:

@@ -6,7 +6,7 @@ from pyspark.sql import DataFrame
 from reports.ingest.records import Records
 from reports.ingest.spans import RUN, TRY
 from reports.tables.base import Table
-from reports.tables.cases import CASE, with_case
+from reports.tables.cases import CASE
 
 TRIED = ("attempt", "dial", "refresh")
 KEY = (*CASE, *RUN, "repeat", "verdict", "operation", "tried", "outcome")
@@ -14,7 +14,7 @@ KEY = (*CASE, *RUN, "repeat", "verdict", "operation", "tried", "outcome")
 
 def attempts(records: Records) -> DataFrame:
     tried = records.spans.where(F.col("what").isin(*TRIED)).transform(with_outcome)
-    return records.runs.transform(with_case).transform(of_runs, tried).transform(summed_up)
+    return records.runs.transform(of_runs, tried).transform(summed_up)
 
 
 def with_outcome(spans: DataFrame) -> DataFrame:

@@ -5,7 +5,7 @@ from pyspark.sql import DataFrame
 
 from reports.ingest.records import Records
 from reports.tables.base import Table
-from reports.tables.cases import CASE, with_case
+from reports.tables.cases import CASE
 from reports.tables.medians import middle, middle_is_bound, observed
 
 ROW = (*CASE, "measure", "unit", "formula", "line")
@@ -13,7 +13,7 @@ OUTCOMES = ("held", "refuted", "inconclusive")
 
 
 def claims(records: Records) -> DataFrame:
-    return records.runs.transform(with_case).transform(one_row_per_claim).transform(summed_up).transform(with_verdict)
+    return records.runs.transform(one_row_per_claim).transform(summed_up).transform(with_verdict)
 
 
 def one_row_per_claim(runs: DataFrame) -> DataFrame:

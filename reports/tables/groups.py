@@ -6,7 +6,7 @@ from pyspark.sql import DataFrame
 from reports.ingest.lines import SUITE
 from reports.ingest.records import Records
 from reports.tables.base import Table
-from reports.tables.cases import CASE, with_case
+from reports.tables.cases import CASE
 
 OF_RUNS = tuple(name for name in CASE if name != "brokers")
 """A line of groups.jsonl does not repeat how many brokers its runs had."""
@@ -14,8 +14,8 @@ STATED = ("statistic", "of", "q", "kind", "formula", "when", "line")
 
 
 def groups(records: Records) -> DataFrame:
-    brokers = records.runs.transform(with_case).groupBy(*OF_RUNS).agg(F.max("brokers").alias("brokers"))
-    return records.groups.transform(with_case).transform(once).join(brokers, on=list(OF_RUNS), how="left")
+    brokers = records.runs.groupBy(*OF_RUNS).agg(F.max("brokers").alias("brokers"))
+    return records.groups.transform(once).join(brokers, on=list(OF_RUNS), how="left")
 
 
 def once(rows: DataFrame) -> DataFrame:

@@ -7,7 +7,7 @@ from reports.ingest.lines import SUITE
 from reports.ingest.records import Records
 from reports.ingest.spans import RUN
 from reports.tables.base import Table
-from reports.tables.cases import CASE, with_case
+from reports.tables.cases import CASE
 
 
 def noise(records: Records) -> DataFrame:
@@ -18,11 +18,9 @@ def noise(records: Records) -> DataFrame:
         F.count_if("noisy").alias("noisy_tries"),
         F.max("noise.loop_lag_p99_s").alias("worst_lag_p99_s"),
     )
-    return (
-        records.runs.transform(with_case)
-        .select(*RUN, *CASE, "repeat", "attempt", "verdict", "noisy", "noise.*", "started_at", "duration_s")
-        .join(tries, on=list(RUN), how="inner")
-    )
+    return records.runs.select(
+        *RUN, *CASE, "repeat", "attempt", "verdict", "noisy", "noise.*", "started_at", "duration_s"
+    ).join(tries, on=list(RUN), how="inner")
 
 
 TABLE = Table(

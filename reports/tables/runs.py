@@ -4,11 +4,10 @@ from pyspark.sql import DataFrame
 
 from reports.ingest.records import Records
 from reports.tables.base import Table
-from reports.tables.cases import with_case
 
 
 def runs(records: Records) -> DataFrame:
-    return records.runs.transform(with_case)
+    return records.runs
 
 
 TABLE = Table(

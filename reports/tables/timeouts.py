@@ -5,7 +5,7 @@ from pyspark.sql import Column, DataFrame
 
 from reports.ingest.records import Records
 from reports.tables.base import Table
-from reports.tables.cases import CASE, conclusive, with_case
+from reports.tables.cases import CASE, conclusive
 from reports.tables.medians import observed, with_quantiles
 
 OUTCOMES = ("held", "failed", "inconclusive", "unjudged")
@@ -14,8 +14,7 @@ ROW = (*CASE, "measure", "unit")
 
 def timeouts(records: Records) -> DataFrame:
     return (
-        records.runs.transform(with_case)
-        .transform(one_row_per_measure)
+        records.runs.transform(one_row_per_measure)
         .transform(with_expectation)
         .transform(with_observation)
         .transform(summed_up)

@@ -6,14 +6,13 @@ from pyspark.sql import DataFrame
 from reports.ingest.records import Records
 from reports.ingest.spans import RUN, TRY
 from reports.tables.base import Table
-from reports.tables.cases import CASE, conclusive, with_case
+from reports.tables.cases import CASE, conclusive
 
 
 def waits(records: Records) -> DataFrame:
     every_wait = records.spans.where(F.col("what") == "wait")
     return (
-        records.runs.transform(with_case)
-        .transform(one_row_per_operation)
+        records.runs.transform(one_row_per_operation)
         .transform(with_waits_inside, every_wait)
         .transform(summed_by_run)
         .transform(median_of_runs)
