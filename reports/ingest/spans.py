@@ -24,7 +24,8 @@ def pairs_of(judged: DataFrame) -> DataFrame:
     """One row per beginning: `what` began at `began_ns`, and where it ended `ended_ns`, `outcome` and `error`; and one
     per end that nothing began. `seen`: on the wire alone.
 
-    Of several alike in a try, the first ends first. What has a REASON stays apart.
+    Of several alike in a try, the first ends first. An end before which nothing like it was open belongs to none, as
+    where the line that began it could not be read. What has a REASON stays apart.
     """
     kind = F.col("kind")
     ends = kind.endswith("_ended")
@@ -39,7 +40,8 @@ def pairs_of(judged: DataFrame) -> DataFrame:
             F.sort_array(F.collect_list(F.when(~ends, begun))).alias("begun"),
             F.sort_array(F.collect_list(F.when(ends, ended))).alias("ended"),
         )
-        .select(*keys, F.explode_outer(F.arrays_zip("begun", "ended")).alias("pair"))
+        .withColumn("pairs", F.when(orderly(), F.arrays_zip("begun", "ended")).otherwise(matched()))
+        .select(*keys, F.explode_outer("pairs").alias("pair"))
         .select(
             *keys,
             F.col("pair.begun.at_ns").alias("began_ns"),
@@ -50,6 +52,35 @@ def pairs_of(judged: DataFrame) -> DataFrame:
             F.col("pair.ended.error").alias("error"),
         )
     )
+
+
+def orderly() -> Column:
+    """Whether each end comes after the beginning of the same rank: nothing needs to be looked for then."""
+    return F.forall(
+        F.arrays_zip("begun", "ended"),
+        lambda pair: pair["ended"].isNull() | F.coalesce(pair["begun"] < moment(pair["ended"]), F.lit(False)),
+    )
+
+
+def matched() -> Column:
+    """The same of ends among which some belong to nothing: these stand alone."""
+    begun, ended = F.col("begun"), F.col("ended")
+
+    def one_more(found: Column, end: Column) -> Column:
+        earlier = F.filter(begun, lambda begin: begin < moment(end))
+        return F.when(F.size(earlier) > F.size(found), F.concat(found, F.array(end))).otherwise(found)
+
+    own = F.aggregate(ended, F.slice(ended, 1, 0), one_more)
+    alone = F.filter(ended, lambda end: ~F.array_contains(own, end))
+    nothing = F.get(begun, F.lit(-1))
+    return F.concat(
+        F.arrays_zip(begun.alias("begun"), own.alias("ended")),
+        F.transform(alone, lambda end: F.struct(nothing.alias("begun"), end.alias("ended"))),
+    )
+
+
+def moment(end: Column) -> Column:
+    return F.struct(end["at_ns"], end["source_seq"])
 
 
 def spans_of(pairs: DataFrame) -> DataFrame:

@@ -154,3 +154,23 @@ def test_waits_are_paired_in_order_and_cut_to_their_operation(
     assert (row["count"], row.elapsed, row.total_s) == (1, 1, pytest.approx(0.5)), (
         "the wait around it all is no part of it"
     )
+
+
+def test_an_end_whose_beginning_could_not_be_read_belongs_to_no_other_wait(
+    read: Callable[..., Records], tmp_path: Path
+) -> None:
+    trace = Trace("a" * 12, random.Random(1))
+    where = {"waiting_on": "Net.ReadTimeout", "purpose": "answer", "connection": 1}
+    for at_s, kind in ((3, "ended"), (4, "started"), (5, "ended"), (6, "ended"), (7, "started"), (7.5, "ended")):
+        trace.now_ns = int(at_s * 1e9)
+        trace.tell(f"wait_{kind}", **where, **({"outcome": "elapsed"} if kind == "ended" else {"limit_s": 2.0}))
+    run, _ = Blackhole(retries=0).run(1)
+    operation = run.operations[-1].model_copy(update={"started_ns": int(2e9), "ended_ns": int(8e9)})
+    write_lines(tmp_path / "runs.jsonl", [run.model_copy(update={"run_id": "a" * 12, "operations": (operation,)})])
+    write_lines(tmp_path / "events.jsonl", trace.events)
+    records = read(tmp_path)
+    spans = records.spans.orderBy("began_ns").select("began_ns", "ended_ns").collect()
+    assert [(row.began_ns / 1e9, row.ended_ns / 1e9) for row in spans] == [(4.0, 5.0), (7.0, 7.5)]
+    [row] = waits(records).collect()
+    assert (row["count"], row.elapsed, row.total_s) == (2, 2, pytest.approx(1.5))
+    assert records.timed.count() == len(trace.events), "a time line is told of every end"
