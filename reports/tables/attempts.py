@@ -1,7 +1,7 @@
 """What each run tried: attempts to deliver, dials and metadata refreshes, how they ended, and how long they took."""
 
 import pyspark.sql.functions as F  # noqa: N812
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, Window
 
 from reports.ingest.records import Records
 from reports.ingest.spans import RUN, TRY
@@ -13,8 +13,14 @@ KEY = (*CASE, *RUN, "repeat", "verdict", "operation", "tried", "outcome")
 
 
 def attempts(records: Records) -> DataFrame:
-    tried = records.spans.where(F.col("what").isin(*TRIED)).transform(with_outcome)
+    tried = records.spans.where(F.col("what").isin(*TRIED)).transform(told_once).transform(with_outcome)
     return records.runs.transform(of_runs, tried).transform(summed_up)
+
+
+def told_once(spans: DataFrame) -> DataFrame:
+    """The wire shows the dials of a client that tells of them too: there what it tells counts, as in the measures."""
+    tells = F.max((F.col("what") == "dial") & ~F.col("seen")).over(Window.partitionBy(*TRY))
+    return spans.withColumn("tells", tells).where(~(F.col("seen") & F.col("tells"))).drop("tells")
 
 
 def with_outcome(spans: DataFrame) -> DataFrame:

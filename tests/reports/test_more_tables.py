@@ -108,15 +108,22 @@ def spent(events: list[EventRecord], what: str) -> tuple[Counter[str], float]:
 
 def test_attempts_dials_and_refreshes_are_counted_by_run(read: Read, tmp_path: Path) -> None:
     told = [Blackhole(brokers=3, bootstrap=2).run(repeat) for repeat in (1, 2)]
+    silent, _ = Blackhole(brokers=3, bootstrap=2).run(3)
     seen = EventRecord(
-        run_id=told[0][0].run_id, attempt=1, at_ns=told[0][0].operations[-1].started_ns, source="wire", source_seq=0,
+        run_id=silent.run_id, attempt=1, at_ns=silent.operations[-1].started_ns, source="wire", source_seq=0,
         kind="dial_seen", address="127.0.2.1:9092", connection=40001,
     )  # fmt: skip
-    write_lines(tmp_path / "runs.jsonl", [run for run, _ in told])
-    write_lines(tmp_path / "events.jsonl", [*(event for _, events in told for event in events), seen])
+    twice = [
+        seen.model_copy(update={"run_id": run.run_id, "at_ns": event.at_ns, "source_seq": event.source_seq})
+        for run, events in told
+        for event in events
+        if event.kind == "dial_started"
+    ]
+    write_lines(tmp_path / "runs.jsonl", [*(run for run, _ in told), silent])
+    write_lines(tmp_path / "events.jsonl", [*(event for _, events in told for event in events), *twice, seen])
     rows = attempts(read(tmp_path)).collect()
     for run, events in told:
-        own = [row for row in rows if row.run_id == run.run_id and row.outcome != "seen on the wire"]
+        own = [row for row in rows if row.run_id == run.run_id]
         for what in ("dial", "attempt", "refresh"):
             outcomes, seconds = spent(events, what)
             found: Counter[str] = Counter()
