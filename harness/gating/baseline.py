@@ -19,6 +19,7 @@ from harness.gating.comparison import matches
 from harness.gating.floor import DEFAULT, Floor, parse_floor
 from harness.quantities import QuantityError
 from harness.records.folder import RecordsError, ResultsUnreadable, ResultsUnwritable
+from harness.records.whole import write_whole
 
 FORMAT = 1
 """Version of the file's format: fields are added, never changed; newer numbers are refused."""
@@ -161,9 +162,7 @@ def read_baseline(path: Path) -> Side:
         raise ResultsUnreadable(
             f"{path} is no baseline: {'it is no JSON' if no_json else _reason(error, data)}",
             "name a results folder, or a file that `gate --update` wrote; if this is one, it was changed or cut since:"
-            " undo that"
-            if no_json
-            else "undo the change to it, or write it anew: faultlab gate --update",
+            f" undo that, or delete it and write it anew: faultlab gate --update --baseline {path}",
         ) from error
     return Side(
         source=str(path),
@@ -177,12 +176,9 @@ def read_baseline(path: Path) -> Side:
 
 def write_baseline(path: Path, side: Side, floor: Floor) -> None:
     """Whole or not at all. Raises ResultsUnwritable."""
-    draft = path.with_name(f".{path.name}.new")
     try:
-        draft.write_text(text_of(side, floor), encoding="utf-8")
-        draft.replace(path)
+        write_whole(path, text_of(side, floor).encode())
     except OSError as error:
-        draft.unlink(missing_ok=True)
         raise ResultsUnwritable(
             f"cannot write {path}: {error.strerror}", "name a file that can be written with --baseline"
         ) from error

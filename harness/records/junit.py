@@ -8,7 +8,6 @@ those of a case (predicted, measured) are lines of its `system-out`, which peopl
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
@@ -17,6 +16,7 @@ from harness.records.folder import ResultsUnwritable
 from harness.records.group import GroupRecord
 from harness.records.reader import Results
 from harness.records.run import Judged, NamedValue, RunRecord, Verdict
+from harness.records.whole import write_whole
 
 ILLEGAL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """What no XML 1.0 document may hold, escaped or not."""
@@ -55,18 +55,15 @@ def write_junit(file: Path, folders: Sequence[Results]) -> Path:
 
 def write_document(file: Path, told: bytes) -> Path:
     """Whole or not at all. Raises ResultsUnwritable."""
-    draft = file.with_name(f".{file.name}.new")
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        draft.write_bytes(told)
-        return draft.replace(file)
+        write_whole(file, told)
     except OSError as error:
-        with suppress(OSError):
-            draft.unlink(missing_ok=True)
         raise ResultsUnwritable(
             f"cannot write {file}: {error.strerror or error}; the results themselves are complete",
             "name a file that can be written",
         ) from error
+    return file
 
 
 def _merged(folders: Sequence[Results]) -> list[Results]:

@@ -23,6 +23,7 @@ from harness.records.folder import EVENTS, RUNS, ResultsFolder, ResultsInTheWay,
 from harness.records.group import GroupRecord
 from harness.records.manifest import Manifest
 from harness.records.run import Record, RunRecord
+from harness.records.whole import write_whole
 
 
 class Writer:
@@ -104,7 +105,7 @@ class Writer:
             return
         with self._lock:
             try:
-                _replace(self.folder.groups, lines)
+                write_whole(self.folder.groups, lines)
             except OSError as error:
                 raise _unwritable(self.folder.path, error, kept_runs=self._kept_runs) from error
 
@@ -164,20 +165,9 @@ def _append(folder: ResultsFolder, path: Path) -> int:
 
 def _write_manifest(folder: ResultsFolder, manifest: Manifest) -> None:
     try:
-        _replace(folder.manifest, manifest.model_dump_json(indent=2).encode() + b"\n")
+        write_whole(folder.manifest, manifest.model_dump_json(indent=2).encode() + b"\n")
     except OSError as error:
         raise _unwritable(folder.path, error, kept_runs=None) from error
-
-
-def _replace(path: Path, data: bytes) -> None:
-    """Whole or not at all: written beside its place, then renamed into it. Raises OSError."""
-    draft = path.with_name(f".{path.name}.new")
-    try:
-        draft.write_bytes(data)
-        draft.replace(path)
-    except OSError:
-        draft.unlink(missing_ok=True)
-        raise
 
 
 def _unwritable(path: Path, error: OSError, *, kept_runs: int | None) -> ResultsUnwritable:

@@ -233,3 +233,20 @@ def test_an_interrupted_suite_hands_over_what_it_has(tmp_path: Path) -> None:
     measured = len(runs.read_text().splitlines())
     assert 0 < measured < 900
     assert (int(root.get("tests", "")), int(root.get("errors", ""))) == (900, 900 - measured)
+
+
+def test_a_stream_that_is_named_for_junit_is_written_into_and_never_replaced(tmp_path: Path) -> None:
+    """/dev/stdout is a link: a file in its place would leave the whole machine without it."""
+    write_scenario(tmp_path)
+    own = tmp_path / "stdout"
+    own.symlink_to("/dev/stdout")
+    done = faultlab("run", "--env", "sim", ".", "--out", "r", "--junit", "stdout", cwd=tmp_path)
+    assert done.code == 0, done.err
+    assert '<testsuites name="faultlab"' in done.out
+    assert "PASSED  1 ok of 1 run" in done.out
+    assert own.readlink() == Path("/dev/stdout")
+    full = tmp_path / "full"
+    full.symlink_to("/dev/full")
+    lost = faultlab("run", "--env", "sim", ".", "--out", "s", "--junit", "full", cwd=tmp_path)
+    assert "cannot write full: No space left on device" in lost.out + lost.err
+    assert Path("/dev/full").is_char_device()
