@@ -5,17 +5,20 @@ a file in the place of a device, a pipe or a link that somebody named (`--junit 
 """
 
 import os
+import sys
 from contextlib import suppress
 from pathlib import Path
+from typing import IO
 
 OUR_OWN = (1, 2)
-"""The descriptors of what this process says: a file that one of them is has to stay the same file."""
+"""The descriptors of what this process says. What goes there too goes through them, after what was said before."""
 
 
 def write_whole(path: Path, told: bytes) -> None:
     """Put the bytes there; a link stays one, and what it leads to is written. Raises OSError."""
-    if _is_stream(path):
-        with path.open("ab") as stream:
+    stream = _stream(path)
+    if stream is not None:
+        with stream:
             stream.write(told)
         return
     place = path.resolve()
@@ -29,16 +32,18 @@ def write_whole(path: Path, told: bytes) -> None:
         raise
 
 
-def _is_stream(path: Path) -> bool:
-    """Whether it is there and no file of its own: a device, a pipe, or where this process says what it does."""
+def _stream(path: Path) -> IO[bytes] | None:
+    """What is there, open, where that is no file of its own: a device, a pipe, or where this process says what it does.
+
+    None for a file, and for nothing.
+    """
     try:
         there = path.stat()
     except FileNotFoundError:
-        return False
-    if not path.is_file():
-        return True
+        return None
     for descriptor in OUR_OWN:
         with suppress(OSError):
             if os.path.samestat(there, os.fstat(descriptor)):
-                return True
-    return False
+                sys.stdout.flush()
+                return os.fdopen(os.dup(descriptor), "wb")
+    return None if path.is_file() else path.open("ab")

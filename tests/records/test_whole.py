@@ -1,4 +1,4 @@
-"""Protects what stands where somebody has a file written: devices, pipes and links outlive it, and no half file does."""
+"""Protects what stands where a file is to be written: devices, pipes and links outlive it, and no half file is left."""
 
 import os
 from pathlib import Path
