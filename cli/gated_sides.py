@@ -16,13 +16,18 @@ from cli.exits import Exit
 from cli.places import RESULTS, free_folder, newest_first
 from cli.request import Request, parameters_of
 from cli.session import Manner, begin
+from cli.show.figures import many
 from harness.gating.cases import Side
 from harness.gating.comparison import elsewhere, selected
 from harness.gating.shifts import MOST_RUNS
 from harness.gating.sides import read_side
+from harness.records.folder import MANIFEST
+from harness.records.reader import folders
 from harness.suite.machine import machine, stamp
 
 BASELINE = Path("faultlab-baseline.json")
+SUGGESTED = 3
+"""So many folders are named to one who named what holds them."""
 
 
 def baseline_side(path: Path | None) -> Side:
@@ -56,6 +61,14 @@ def side_at(path: Path) -> Side:
     """What the user named as one side. Raises Stop for a folder in which nothing is, ResultsUnreadable."""
     if path.is_dir() and os.access(path, os.R_OK) and not any(path.iterdir()):
         raise Stop(f"{path} is empty: nothing to compare", "name a folder that `faultlab run` made", code=Exit.NOTHING)
+    below = [] if os.access(path / MANIFEST, os.F_OK) else folders(path)
+    if below:
+        names = ", ".join(str(folder) for folder in below[:SUGGESTED])
+        more = f" and {len(below) - SUGGESTED} more" if len(below) > SUGGESTED else ""
+        raise Stop(
+            f"{path} is no results folder: it holds {many(len(below), 'results folder')}",
+            f"name one of them, the newest first: {names}{more}",
+        )
     return read_side(path)
 
 
@@ -100,12 +113,13 @@ def _request_of(baseline: Side) -> Request:
         return Request.again(read(Path(baseline.source)).manifest)
     if not baseline.arguments:
         raise Stop(
-            f"{baseline.source} does not say which suite it was made of", "write it anew: faultlab gate --update"
+            f"{baseline.source} does not say which suite it was made of",
+            f"write it anew: faultlab gate --update --baseline {baseline.source}",
         )
     try:
         return Request.of(parameters_of(baseline.arguments), Path.cwd())
     except click.UsageError as error:
         raise Stop(
             f"{baseline.source}: `faultlab run` does not take its arguments: {error.format_message()}",
-            "undo the change to it, or write it anew: faultlab gate --update",
+            f"undo the change to it, or write it anew: faultlab gate --update --baseline {baseline.source}",
         ) from error

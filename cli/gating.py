@@ -2,6 +2,7 @@
 
 import json
 import shlex
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -35,12 +36,17 @@ Inconclusive = Literal["fail", "warn"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """How a gate is answered. `baseline` is the option as it was given, for the commands that are shown."""
+    """How a gate is answered. `baseline`, `current` (or where `--run` put it), `only` and `floor` are the options as
+    they were given, for the commands that are shown; `run`: the current suite was measured for this answer."""
 
     inconclusive: Inconclusive
     json: bool
     everything: bool
     baseline: Path | None
+    current: Path | None = None
+    only: tuple[str, ...] = ()
+    floor: str | None = None
+    run: bool = False
     interleaved: bool = False
     junit: Path | None = None
 
@@ -116,6 +122,7 @@ def update(screen: Console, path: Path | None, current: Side, only: tuple[str, .
             lead="",
         )
     )
+    _say_what_left(screen, before, whole)
     few = [case for case in taken.cases if case.counted < LEAST]
     if few:
         screen.print(
@@ -127,6 +134,16 @@ def update(screen: Console, path: Path | None, current: Side, only: tuple[str, .
             )
         )
     return Exit.PASSED
+
+
+def _say_what_left(screen: Console, before: Side | None, whole: Side) -> None:
+    """A suite of which only a part was run takes the place of all: nobody would notice what is held no more."""
+    kept = {case.name for case in whole.cases}
+    gone = [case.name for case in before.cases if case.name not in kept] if before is not None else []
+    if gone:
+        names = ", ".join(sorted({name.scenario for name in gone}))
+        told = f"{many(len(gone), 'case')} of the old baseline left, since the suite did not run them: {names}"
+        screen.print(folded(f"{told} (--only NAME replaces a part)", lead="", style="yellow"))
 
 
 def _code(gated: Gated, how: Answer) -> Exit:
@@ -153,9 +170,26 @@ def _pointers(gated: Gated, how: Answer) -> list[Text]:
     if how.interleaved or not gated.baseline.cases:
         return told
     if wanted:
+        few = len(wanted) <= show.MOST_NAMED
+        floor = "" if how.floor is None else f" --floor {shlex.quote(how.floor)}"
+        told.append(Text(f"repeat      faultlab gate --run{of}{floor}{_only(wanted if few else how.only)}"))
+    file = "" if how.baseline is None or how.baseline.is_dir() else of
+    if gated.other_machine and (how.run or how.only):
+        # Nothing was measured, or a part: neither can take the place of another machine's suite.
+        told.append(Text(f"accept      faultlab run --repeat 20, then faultlab gate --update{file}"))
+    elif gated.regressed or gated.other_machine or gated.new:
+        # What was held is what is written: the newest results may be others, and a part must not replace the whole.
+        current = "" if how.current is None else f" --current {shlex.quote(str(how.current))}"
+        told.append(Text(f"accept      faultlab gate --update{file}{current}{_only(how.only)}"))
+    return told
+    if wanted:
         names = "".join(f" --only {name}" for name in wanted) if len(wanted) <= show.MOST_NAMED else ""
         told.append(Text(f"repeat      faultlab gate --run{of}{names}"))
     if gated.regressed or gated.other_machine or gated.new:
         file = "" if how.baseline is None or how.baseline.is_dir() else of
         told.append(Text(f"accept      faultlab gate --update{file}"))
     return told
+
+
+def _only(names: Sequence[str]) -> str:
+    return "".join(f" --only {shlex.quote(name)}" for name in names)

@@ -40,8 +40,9 @@ def gate(
     """
     screen = console(json=json, ci=ci)
     how = Answer(
-        inconclusive=inconclusive, json=json, everything=all_, baseline=baseline, interleaved=a is not None, junit=junit
-    )
+        inconclusive=inconclusive, json=json, everything=all_, baseline=baseline, current=out or current, only=only,
+        floor=floor, run=run, interleaved=a is not None, junit=junit,
+    )  # fmt: skip
     declared = floor_of(floor)
     if a is not None and b is not None and run:
         from cli.interleaved import Trial, run_in_turn  # here, since it brings the lab along

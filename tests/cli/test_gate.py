@@ -2,6 +2,7 @@
 whatever is wrong with what they are given is said in one message."""
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -314,3 +315,68 @@ def test_a_suite_that_is_results_itself_is_the_newest(tmp_path: Path) -> None:
     run_id = read(tmp_path / "results").runs[0].run_id
     assert "--in results" in first.out
     assert faultlab("replay", run_id, "--out", "again", cwd=tmp_path).code == 1
+
+
+def test_the_commands_it_ends_with_mean_what_was_held_and_no_more(folder: Path) -> None:
+    """Repeat a part, then accept it: the cases that were not run again stay in the baseline."""
+    assert gate("--update", "--current", "was", cwd=folder).code == 0
+    whole = gate("--current", "is", "--floor", "10ms", cwd=folder)
+    assert "repeat      faultlab gate --run --floor 10ms --only dark --only darker" in whole.lines
+    assert "accept      faultlab gate --update --current is" in whole.lines
+    part = gate("--run", "--only", "dark", cwd=folder)
+    assert part.code == 10, part.out
+    (accept,) = [line for line in part.lines if line.startswith("accept")]
+    assert accept == "accept      faultlab gate --update --only dark"
+    assert gate(*accept.split()[3:], cwd=folder).code == 0
+    after = gate("--current", "is", cwd=folder)
+    assert after.lines[0].startswith("compared 2 of 2 scenarios")
+    assert any(line.startswith("REGRESSED   1 slower") for line in after.lines)
+
+
+def test_of_another_machine_no_part_is_accepted(folder: Path) -> None:
+    on_machine(folder / "was", "One CPU, 2 cores")
+    made = gate("--update", "--current", "was", cwd=folder)
+    assert made.code == 0, made.err
+    for more in (("--run",), ("--current", "is", "--only", "dark")):
+        done = gate(*more, cwd=folder)
+        assert done.code == 2, done.out
+        assert "accept      faultlab run --repeat 20, then faultlab gate --update" in done.lines
+
+
+def test_a_baseline_that_loses_cases_says_which(folder: Path) -> None:
+    assert faultlab("run", "s", "--env", "sim", "--only", "dark", "--out", "part", cwd=folder).code == 0
+    assert gate("--update", "--current", "was", cwd=folder).out.count("left") == 0
+    fewer = " ".join(gate("--update", "--current", "part", cwd=folder).out.split())
+    assert "1 case of the old baseline left, since the suite did not run them: darker (--only NAME" in fewer
+
+
+def test_a_folder_of_suites_is_told_from_one_that_holds_nothing(folder: Path) -> None:
+    (folder / "results").mkdir()
+    for name in ("was", "is"):
+        shutil.copytree(folder / name, folder / "results" / name)
+    os.utime(folder / "results" / "was" / "manifest.json", (1, 1))
+    for command in (
+        ("gate", "--baseline", "results", "--current", "is"),
+        ("gate", "--baseline", "is", "--current", "results"),
+        ("compare", "results", "is"),
+    ):
+        done = faultlab(*command, cwd=folder)
+        assert done.code == 4, done.out
+        assert "results is no results folder: it holds 2 results folders\n" in done.err
+        assert "  name one of them, the newest first: results/is, results/was" in done.err
+
+
+def test_what_is_said_of_a_spoilt_baseline_helps(folder: Path) -> None:
+    """A file that is no baseline is never written over: who wants it anew deletes it first."""
+    assert gate("--update", "--current", "was", cwd=folder).code == 0
+    file = folder / "faultlab-baseline.json"
+    for spoilt in (file.read_text()[:300], file.read_text().replace('"counted": 12', '"counted": 1')):
+        file.write_text(spoilt)
+        for more in ((), ("--update",)):
+            done = gate("--current", "was", *more, cwd=folder)
+            assert done.code == 4
+            remedy = "delete it and write it anew: faultlab gate --update --baseline faultlab-baseline.json"
+            assert remedy in " ".join(done.err.split())
+        assert file.read_text() == spoilt
+        file.unlink()
+        assert gate("--update", "--current", "was", "--baseline", "faultlab-baseline.json", cwd=folder).code == 0
