@@ -14,6 +14,7 @@ PROBE = "probe"
 LABELS = {
     Kind.LOST: "losing", Kind.DUPLICATED: "doubling", Kind.VERDICT: "failing", Kind.HANGS: "hanging",
     Kind.FAILS: "failing", Kind.UNENDED: "hanging", Kind.ERROR: "with another error", Kind.UNTOLD: "untold",
+    Kind.UNCALLED: "uncalled",
 }  # fmt: skip
 SENTENCES = {
     Kind.LOST: "an acknowledged message is lost",
@@ -24,6 +25,7 @@ SENTENCES = {
     Kind.UNENDED: "{0} does not end",
     Kind.ERROR: "{0} fails with {1}",
     Kind.UNTOLD: "{0} is not told",
+    Kind.UNCALLED: "{0} is not called",
 }
 FINE_S = 0.1
 """Where less than this matters, times have a digit more."""

@@ -49,6 +49,8 @@ class Kind(StrEnum):
     """An operation's error is of this class: `probe io.EOF`."""
     UNTOLD = "untold"
     """A time that is no operation's could not be told. Its subject is the measure."""
+    UNCALLED = "uncalled"
+    """An operation is called in no run."""
 
 
 class Happening(NamedTuple):

@@ -60,7 +60,11 @@ def changes(before: CaseRuns, now: CaseRuns) -> tuple[Change, ...]:
 
 
 def _untold(before: CaseRuns, now: CaseRuns) -> Iterator[Change]:
-    """Times that fewer runs tell. Those of operations follow from how they ended, which is compared already."""
+    """Times that fewer runs tell, and operations that none calls any more: what was held of them is held no more. Times
+    of operations follow from how they ended, which is compared already."""
+    for alias in before.operations:
+        if alias not in now.operations:
+            yield _counted(Happening(Kind.UNCALLED, alias), 0, now.counted, before, now)
     for name, sample in before.samples.items():
         alias, _, measure = name.partition(".")
         if sample.unit != "s" or alias in before.operations or "(" in measure:

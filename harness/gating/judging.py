@@ -109,8 +109,8 @@ def _judged(one: Shift | Change, rate: float, alone: float) -> Judged:
 
 def _judged_change(one: Change, rate: float, alone: float) -> Judged:
     if one.plain or (one.chance < 1 and rate <= LEVEL):
-        # That a time is told no more is no worse time, but nobody can say that it is as good as it was.
-        said: Said = "unsure" if one.happening.kind is Kind.UNTOLD else "regression"
+        # What is told no more is no worse, but nobody can say that it is as good as it was.
+        said: Said = "unsure" if one.happening.kind in (Kind.UNTOLD, Kind.UNCALLED) else "regression"
         return Judged(said=said, of=one, rate=None if one.plain else rate)
     if one.new or (one.chance < 1 and rate <= SUSPICIOUS):
         return Judged(said="unsure", of=one, rate=rate, needed=one.needed(alone))

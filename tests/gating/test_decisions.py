@@ -226,3 +226,17 @@ def test_two_machines_are_not_compared_but_virtual_time_is_the_same_everywhere()
     assert not gated.compared
     simulated = replace(here, name=here.name._replace(environment="sim"))
     assert gate(suites.side(simulated), suites.side(simulated, machine="another")).compared
+
+
+def test_an_operation_that_is_called_no_more_is_not_as_good_as_it_was() -> None:
+    """A step that was renamed takes all its measures along: nothing of it was compared, so nothing is unchanged."""
+    before = suites.case(times={ERROR: suites.spread(2.0)})
+    renamed = replace(suites.case(times={"other.time_to_error": suites.spread(9.0)}), operations=("other",))
+    gated = held(before, renamed)
+    assert gated.inconclusive
+    assert not gated.regressed
+    change = the_one(gated).of
+    assert not isinstance(change, Shift)
+    assert (str(change.happening), change.now, change.of_now) == ("uncalled probe", 20, 20)
+    more = replace(before, operations=("probe", "other"))
+    assert not held(before, more).inconclusive, "one operation more is no less"
