@@ -4,6 +4,7 @@ from pathlib import Path
 
 from cli.show.figures import many
 from harness.language import Problem, Problems, render
+from harness.language.files import text_of
 
 
 def full_texts(problems: Problems) -> list[str]:
@@ -43,8 +44,9 @@ def documents(problems: Problems) -> list[dict[str, object]]:
 
 
 def _source(path: Path) -> str | None:
-    """The file's text, for problems that are found after it was read; None where it cannot be read again."""
+    """The file's text, for problems that are found after it was read; None where it cannot be read again, or never
+    could: reading a pipe may not end."""
     try:
-        return path.read_text(encoding="utf-8-sig", errors="replace")
-    except OSError:
+        return text_of(path)
+    except Problems:
         return None

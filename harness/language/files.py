@@ -86,7 +86,7 @@ def _barrier(path: Path) -> Path:
 
 def _nearest(path: Path) -> str:
     try:
-        near = get_close_matches(path.name, [entry.name for entry in path.parent.iterdir()], n=1)
+        near = get_close_matches(path.name, [entry.name for entry in path.parent.iterdir() if entry.exists()], n=1)
     except (OSError, ValueError):
         return ""
     return f"did you mean {path.parent / near[0]}?" if near else ""

@@ -91,8 +91,16 @@ def _not_found(word: str, folder: Path) -> NotFound:
         return NotFound(f"there is no scenario in {word}, which is a folder", f"scenario files end in {ENDING}")
     root = _root()
     names = {name for path in bundled() for name in _names(path.relative_to(root))}
-    names |= {entry.name for entry in folder.iterdir()} if folder.is_dir() else set()
+    names |= {entry.name for entry in folder.iterdir() if _is_there(entry)} if folder.is_dir() else set()
     hint = did_you_mean(word, sorted(names))
     return NotFound(
         f"there is no file, folder or bundled scenario called {word}", hint or "faultlab list names the bundled ones"
     )
+
+
+def _is_there(path: Path) -> bool:
+    """Not so for a link that leads nowhere, or to itself."""
+    try:
+        return path.exists()
+    except OSError:
+        return False

@@ -1,6 +1,7 @@
 """Protects whoever makes a mistake: one clear message with its place, what to do, exit code 4, and no traceback."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -207,3 +208,24 @@ def test_an_empty_path_and_a_folder_for_a_file_are_refused_before_anything_runs(
     assert (done.code, done.out) == (4, "")
     assert said in done.err
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_pipe_is_no_scenario_and_nobody_waits_for_it(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for command in ("run", "validate", "list"):
+        done = faultlab(command, "pipe", cwd=tmp_path)
+        assert (done.code, done.out) == (4, "")
+        assert done.err.startswith("pipe:1:1: error[unreadable]: this file cannot be read: it is a pipe, a socket or")
+
+
+def test_a_link_that_leads_nowhere_is_not_suggested_for_itself(tmp_path: Path) -> None:
+    for name in ("lost.scenario.yaml", "lost"):
+        (tmp_path / name).symlink_to("nowhere")
+    for words, said in (
+        (("lost.scenario.yaml",), "lost.scenario.yaml:1:1: error[missing-file]: there is no such file or folder\n"),
+        (("lost",), "error: there is no file, folder or bundled scenario called lost\n"),
+    ):
+        done = faultlab("validate", *words, cwd=tmp_path)
+        assert done.code == 4
+        assert done.err.startswith(said)
+        assert "did you mean lost" not in done.err
