@@ -52,13 +52,18 @@ def predicted(row: Mapping[str, Any]) -> str:
 
 
 def tolerance(row: Mapping[str, Any]) -> str:
-    """`± 0.137`, or nothing for an exact prediction."""
+    """`± 0.137`, `- 0.105 + 0.175` where a timer's lateness counts on one side alone; `exactly`; of a bound nothing."""
     if row["predicted"] is None or row["high"] is None or row.get("kind") in ("at_most", "at_least"):
         return ""
-    off = row["high"] - row["predicted"]
-    if row["unit"] == "share":
-        return f"\u00b1 {100 * off:.1f} points"
-    return f"\u00b1 {off:.3f}" if row["unit"] == "s" else (f"\u00b1 {off:g}" if off else "exactly")
+    above = row["high"] - row["predicted"]
+    below = above if row["low"] is None else row["predicted"] - row["low"]
+    scale, form, points = (100.0, ".1f", " points") if row["unit"] == "share" else (1.0, ".3f", "")
+    if row["unit"] not in ("s", "share"):
+        form = "g"
+        if not above and not below:
+            return "exactly"
+    up, down = (f"{scale * one:{form}}" for one in (above, below))
+    return f"\u00b1 {up}{points}" if up == down else f"{MINUS} {down} + {up}{points}"
 
 
 def measured(row: Mapping[str, Any]) -> str:

@@ -81,8 +81,8 @@ def strip_of(row: Mapping[str, Any]) -> Strip | None:
         return None
     kind = row.get("kind") or "equals"
     low, high = (predicted if row[side] is None else row[side] for side in ("low", "high"))
-    tolerance = max(high - predicted, predicted - low)
-    scale = tolerance or LEAST_TOLERANCE[row["unit"]]
+    below, above = predicted - low, high - predicted
+    scale = max(below, above) or LEAST_TOLERANCE[row["unit"]]
     if kind in ("at_most", "at_least"):
         scale = max(scale, predicted * REACH / (MIDDLE - EDGE))
     places = [(MIDDLE + REACH * (pair["time"] - predicted) / scale, pair["unended"]) for pair in pairs]
@@ -90,7 +90,7 @@ def strip_of(row: Mapping[str, Any]) -> Strip | None:
     left = [pair for (at, _), pair in zip(places, pairs, strict=True) if at < EDGE]
     return Strip(
         tick=MIDDLE if kind in ("equals", "claim") else None,
-        band=band_of(kind, REACH * tolerance / scale),
+        band=band_of(kind, REACH * below / scale, REACH * above / scale),
         dots=merged(Dot(round(at, 2), unended) for at, unended in places if EDGE <= at <= 100 - EDGE),
         beyond_left=difference(min((p["time"] for p in left), default=predicted) - predicted, row["unit"])
         if left
@@ -138,10 +138,10 @@ def overview_of(strips: Sequence[Strip]) -> Strip | None:
     )
 
 
-def band_of(kind: str, width: float) -> tuple[float, float]:
+def band_of(kind: str, below: float, above: float) -> tuple[float, float]:
     """A bound's band reaches to the edge; of its own scale zero is the other end of the picture."""
-    return {"at_most": (0.0, MIDDLE + width), "at_least": (MIDDLE - width, 100.0)}.get(
-        kind, (MIDDLE - width, MIDDLE + width)
+    return {"at_most": (0.0, MIDDLE + above), "at_least": (MIDDLE - below, 100.0)}.get(
+        kind, (MIDDLE - below, MIDDLE + above)
     )
 
 

@@ -63,10 +63,11 @@ def tolerances_used(judged: Row, off: float) -> float:
     kind, predicted = judged["kind"], judged["predicted"]
     if (kind == "at_most" and off <= 0) or (kind == "at_least" and off >= 0):
         return 0.0
-    widest = max((abs(judged[side] - predicted) for side in ("low", "high") if judged[side] is not None), default=0.0)
+    side = judged["high" if off > 0 else "low"]
+    allowed = 0.0 if side is None else abs(side - predicted)
     if kind in ("at_most", "at_least"):
-        widest = widest or abs(predicted)
-    return float(abs(off) / (widest or 1e-9)) if off else 0.0
+        allowed = allowed or abs(predicted)
+    return float(abs(off) / (allowed or 1e-9)) if off else 0.0
 
 
 def noise_of(noise: Iterable[Row]) -> Noise | None:

@@ -157,8 +157,9 @@ def tolerances_off(row: Row) -> float:
     off = row["median"] - row["predicted"]
     if (row["kind"] == "at_most" and off <= 0) or (row["kind"] == "at_least" and off >= 0):
         return 0.0
-    bounds = [abs(row[side] - row["predicted"]) for side in ("low", "high") if row[side] is not None]
-    return float(abs(off) / max(bounds)) if any(bounds) else float(abs(off))
+    side = row["high" if off > 0 else "low"]
+    allowed = 0.0 if side is None else abs(side - row["predicted"])
+    return float(abs(off) / allowed) if allowed else float(abs(off))
 
 
 def span_of(times: Sequence[Row]) -> str:

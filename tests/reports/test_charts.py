@@ -65,6 +65,9 @@ def test_a_strip_puts_the_prediction_in_the_middle_and_the_tolerance_around_it()
 
 
 def test_far_runs_become_arrows_and_unended_ones_are_hollow() -> None:
+    uneven = strip_of(row([8.85], low=8.80, high=8.95))
+    assert uneven is not None
+    assert uneven.band == pytest.approx((MIDDLE - REACH / 2, MIDDLE + REACH))
     strip = strip_of(row([8.85, 13.61, 60.0, 1.0], unended=(60.0,)))
     assert strip is not None
     assert len(strip.dots) == 1

@@ -95,6 +95,7 @@ def test_figures() -> None:
     }
     assert figures.predicted(row) == "8.850 s"
     assert figures.tolerance(row) == "\u00b1 0.140"
+    assert figures.tolerance({**row, "low": row["predicted"] - 0.07}) == "\u2212 0.070 + 0.140"
     assert figures.measured(row) == "\u2265 8.856 s"
     assert figures.predicted({**row, "kind": "at_most"}) == "\u2264 8.850 s"
     assert figures.difference(-0.0061, "s") == "\u22120.006 s"
