@@ -63,18 +63,25 @@ def attempts_of(rows: Sequence[Row], cases: Mapping[tuple[Any, ...], Case], name
     together: dict[tuple[Any, ...], list[Row]] = {}
     for row in rows:
         together.setdefault((*key_of(row), row["operation"]), []).append(row)
-    told = [own for own in together.values() if not is_plain(own)]
     if not together:
         return None
+    plain = [own for own in together.values() if is_plain(own, cases[key_of(own[0])].runs)]
+    plainly = {id(own) for own in plain}
+    told = [own for own in together.values() if id(own) not in plainly]
     made = [attempt_row(own, len(cases[key_of(own[0])].runs), names) for own in told]
     made.sort(key=lambda one: -one.tries)
     shown = Cut(tuple(made[:MOST]), len(made), "report/attempts.parquet", worst_first=False)
-    plain = len(together) - len(told)
-    return Attempts(rows=shown, plain=plain, finding=finding(made, plain))
+    calls = sum(own[0]["operation"] is not None for own in plain)
+    return Attempts(rows=shown, plain=calls, finding=finding(made, calls))
 
 
-def is_plain(own: Iterable[Row]) -> bool:
-    return all(row["count"] == 1 and row["outcome"] in WELL for row in own)
+def is_plain(own: Sequence[Row], runs: Iterable[Row]) -> bool:
+    """With one try of a kind in each run, and of a call: it was never in vain. What the wire shows of a dial does not
+    tell how it ended."""
+    called = [one for run in runs for one in run["operations"] or [] if one["alias"] == own[0]["operation"]]
+    return all(row["count"] == 1 and row["outcome"] in WELL for row in own) and all(
+        one["outcome"] == "ok" for one in called
+    )
 
 
 def attempt_row(own: Sequence[Row], runs: int, names: Names) -> AttemptRow:

@@ -113,8 +113,12 @@ def attention(
 
 
 def badness_of(row: TimeRow) -> tuple[float, float]:
-    """How far a failed row is off: in seconds, and as a part of what was predicted."""
-    off = abs((row.row["median"] or 0.0) - (row.row["predicted"] or 0.0))
+    """How far its farthest run is off: in seconds, and as a part of what was predicted. On the allowed side of a bound
+    nothing is."""
+    predicted, kind = row.row["predicted"] or 0.0, row.row["kind"]
+    late = 0.0 if kind == "at_least" else (row.row["max"] or 0.0) - predicted
+    early = 0.0 if kind == "at_most" else predicted - (row.row["min"] or 0.0)
+    off = max(late, early, 0.0)
     return (off if row.row["unit"] == "s" else 0.0), off / (row.row["predicted"] or 1.0)
 
 

@@ -24,7 +24,7 @@ class Blamed:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Blame:
     """`by_formula`: parts are differences from a formula's terms, else they are whole times. `lower` is the setting
-    that shortens the wait most, where a bound was missed."""
+    that shortens the wait most, where a bound was missed: what never ran out shortens none."""
 
     parts: tuple[Blamed, ...]
     by_formula: bool
@@ -33,15 +33,26 @@ class Blame:
 
 def blame_of(row: Mapping[str, Any], waits: Sequence[Mapping[str, Any]], marks: Mapping[str, Badge]) -> Blame | None:
     """Of a row of the timeout table that failed and the waits of its case and operation. None where the client told
-    nothing of its waits, or these do not account for it."""
+    nothing of its waits, these do not account for it, or the median run is well: the waits are those of a median run.
+    """
+    if not waits or is_well(row):
+        return None
     terms = [term for term in row["terms"] or [] if term["setting"]]
-    told = (with_formula(terms, waits, marks) if terms else without(waits, marks)) if waits else []
+    longest = [] if terms else longest_of(waits, row["median"] or 0.0)
+    told = with_formula(terms, waits, marks) if terms else without(longest, marks)
     if not told:
         return None
     late = row["kind"] == "at_most" and str(row["measure"]).rpartition(".")[2] in TOO_LATE
-    return Blame(
-        parts=tuple(told[:MOST]), by_formula=bool(terms), lower=told[0].badge.setting if late and not terms else ""
-    )
+    ran_out = (wait["setting"] for wait in longest if wait["elapsed"])
+    return Blame(parts=tuple(told[:MOST]), by_formula=bool(terms), lower=next(ran_out, "") if late else "")
+
+
+def is_well(row: Mapping[str, Any]) -> bool:
+    """Whether the median lies where it should, so that only single runs do not."""
+    median, low, high = row["median"], row["low"], row["high"]
+    if median is None or (low is None and high is None):
+        return False
+    return (low is None or low <= median) and (high is None or (median <= high and not row["median_is_bound"]))
 
 
 def with_formula(
@@ -72,11 +83,12 @@ def times(wait: Mapping[str, Any] | None, own: Sequence[Mapping[str, Any]]) -> s
     return f", ran out {ran_out:g} times instead of {expected:g}" if ran_out != expected else ""
 
 
-def without(waits: Sequence[Mapping[str, Any]], marks: Mapping[str, Badge]) -> list[Blamed]:
+def longest_of(waits: Sequence[Mapping[str, Any]], whole_s: float) -> list[Mapping[str, Any]]:
+    """Those that are worth a word beside all that was waited, and all the time that it took; the longest first."""
     ordered = sorted(waits, key=lambda wait: -wait["total_s"])
-    whole = sum(wait["total_s"] for wait in ordered)
-    return [
-        Blamed(badge=marks[wait["setting"]], words=figures.amount(wait["total_s"], "s"))
-        for wait in ordered
-        if wait["total_s"] > LEAST_SHARE * whole
-    ]
+    least_s = LEAST_SHARE * max(whole_s, sum(wait["total_s"] for wait in ordered))
+    return [wait for wait in ordered if wait["total_s"] > least_s]
+
+
+def without(longest: Sequence[Mapping[str, Any]], marks: Mapping[str, Badge]) -> list[Blamed]:
+    return [Blamed(badge=marks[wait["setting"]], words=figures.amount(wait["total_s"], "s")) for wait in longest]

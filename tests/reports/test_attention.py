@@ -89,7 +89,7 @@ def test_a_card_names_the_settings_that_took_more_than_the_formula_says_and_what
 
 def test_where_a_bound_is_missed_the_longest_wait_is_what_to_lower() -> None:
     bad = run(verdict="fail")
-    bound = timeout(bad, 6.0, kind="at_most", predicted=3.0, terms=[])
+    bound = timeout(bad, 6.0, kind="at_most", predicted=3.0, low=None, high=3.0, terms=[])
     waits = [wait(bad, "Net.ReadTimeout", 1, 1.0), wait(bad, "Net.DialTimeout", 10, 5.0)]
     [card] = cards([bad], [bound], waits)
     assert card.blame is not None
@@ -97,6 +97,20 @@ def test_where_a_bound_is_missed_the_longest_wait_is_what_to_lower() -> None:
     assert [part.words for part in card.blame.parts] == ["5.000 s", "1.000 s"]
     [silent] = cards([bad], [bound])
     assert silent.blame is None, "nothing is guessed of a client that tells no waits"
+
+
+def test_one_late_run_of_many_is_as_far_off_as_it_is_and_the_median_is_not_blamed() -> None:
+    rare, often = run(scenario="rare", verdict="fail"), run(scenario="often", verdict="fail")
+    bound = {"kind": "at_most", "predicted": 60.0, "low": None, "high": 60.0, "terms": []}
+    rows = [timeout(rare, 2.0, min=1.0, max=60.5, n=40, **bound), timeout(often, 61.0, **bound)]
+    waits = [wait(one, "Net.ReadTimeout", 0, 60.9) for one in (rare, often)]
+    found = cards([rare, often], rows, waits)
+    assert [one.scenario for one in found] == ["often", "rare"], "below its bound nothing is off"
+    assert found[1].blame is None, "the waits of a median run tell nothing of a rare one"
+    assert found[0].blame is not None
+    assert found[0].blame.lower == "", "to lower what never ran out would change nothing"
+    short = cards([often], rows[1:], [wait(often, "Net.ReadTimeout", 1, 0.002)])
+    assert short[0].blame is None, "two milliseconds are not where a minute went"
 
 
 def test_a_statistic_that_fails_fails_its_case_though_every_run_is_well() -> None:
@@ -174,6 +188,16 @@ def test_tries_are_told_run_by_run_and_runs_without_any_count_as_none() -> None:
     assert quiet is not None
     assert quiet.finding == "Every operation came through at the first try: 1 operation."
     assert attempts_of([], cases, Names.among(cases)) is None
+
+
+def test_a_dial_that_the_wire_saw_is_no_call_that_came_through() -> None:
+    lost = run(scenario="lost")
+    cases = cases_of([lost])
+    rows = [tries(lost, "dial", "seen on the wire", 1), tries(lost, "dial", "connected", 1, operation=None)]
+    found = attempts_of(rows, cases, Names.among(cases))
+    assert found is not None
+    assert [one.operation for one in found.rows] == ["probe"], "it failed"
+    assert found.plain == 0, "between calls nothing came through"
 
 
 def test_a_case_that_only_all_of_its_runs_fail_is_replayed_as_a_whole() -> None:
