@@ -1,6 +1,7 @@
 """The claims as the page shows them: one entry a formula, with every case that it speaks about."""
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from harness.records.claims import ClaimId, all_as_declared, outcome_of, what_of
@@ -47,11 +48,10 @@ class Claim:
     verdict: str
     as_declared: bool | None
     cases: Cut[Claimed]
-
-    @property
-    def telling(self) -> Claimed:
-        """The case that stands for the others: the first that settled it."""
-        return next((one for one in self.cases if one.outcome == self.verdict), self.cases.shown[0])
+    telling: Claimed
+    """The case that stands for the others."""
+    outcomes: Mapping[str, int]
+    """In how many of all cases it was held, refuted, or neither."""
 
     @property
     def standing(self) -> str:
@@ -62,8 +62,13 @@ class Claim:
 
     @property
     def tally(self) -> str:
-        settled = sum(one.outcome == self.verdict for one in self.cases)
-        return f"{settled} of {figures.many(self.cases.total, 'case')}"
+        """`refuted in 3 of 4 cases`; `refuted in 1, held in 3 of 4 cases` of one that is mixed."""
+        told = ", ".join(f"{outcome} in {self.outcomes[outcome]:,}" for outcome in self._own if self.outcomes[outcome])
+        return f"{told} of {figures.many(self.cases.total, 'case')}"
+
+    @property
+    def _own(self) -> tuple[str, ...]:
+        return ("refuted", "held") if self.verdict == "mixed" else (self.verdict,)
 
 
 def claims_of(rows: Sequence[Row], groups: Iterable[Row], names: Names) -> tuple[Claim, ...]:
@@ -81,16 +86,30 @@ def claims_of(rows: Sequence[Row], groups: Iterable[Row], names: Names) -> tuple
 
 
 def claim_of(told: ClaimId, own: Sequence[tuple[Row, Claimed]]) -> Claim:
+    verdict = outcome_of(one.outcome for _, one in own)
     return Claim(
         formula=told.formula,
         name=told.name,
         when=tuple(dict.fromkeys(row["when"] for row, _ in own if row["when"])),
         source=told.source,
         what=told.what,
-        verdict=outcome_of(one.outcome for _, one in own),
+        verdict=verdict,
         as_declared=all_as_declared(as_declared(row, one) for row, one in own),
         cases=cut((one for _, one in own), MOST_CASES, "report/claims.parquet", worst_first=False),
+        telling=telling(own, verdict),
+        outcomes=Counter(one.outcome for _, one in own),
     )
+
+
+def telling(own: Sequence[tuple[Row, Claimed]], verdict: str) -> Claimed:
+    """The first that is not as declared, else that has the claim's verdict, else that refutes it."""
+    ranked = (
+        *(one for row, one in own if as_declared(row, one) is False),
+        *(one for _, one in own if one.outcome == verdict),
+        *(one for _, one in own if one.outcome == "refuted"),
+        *(one for _, one in own),
+    )
+    return ranked[0]
 
 
 def as_declared(row: Row, one: Claimed) -> bool | None:

@@ -66,7 +66,7 @@ def heat_of(cases: Cases, timeouts: Sequence[Row], names: Names) -> Heat:
             )
             for client in clients
         ),
-        longest=longest_wait(together),
+        longest=longest_wait(cases, timeouts, names),
         finding=finding(longest),
     )
 
@@ -116,14 +116,19 @@ def cell_of(client: str, fault: str, own: Sequence[tuple[Case, Row | None]]) -> 
     )
 
 
-def longest_wait(together: Mapping[tuple[str, str], Sequence[tuple[Case, Row | None]]]) -> str:
-    """The worst of all, in one sentence."""
-    told = [(row, place) for place, own in together.items() for _, row in own if row and failed(row)]
+def longest_wait(cases: Cases, timeouts: Iterable[Row], names: Names) -> str:
+    """That of the worst single run, in one sentence."""
+    told = [row for row in timeouts if failed(row) and row["max"] is not None]
     if not told:
         return "No call came back with an error."
-    row, (client, fault) = max(told, key=lambda one: one[0]["median"])
-    long = figures.bound(row["median"], "s", at_least=bool(row["median_is_bound"]))
-    return f"The longest wait for an error was {long}: {client}, {fault}."
+    row = max(told, key=lambda row: (row["max"], last_unended(row)))
+    long = figures.bound(row["max"], "s", at_least=last_unended(row))
+    return f"The longest wait for an error was {long}: {names.of(row)}, {cases[key_of(row)].fault}."
+
+
+def last_unended(row: Row) -> bool:
+    """Whether its longest time is a lower bound."""
+    return any(pair["unended"] and pair["time"] >= row["max"] for pair in row["pairs"])
 
 
 def finding(longest: Mapping[str, tuple[float, bool]]) -> str:
@@ -132,12 +137,9 @@ def finding(longest: Mapping[str, tuple[float, bool]]) -> str:
     if not failing:
         return "No call came back with an error in these runs: the times are those until an answer."
     worst, least = max(failing, key=lambda one: failing[one]), min(failing, key=lambda one: failing[one])
-    seconds, is_bound = failing[worst]
-    up_to = f"for {figures.short(seconds)} or longer" if is_bound else f"up to {figures.short(seconds)}"
-    first = f"Callers hang longest under {worst}, {up_to}"
-    if worst == least:
-        return f"{first}."
-    return f"{first}; shortest under {least}: {figures.short(failing[least][0])}."
+    up, down = (figures.short(seconds, at_least=is_bound) for seconds, is_bound in (failing[worst], failing[least]))
+    first = f"Callers hang longest under {worst}: {up} in the median"
+    return f"{first}." if worst == least else f"{first}; shortest under {least}: {down}."
 
 
 def natural(name: str) -> list[tuple[int, str]]:

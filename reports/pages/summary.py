@@ -51,6 +51,20 @@ def lead(heat: Heat, claims: Sequence[Claim], agreement: str) -> str:
     return " ".join(sentences)
 
 
+def claimed(claims: Sequence[Claim]) -> str:
+    """`8 formulas that somebody wrote down: 6 refuted, 2 held.`"""
+    told = Counter(claim.verdict for claim in claims)
+    some = "holds" if told["mixed"] == 1 else "hold"
+    words = {
+        "refuted": "refuted",
+        "held": "held",
+        "mixed": f"{some} in some cases only",
+        "inconclusive": "could not be judged",
+    }
+    outcomes = ", ".join(f"{told[verdict]:,} {word}" for verdict, word in words.items() if told[verdict])
+    return f"{figures.many(len(claims), 'formula')} that somebody wrote down: {outcomes}."
+
+
 def judged(verdicts: Iterable[str]) -> str:
     """What became of the measures that something was expected of."""
     told = Counter(verdicts)
@@ -94,7 +108,7 @@ def counts(cases: Iterable[Case]) -> tuple[tuple[str, str, int], ...]:
     return tuple((verdict, WORDS[verdict], told[verdict]) for verdict in GRAVEST_FIRST if told[verdict])
 
 
-def warnings(runs: Sequence[Row], manifests: Sequence[Manifest], quarantined: int) -> tuple[str, ...]:
+def warnings(runs: Sequence[Row], manifests: Sequence[Manifest], quarantined: Sequence[Row]) -> tuple[str, ...]:
     """What the reader must know before trusting any figure."""
     there = {run["run_id"] for run in runs}
     told = []
@@ -107,10 +121,16 @@ def warnings(runs: Sequence[Row], manifests: Sequence[Manifest], quarantined: in
             "still at work. Go on with it: faultlab run --resume, with that folder."
         )
     if quarantined:
-        told.append(
-            f"{figures.many(quarantined, 'line')} could not be read and {'is' if quarantined == 1 else 'are'} left out."
-        )
+        left_out = "is" if len(quarantined) == 1 else "are"
+        told.append(f"{unread(quarantined)} could not be read and {left_out} left out.")
     return tuple(told)
+
+
+def unread(quarantined: Sequence[Row]) -> str:
+    """`3 lines`; `2 lines or files` where one has no line: it is a file that is no use at all."""
+    if all(row["line"] is not None for row in quarantined):
+        return figures.many(len(quarantined), "line")
+    return figures.many(len(quarantined), "line or file", "lines or files")
 
 
 def environment(runs: Sequence[Row], manifests: Sequence[Manifest]) -> tuple[tuple[str, str], ...]:

@@ -47,6 +47,7 @@ class Page:
     attention: Cut[Attention]
     heat: Heat
     claims: tuple[Claim, ...]
+    claims_finding: str
     scenarios: Cut[Scenario]
     judged_finding: str
     groups: Cut[GroupRow]
@@ -90,11 +91,12 @@ def page_of(
         headline=summary.headline(cases.values()),
         lead=summary.lead(heat, claims, agreement.finding if agreement else ""),
         facts=summary.facts(runs, manifests),
-        warnings=(*summary.warnings(runs, manifests, len(quarantined)), *counted_once(tables["folders"])),
+        warnings=(*summary.warnings(runs, manifests, quarantined), *counted_once(tables["folders"])),
         counts=summary.counts(cases.values()),
         attention=attention_of(cases, judged, tables["waits"], names, marks, drawn),
         heat=heat,
         claims=claims,
+        claims_finding=summary.claimed(claims),
         scenarios=scenarios_of(judged, cases),
         judged_finding=summary.judged(row.verdict for row in judged),
         groups=groups_of(tables["groups"], names),

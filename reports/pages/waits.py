@@ -9,6 +9,7 @@ from reports.charts.letters import Badge
 from reports.charts.timeline import LEAST_SHARE, Block, laid_end_to_end, times
 from reports.pages.cases import Names, Row, key_of
 from reports.pages.cut import Cut
+from reports.pages.heat import WAITS
 from reports.pages.times import parameters_of
 
 MOST_CASES = 60
@@ -67,11 +68,7 @@ class Waits:
 
 def waits_of(waits: Sequence[Row], timeouts: Sequence[Row], names: Names, marks: Mapping[str, Badge]) -> Waits | None:
     """None where no client told what it waited on, or no formula speaks of it."""
-    terms = {
-        (*key_of(row), str(row["measure"]).partition(".")[0]): row["terms"]
-        for row in timeouts
-        if row["unit"] == "s" and row["terms"]
-    }
+    terms = terms_of(timeouts)
     told = [row for row in waits if (*key_of(row), row["operation"]) in terms]
     if not told:
         return None
@@ -87,6 +84,17 @@ def waits_of(waits: Sequence[Row], timeouts: Sequence[Row], names: Names, marks:
     cases = Cut(tuple(made), len(ordered), "report/waits.parquet", worst_first=False)
     named = {row["setting"] for row in told}
     return Waits(cases=cases, legend=tuple(badge for setting, badge in marks.items() if setting in named))
+
+
+def terms_of(timeouts: Iterable[Row]) -> dict[tuple[Any, ...], Sequence[Row]]:
+    """What formulas say of a whole operation; of one setting's share alone (`waited(...)`) they do not."""
+    found: dict[tuple[Any, ...], tuple[int, Sequence[Row]]] = {}
+    for row in timeouts:
+        alias, _, what = str(row["measure"]).partition(".")
+        if what in WAITS and row["terms"]:
+            told = (WAITS.index(what), row["terms"])
+            found[*key_of(row), alias] = min(told, found.get((*key_of(row), alias), told), key=lambda one: one[0])
+    return {place: terms for place, (_, terms) in found.items()}
 
 
 def wait_row(row: Row, terms: Iterable[Row], badge: Badge) -> WaitRow:

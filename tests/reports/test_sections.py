@@ -13,8 +13,10 @@ from reports.charts.interval import bounded_of
 from reports.charts.letters import badges
 from reports.charts.svg import label, picture
 from reports.jvm.rehearsal import Blackhole
+from reports.pages import summary
 from reports.pages.agreement import agreements_of
 from reports.pages.cases import DEAD_ADDRESSES, KEY, Case, Names, cases_of, fault_of
+from reports.pages.claims import claims_of
 from reports.pages.cut import cut
 from reports.pages.groups import groups_of
 from reports.pages.heat import heat_of
@@ -32,7 +34,9 @@ def run(**changes: object) -> Row:
 def waited(of: Row, seconds: float, *, what: str = "time_to_error", unended: bool = False) -> Row:
     names = ("scenario", "environment", "client", "client_version", "driver", "brokers", "case")
     row = {name: of[name] for name in names}
-    return {**row, "measure": f"probe.{what}", "median": seconds, "median_is_bound": unended, "unit": "s"}
+    pairs = [{"time": seconds, "unended": unended}]
+    told = {"median": seconds, "median_is_bound": unended, "max": seconds, "pairs": pairs, "unit": "s"}
+    return {**row, "measure": f"probe.{what}", **told}
 
 
 def heat(runs: list[Row], waits: list[Row]) -> Any:
@@ -54,7 +58,7 @@ def test_an_error_says_more_than_a_longer_answer_and_without_one_the_answer_stan
     )
     told = {cell.fault: (cell.number, cell.ending) for _, cells in found.rows for cell in cells}
     assert told == {"blackhole": ("2.00 s", ""), "no fault": ("0.20 s", "no error")}
-    assert found.finding == "Callers hang longest under blackhole, up to 2.00 s."
+    assert found.finding == "Callers hang longest under blackhole: 2.00 s in the median."
 
 
 def test_what_was_not_run_says_why() -> None:
@@ -71,8 +75,16 @@ def test_a_wait_that_did_not_end_is_at_least_so_long() -> None:
     one = run()
     found = heat([one], [waited(one, 60.0, unended=True)])
     assert found.rows[0][1][0].number == "\u2265 60.00 s"
-    assert found.finding == "Callers hang longest under blackhole, for 60.00 s or longer."
+    assert found.finding == "Callers hang longest under blackhole: \u2265 60.00 s in the median."
     assert found.longest == "The longest wait for an error was \u2265 60.000 s: sarama 1.27.2, blackhole."
+
+
+def test_the_longest_wait_is_that_of_a_single_run_whatever_the_median_says() -> None:
+    one, other = run(scenario="a"), run(scenario="b")
+    pairs = [{"time": 5.0, "unended": False}] * 3 + [{"time": 60.0, "unended": True}] * 2
+    found = heat([one, other], [{**waited(one, 5.0), "max": 60.0, "pairs": pairs}, waited(other, 9.0)])
+    assert found.longest == "The longest wait for an error was \u2265 60.000 s: sarama 1.27.2, blackhole."
+    assert found.finding == "Callers hang longest under blackhole: 9.00 s in the median."
 
 
 def test_shades_are_of_one_scale_whatever_is_on_the_page() -> None:
@@ -120,6 +132,10 @@ def test_waits_stand_above_their_formula_and_what_it_lacks_comes_last() -> None:
     assert [(block.left, block.width) for block in told.formula] == [(0, 50)]
     assert (told.measured_s, told.formula_s, told.verdict) == (8.0, 4.0, "pass")
     assert waits_of(waits, [], names, marks) is None
+    share = {**timeouts[0], "measure": "probe.waited(A.Admin)", "terms": [{**terms[0], "setting": "A.Admin"}]}
+    both = waits_of(waits, [timeouts[0], share], names, marks)
+    assert both is not None
+    assert both.cases == found.cases, "what is expected of one setting alone is not the formula of all"
 
 
 def test_disagreements_come_first_and_too_few_runs_are_no_agreement() -> None:
@@ -259,7 +275,7 @@ def test_statistics_tell_how_sure_they_are_and_how_many_runs_it_takes() -> None:
     rows = [held, group_row(), group_row(kind="claim"), group_row(outcome="skipped")]
     first, second = groups_of(rows, names)
     assert (first.what, first.expected, first.tolerance) == (
-        "share of runs with probe.outcome == 'failed'", "16.7 %", "\u00b1 8.3 points",
+        "share of runs with probe.outcome == 'failed'", "16.7 %", "\u2212 8.7 + 8.3 points",
     )  # fmt: skip
     assert (first.interval, first.runs) == ("12.0 % to 31.0 %", "40 runs, needs about 120")
     [told] = groups_of([group_row(reason="40 runs are too few: needs 120 runs")], names)
@@ -295,6 +311,49 @@ def test_the_worst_run_is_the_one_farthest_in_its_own_tolerance() -> None:
     assert farthest(run(expectations=[well])) == (0.0, "")
     late = {**well, "measured": 2 * judged["predicted"]}
     assert farthest(run(expectations=[late]))[0] == pytest.approx(1.0)
+
+
+def test_what_lies_between_uneven_bounds_is_held_against_the_nearer_one() -> None:
+    judged = {**run()["expectations"][0], "predicted": 0.8, "low": 0.7, "high": 1.0}
+    assert farthest(run(expectations=[{**judged, "measured": 0.65}]))[0] == pytest.approx(1.5)
+    assert farthest(run(expectations=[{**judged, "measured": 0.9}]))[0] == pytest.approx(0.5)
+
+
+def claimed(of: Row, outcome: str, number: int, **changes: Any) -> Row:
+    """A row of the claims table."""
+    return {
+        **{name: of[name] for name in KEY}, "measure": "probe.time_to_error", "unit": "s", "formula": "2*A.Read",
+        "name": "a1", "source": "somebody", "when": None, "line": 3, "n": 1, "predicted": 4.0, "low": 3.9, "high": 4.1,
+        "declared_holds": None, "as_declared": None, "verdict": outcome, "case": f"n={number}", "median": 4.0 + number,
+        "median_is_bound": False, "pairs": [{"time": 4.0 + number, "unended": False}], **changes,
+    }  # fmt: skip
+
+
+def test_a_claim_that_holds_in_some_cases_says_in_how_many() -> None:
+    one = run()
+    names = Names.among(cases_of([one]))
+    rows = [claimed(one, "held", 0), claimed(one, "refuted", 1), claimed(one, "held", 2)]
+    [mixed] = claims_of(rows, (), names)
+    assert (mixed.verdict, mixed.tally, mixed.telling.outcome) == (
+        "mixed",
+        "refuted in 1, held in 2 of 3 cases",
+        "refuted",
+    )
+    assert summary.claimed([mixed]) == "1 formula that somebody wrote down: 1 holds in some cases only."
+    [unsettled] = claims_of([claimed(one, "inconclusive", 0, pairs=[], median=None)], (), names)
+    assert unsettled.tally == "inconclusive in 1 of 1 case"
+    assert summary.claimed([mixed, unsettled]).endswith("1 holds in some cases only, 1 could not be judged.")
+
+
+def test_a_claim_counts_cases_that_the_page_has_no_room_for() -> None:
+    one = run()
+    names = Names.among(cases_of([one]))
+    rows = [claimed(one, "refuted", number) for number in range(60)]
+    rows[50].update(verdict="held", declared_holds=False, as_declared=False)
+    [claim] = claims_of(rows, (), names)
+    assert len(claim.cases) < 50
+    assert claim.tally == "refuted in 59, held in 1 of 60 cases"
+    assert claim.telling.outcome == "held", "the one that is not as declared is what to look at"
 
 
 def test_noise_is_told_of_real_environments_alone() -> None:
