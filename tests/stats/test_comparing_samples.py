@@ -37,10 +37,35 @@ def test_without_ties_it_is_scipys_and_of_many_values_the_approximation() -> Non
     )
     apart = chance_above([1.0, 1.0, 2.0] * 7, [5.0, 5.0, 6.0] * 7)
     assert apart == pytest.approx(1 / comb(42, 21))
-    many = [float(round(draw.random() * 50)) for _ in range(80)]
+    many = [float(round(draw.random() * 50)) for _ in range(61)]
     assert chance_above(many, [value + 1 for value in many]) == pytest.approx(
         mannwhitneyu([value + 1 for value in many], many, alternative="greater", method="asymptotic").pvalue
     )
+
+
+def test_a_few_against_many_are_exact_too() -> None:
+    """A baseline of a hundred runs and some new ones: the approximation is a thousand times too shy there."""
+    many, few = [float(number) for number in range(100)], [200.0 + number for number in range(5)]
+    assert chance_above(many, few) == pytest.approx(1 / comb(105, 5))
+    assert chance_above([-value for value in few], [-value for value in many]) == pytest.approx(1 / comb(105, 5))
+    tied = [float(number // 3) for number in range(100)]
+    assert chance_above(tied, few) == pytest.approx(1 / comb(105, 5))
+
+
+@pytest.mark.parametrize("swapped", [False, True])
+def test_over_ties_the_smaller_sample_may_be_either(swapped: bool) -> None:
+    """All orders of 2 among 70 values, listed."""
+    draw = random.Random(2)
+    pool = [float(round(draw.random() * 12)) for _ in range(70)]
+    few, many = ([10.0, 11.0], pool) if not swapped else ([2.0, 3.0], pool)
+    both = [*few, *many]
+    ranks = [sum(other < value for other in both) + sum(other == value for other in both) / 2 for value in both]
+    picks = [one + two for place, one in enumerate(ranks) for two in ranks[:place]]
+    seen = ranks[0] + ranks[1]
+    reached = sum(total <= seen if swapped else total >= seen for total in picks)
+    chance = chance_above(few, many) if swapped else chance_above(many, few)
+    assert chance == pytest.approx(reached / comb(72, 2))
+    assert 0.001 < chance < 0.5
 
 
 @given(st.integers(0, 20), st.integers(0, 20))
