@@ -102,13 +102,21 @@ def test_a_drawn_interval_moves_with_the_values_and_knows_no_order() -> None:
 def test_rates_of_false_discoveries_and_the_runs_that_tell() -> None:
     assert false_discovery_rates([]) == ()
     assert false_discovery_rates([0.01, 0.02, 0.9]) == pytest.approx((0.03, 0.03, 0.9))
+    assert [runs_to_tell(chance) for chance in (0.9, 1 / 251, 1 / 252, 1 / 253)] == [1, 5, 5, 6]
     runs = runs_to_tell(0.0001)
     assert comb(2 * runs, runs) * 0.0001 >= 1 > comb(2 * runs - 2, runs - 1) * 0.0001
 
 
 def test_no_values_are_no_sample() -> None:
-    for wrong in (lambda: chance_above([], [1.0]), lambda: bootstrapped_shift([1.0], [], chance=0.1)):
+    for wrong in (
+        lambda: chance_above([], [1.0]),
+        lambda: chance_above([1.0], []),
+        lambda: bootstrapped_shift([1.0], [], chance=0.1),
+        lambda: bootstrapped_shift([], [1.0], chance=0.1),
+    ):
         with pytest.raises(ValueError, match="empty"):
             wrong()
-    with pytest.raises(ValueError, match="no runs"):
-        chance_more_often(0, 0, 1, 1)
+    for none in ((0, 0, 1, 1), (1, 1, 0, 0)):
+        with pytest.raises(ValueError, match="no runs"):
+            chance_more_often(*none)
+    assert chance_more_often(0, 1, 1, 1) == pytest.approx(0.5)

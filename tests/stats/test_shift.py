@@ -5,6 +5,7 @@ from math import comb, inf
 from random import Random
 
 import pytest
+from scipy.stats import mannwhitneyu
 
 from harness.stats import equal_shares
 from harness.stats.shift import _ways, shift, shift_interval
@@ -40,9 +41,31 @@ def test_ends_known_by_hand() -> None:
     assert (few.low, few.high) == (-inf, inf)
 
 
+@pytest.mark.parametrize(("first", "second"), [(20, 20), (60, 60), (61, 61), (61, 90), (6, 90), (90, 6)])
+@pytest.mark.parametrize("chance", [0.1, 0.001])
+def test_an_end_is_where_the_exact_test_begins_to_refuse(first: int, second: int, chance: float) -> None:
+    """Beyond either end scipy's test refuses every shift; the approximation of large samples errs to the wide side,
+    and by at most one in 500 of the differences."""
+    rng = Random(first * second)
+    one, two = ([rng.random() for _ in range(runs)] for runs in (first, second))
+    found = shift_interval(one, two, chance=chance)
+    differences = sorted(b - a for a in one for b in two)
+    place = differences.index(found.low)
+    assert differences[-1 - place] == found.high, "as many are refused at both ends"
+    few = 0 if min(first, second) <= 60 else first * second // 500
+
+    def chance_of(moved: float) -> float:
+        return float(mannwhitneyu([value - moved for value in two], one, alternative="greater", method="exact").pvalue)
+
+    assert chance_of((differences[place - 1] + differences[place]) / 2) <= chance / 2
+    inside = place + few
+    assert chance_of((differences[inside] + differences[inside + 1]) / 2) > chance / 2
+
+
 def test_an_empty_side_has_no_shift() -> None:
-    with pytest.raises(ValueError, match="one is empty"):
-        shift([], [1.0])
+    for sides in (([], [1.0]), ([1.0], [])):
+        with pytest.raises(ValueError, match="one is empty"):
+            shift(*sides)
 
 
 def test_fisher_s_tea() -> None:

@@ -1,0 +1,177 @@
+"""Protects what makes an alarm: a clear order and an effect, both; among how many tests; and what is told first."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+import suites
+
+from harness.gating.cases import CaseRuns
+from harness.gating.comparison import Gated, gate
+from harness.gating.judging import Compared
+from harness.gating.shifts import LEAST, Shift
+
+ERROR = "probe.time_to_error"
+WIDE = [1.0, 1.5, 2.0, 2.5, 3.0]
+"""Of no use as a test, but one that counts: chance alone could make an order of these runs an alarm."""
+
+
+def one_of(*, tests: int, now: Sequence[float]) -> Compared:
+    """The case `slow` of 5 + 5 runs, among so many tests in all; its clearest order comes by chance once in 252."""
+    steady = [suites.case(f"steady-{number}", times={ERROR: WIDE}) for number in range(tests - 1)]
+    before = suites.case("slow", times={ERROR: suites.spread(2.0, LEAST)})
+    gated = gate(suites.side(before, *steady), suites.side(suites.case("slow", times={ERROR: now}), *steady))
+    return next(one for one in gated.compared if one.name.scenario == "slow")
+
+
+@pytest.mark.parametrize(
+    ("tests", "said"), [(1, "regression"), (2, "regression"), (3, "unsure"), (60, "unsure"), (66, "unchanged")]
+)
+def test_the_more_is_tested_the_clearer_an_order_must_be(tests: int, said: str) -> None:
+    """1 in 252 is an alarm (1 %) of two tests, not of three; a doubt (25 %) of sixty, not of sixty-six."""
+    found = one_of(tests=tests, now=suites.spread(4.0, LEAST))
+    assert found.said == said
+    (told,) = found.judged
+    assert isinstance(told.of, Shift)
+    assert told.of.chance == pytest.approx(1 / 252)
+    if said != "unchanged":
+        assert told.rate == pytest.approx(tests / 252)
+
+
+def test_a_clear_order_without_a_sure_effect_is_no_alarm() -> None:
+    """Every run is later than any was; half of them by less than the floor of 120 ms."""
+    before = suites.case(times={ERROR: suites.spread(2.0)})
+    now = suites.case(times={ERROR: [*suites.spread(2.10, 10), *suites.spread(2.20, 10)]})
+    (found,) = gate(suites.side(before), suites.side(now)).compared
+    (told,) = found.judged
+    assert isinstance(told.of, Shift)
+    assert told.of.chance < 1e-9
+    assert told.of.interval is not None
+    assert told.of.interval.low < told.of.floor < told.of.interval.high
+    assert told.said == "unsure"
+
+
+def happened(times: int, name: str = "one", *, kind: str = "verdict", runs: int = 20) -> CaseRuns:
+    return suites.case(name, happened={kind: times} if times else {}, counted=runs)
+
+
+def held(before: CaseRuns, now: CaseRuns) -> Gated:
+    return gate(suites.side(before), suites.side(now))
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "said", "tested"),
+    [
+        (0, 20, "regression", False),
+        (0, 10, "regression", True),
+        (3, 15, "regression", True),
+        (3, 10, "unsure", True),
+        (10, 11, "unchanged", False),
+        (20, 20, "unchanged", False),
+        (3, 0, "unchanged", False),
+        (20, 3, "better", False),
+    ],
+)
+def test_what_happens_in_more_runs_than_before(before: int, now: int, said: str, tested: bool) -> None:
+    (found,) = held(happened(before), happened(now)).compared
+    (told,) = found.judged
+    assert (told.said, told.rate is not None) == (said, tested)
+
+
+def test_so_many_runs_as_it_says_would_show_it() -> None:
+    needed = held(happened(0), happened(1)).compared[0].judged[0].needed
+    assert needed is not None
+    assert held(happened(0, runs=needed), happened(round(needed / 20), runs=needed)).regressed
+    fewer = round(needed * 0.8)
+    assert not held(happened(0, runs=fewer), happened(round(fewer / 20), runs=fewer)).regressed
+
+
+def test_more_runs_than_anybody_makes_are_not_asked_for() -> None:
+    told = held(happened(400, runs=1000), happened(430, runs=1000)).compared[0].judged[0]
+    assert (told.said, told.needed) == ("unsure", None)
+
+
+def test_what_needs_no_test_makes_no_other_test_easier() -> None:
+    """A case that fails in every run now is plain; 1 in 252 among three tests stays unsure beside it."""
+    steady = [suites.case(f"steady-{number}", times={ERROR: WIDE}) for number in range(2)]
+    was = [suites.case("slow", times={ERROR: suites.spread(2.0, LEAST)}), happened(0, "failing"), *steady]
+    now = [suites.case("slow", times={ERROR: suites.spread(4.0, LEAST)}), happened(20, "failing"), *steady]
+    said = {one.name.scenario: one.said for one in gate(suites.side(*was), suites.side(*now)).compared}
+    assert (said["failing"], said["slow"]) == ("regression", "unsure")
+
+
+def test_what_no_order_of_the_runs_could_show_counts_for_no_test() -> None:
+    """It failed in every run and still does; its time is as it was, to a millisecond: neither is a test."""
+    others = [happened(20, "failing"), suites.case("exact", times={ERROR: suites.spread(2.0, LEAST)})]
+    steady = suites.case("steady", times={ERROR: WIDE})
+    was = [suites.case("slow", times={ERROR: suites.spread(2.0, LEAST)}), *others, steady]
+    now = [suites.case("slow", times={ERROR: suites.spread(4.0, LEAST)}), *others, steady]
+    said = {one.name.scenario: one.said for one in gate(suites.side(*was), suites.side(*now)).compared}
+    assert said == {"slow": "regression", "failing": "unchanged", "exact": "unchanged", "steady": "unchanged"}
+
+
+def test_what_an_operation_did_that_only_one_side_calls_is_no_change() -> None:
+    with_other = replace(happened(0), operations=("probe", "other"))
+    failing = replace(with_other, happened=happened(20, kind="fails other").happened)
+    assert not held(happened(0), failing).regressed
+    assert held(with_other, failing).regressed
+    assert not any(one.said == "regression" for one in held(failing, happened(0)).compared[0].judged)
+
+
+RECOVERY = "outage.recovery"
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "said"),
+    [
+        ((20, 20), (20, 20), "unchanged"),
+        ((20, 20), (10, 20), "unsure"),
+        ((20, 20), (10, 10), "unchanged"),
+        ((10, 20), (20, 40), "unchanged"),
+        ((10, 20), (5, 10), "unchanged"),
+        ((10, 20), (20, 20), "unchanged"),
+        ((5, 20), (0, 20), "unsure"),
+    ],
+)
+def test_a_recovery_that_fewer_of_the_runs_tell(before: tuple[int, int], now: tuple[int, int], said: str) -> None:
+    """(told, counted) on both sides. A time that is told less is nothing worse, so it never alarms."""
+    sides = [
+        suites.case(times={RECOVERY: suites.spread(1.0, told)} if told else {}, counted=counted)
+        for told, counted in (before, now)
+    ]
+    (found,) = held(*sides).compared
+    assert found.said == said
+
+
+def test_the_gravest_comes_first() -> None:
+    """Losses before failures, those before times, what a caller waits for before the rest, counts last."""
+    fast = {ERROR: 2.0, "outage.recovery": 1.0, "probe.time_to_ack": 1.0}
+    was = suites.case(times={name: suites.spread(s) for name, s in fast.items()}, counts={"probe.dials": [4] * 20})
+    slow = {ERROR: 3.0, "outage.recovery": 9.0, "probe.time_to_ack": 2.0}
+    worse = suites.case(
+        times={name: suites.spread(s) for name, s in slow.items()}, counts={"probe.dials": [40] * 20},
+        happened={"verdict": 20, "lost": 1},
+    )  # fmt: skip
+    (found,) = held(was, worse).compared
+    told = [one.of.measure if isinstance(one.of, Shift) else str(one.of.happening) for one in found.judged]
+    assert told == ["lost", "verdict", "probe.time_to_ack", ERROR, "outage.recovery", "probe.dials"]
+
+
+def test_the_larger_shift_and_what_happens_more_often_come_first() -> None:
+    names = ("by-one", "by-three", "by-two")
+    was = [suites.case(name, times={ERROR: suites.spread(2.0)}) for name in names] + [
+        happened(0, "a"),
+        happened(0, "b"),
+    ]
+    now = [suites.case(n, times={ERROR: suites.spread(s)}) for n, s in zip(names, (3.0, 5.0, 4.0), strict=True)]
+    now += [happened(12, "a"), happened(20, "b")]
+    gated = gate(suites.side(*was), suites.side(*now))
+    assert [one.name.scenario for one in gated.that("regression")] == ["b", "a", "by-three", "by-two", "by-one"]
+    back = gate(suites.side(*now), suites.side(*was))
+    assert [one.name.scenario for one in back.that("better")][2:] == ["by-three", "by-two", "by-one"]
+
+
+def test_too_few_runs_on_one_side_are_too_few() -> None:
+    few, many = suites.case(counted=LEAST - 1), suites.case(counted=20)
+    assert held(few, many).inconclusive
+    assert held(many, few).inconclusive
