@@ -12,6 +12,14 @@ from cli.exits import Exit
 from reports import NoSuchFolder, NothingToReport, ReportError, ReportResult, build
 
 
+class Unsaid(Exception):
+    """What is done could not be said: nothing of that is the report's fault, nor Spark's."""
+
+    def __init__(self, why: OSError) -> None:
+        super().__init__(str(why))
+        self.why = why
+
+
 def make_report(
     screen: Console,
     *folders: Path | str,
@@ -21,15 +29,24 @@ def make_report(
     settings: Mapping[str, str] | None = None,
 ) -> ReportResult:
     """Write the report, saying what is done. Raises Stop where it cannot be made."""
+
+    def tell(words: str) -> None:
+        try:
+            screen.print(Text(f"report  {words}", style="dim"))
+        except OSError as error:
+            raise Unsaid(error) from error
+
     try:
         made = build(
             folders,
             out=out,
-            progress=lambda words: screen.print(Text(f"report  {words}", style="dim")),
+            progress=tell,
             on=on,
             archive=archive,
             settings=settings,
         )
+    except Unsaid as unsaid:
+        raise unsaid.why from None
     except NoSuchFolder as error:
         raise Stop(error.text, error.remedy, code=Exit.USAGE) from error
     except NothingToReport as error:

@@ -11,6 +11,11 @@ def extra() -> str:
     return f"{shlex.quote(sys.executable)} -m pip install 'faultlab[report]'"
 
 
+def preparation() -> str:
+    """The command that prepares Java. -I: a package `reports` where the user stands is not imported."""
+    return f"{shlex.quote(sys.executable)} -I -m reports.jvm"
+
+
 class ReportError(Exception):
     """A report could not be made. `text` says why, `remedy` what to do about it."""
 

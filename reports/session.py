@@ -18,7 +18,7 @@ from typing import IO, TYPE_CHECKING
 
 from py4j.protocol import Py4JError  # type: ignore[import-untyped]
 
-from reports.errors import JavaFailed
+from reports.errors import JavaFailed, preparation
 from reports.ingest.filesystems import is_uri
 from reports.ingest.folders import Folder
 from reports.ingest.size import Size
@@ -192,7 +192,7 @@ def start(
     except (NotStarted, Py4JError, ConnectionError) as error:
         raise JavaFailed(
             f"{archive.java} ({archive.java.home}) did not start Spark: {last_words(log) or error}",
-            "run `python -m reports.jvm` to prepare it anew, or set JAVA_HOME to another Java",
+            f"run `{preparation()}` to prepare it anew, or set JAVA_HOME to another Java",
         ) from error
     except BaseException:
         if java is not None:

@@ -6,6 +6,7 @@ a folder of its own, the finished program is moved into place at once, and every
 """
 
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -52,7 +53,9 @@ def find() -> Path:
             return place.absolute()
         seen.append(f"{place} {fault}")
     raise ToxiproxyMissing(
-        f"no {_PROGRAM} {VERSION}: {', '.join(seen)}", f"get it with `{Path(sys.executable).name} -m harness.toxiproxy`"
+        f"no {_PROGRAM} {VERSION}: {', '.join(seen)}",
+        # This very Python, wherever it is installed; -I: a package `harness` where the user stands is not imported.
+        f"get it with `{shlex.quote(sys.executable)} -I -m harness.toxiproxy`",
     )
 
 

@@ -13,7 +13,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from harness import records
-from reports.errors import ReportsNotInstalled
+from reports.errors import ReportsNotInstalled, preparation
 from reports.jvm.cache import cache_folder
 from reports.jvm.flags import COMMON, SMALL
 from reports.jvm.runtime import Java
@@ -54,7 +54,7 @@ class Archive:
         if self.exists:
             return ""
         there = "with the class archive of other tables" if self.use_flags else "without a class archive"
-        return f"{there} (`python -m reports.jvm` makes one that fits: faster reports)"
+        return f"{there} (`{preparation()}` makes one that fits: faster reports)"
 
     @property
     def _suffix(self) -> str:

@@ -4,11 +4,12 @@ import csv
 import json
 import os
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from command_line import faultlab, write_scenario
+from command_line import COMMAND, environment, faultlab, write_scenario
 
 
 @pytest.fixture
@@ -102,3 +103,21 @@ def test_without_the_extra_the_suite_keeps_its_verdict_and_the_report_says_how_t
     assert run.lines[-1].endswith("exit 3")
     doctor = faultlab("doctor", cwd=results.parent, env=env)
     assert "note     report        reports cannot be made: pyspark not installed" in doctor.out
+
+
+def test_what_is_done_that_cannot_be_said_is_not_blamed_on_the_report(results: Path) -> None:
+    """Whoever read has gone (`| head -1`), or the log's disk is full: Spark has not failed, nor the report's folder."""
+    command = [*COMMAND, "report", "r", "--out", "there"]
+    with Path("/dev/full").open("w") as full:
+        lost = subprocess.run(
+            command, cwd=results.parent, env=environment(), stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
+    assert lost.returncode == 3
+    assert lost.stderr.startswith("error: what there is to say cannot be written: No space left on device\n")
+    reader, writer = os.pipe()
+    os.close(reader)
+    with os.fdopen(writer, "wb") as nobody:
+        gone = subprocess.run(
+            command, cwd=results.parent, env=environment(), stdout=nobody, stderr=subprocess.PIPE, check=False
+        )
+    assert (gone.returncode, gone.stderr) == (141, b"")

@@ -2,6 +2,7 @@
 that an interrupted build leaves nothing and can be repeated."""
 
 import os
+import shlex
 import signal
 import stat
 import subprocess
@@ -63,7 +64,21 @@ def test_what_is_missing_is_said_place_by_place(bare: Path) -> None:
         f"{VERSION} (it says 'toxiproxy-server version 2.1.4'), "
         f"{bare}/cache/faultlab/toxiproxy-server-{VERSION} does not exist"
     )
-    assert "-m harness.toxiproxy" in caught.value.remedy
+
+
+def test_the_remedy_works_as_it_stands_wherever_the_user_does(bare: Path, tmp_path: Path) -> None:
+    """faultlab may lie in an environment that is not on PATH, and a project may have a `harness` of its own."""
+    with pytest.raises(ToxiproxyMissing) as caught:
+        find()
+    command = caught.value.remedy.removeprefix("get it with `").removesuffix("`")
+    (tmp_path / "project" / "harness").mkdir(parents=True)
+    (tmp_path / "project" / "harness" / "__init__.py").write_text("raise SystemExit('a package of the user')")
+    server = _server(tmp_path / "server")
+    done = subprocess.run(
+        shlex.split(command), cwd=tmp_path / "project", env={**BASE, "TOXIPROXY_SERVER": str(server)},
+        capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout.splitlines()[-1:]) == (0, [str(server)]), done.stderr
 
 
 @pytest.mark.parametrize(
