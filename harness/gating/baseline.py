@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
-from harness.gating.cases import CaseName, CaseRuns, Happening, Sample, Side
+from harness.gating.cases import CaseName, CaseRuns, Happening, Sample, Side, shown
 from harness.gating.comparison import matches
 from harness.gating.floor import DEFAULT, Floor, parse_floor
 from harness.quantities import QuantityError
@@ -44,6 +44,8 @@ def _printable(text: str) -> str:
 
 Name = Annotated[str, Field(max_length=300), AfterValidator(_printable)]
 """What is shown on terminals and in the logs of CI systems."""
+Text = Annotated[str, AfterValidator(shown)]
+"""The same of what programs and scenarios say: it may be anything, so it is made fit to be shown."""
 
 
 class _Times(_Part):
@@ -60,13 +62,13 @@ class _Case(_Part):
     parameters: dict[Name, Name] = Field(default_factory=dict)
     runs: int = Field(ge=0)
     counted: int = Field(ge=0)
-    reasons: tuple[str, ...] = ()
+    reasons: tuple[Text, ...] = ()
     late_ms: Milliseconds = 0.0
-    settings: dict[str, str] = Field(default_factory=dict)
-    operations: tuple[str, ...] = ()
-    happened: dict[str, int] = Field(default_factory=dict)
-    times: dict[str, _Times] = Field(default_factory=dict)
-    counts: dict[str, dict[str, int]] = Field(default_factory=dict)
+    settings: dict[Text, Text] = Field(default_factory=dict)
+    operations: tuple[Text, ...] = ()
+    happened: dict[Text, int] = Field(default_factory=dict)
+    times: dict[Text, _Times] = Field(default_factory=dict)
+    counts: dict[Text, dict[str, int]] = Field(default_factory=dict)
 
     @field_validator("happened")
     @classmethod

@@ -14,6 +14,12 @@ from harness.stats import median
 Unit = Literal["s", "count"]
 
 
+def shown(text: str) -> str:
+    """As it may stand on a terminal and in a CI system's log: who names an error or a setting gives no commands."""
+    plain = " ".join(text.split()) if not text.isprintable() else text
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in plain)
+
+
 class CaseName(NamedTuple):
     """What two suites must have in common to be compared: everything but settings, seeds and the machine."""
 

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
-from harness.gating.cases import CaseName, CaseRuns, Happening, Kind, Sample, Side
+from harness.gating.cases import CaseName, CaseRuns, Happening, Kind, Sample, Side, shown
 from harness.plan import step_of
 from harness.records.reader import Results
 from harness.records.run import Measure, RunRecord
@@ -51,11 +51,11 @@ def case_of(name: CaseName, runs: Sequence[RunRecord]) -> CaseRuns:
         name=name,
         runs=len(runs),
         counted=len(counted),
-        reasons=tuple(reason for reason, _ in reasons.most_common(REASONS)),
+        reasons=tuple(shown(reason) for reason, _ in reasons.most_common(REASONS)),
         samples=_samples(counted),
         happened=dict(sorted(Counter(one for run in counted for one in set(_happenings(run))).items())),
         operations=tuple(dict.fromkeys(step_of(call.alias) for run in counted for call in run.operations)),
-        settings={setting.name: setting.text for setting in runs[0].settings},
+        settings={setting.name: shown(setting.text) for setting in runs[0].settings},
         path=runs[0].path,
         late_s=round(median(run.noise.loop_lag_p99_s for run in counted), DIGITS) if counted else 0.0,
     )
@@ -102,7 +102,7 @@ def _happenings(run: RunRecord) -> Iterator[Happening]:
         last[alias] = call.outcome
         if call.outcome == "failed":
             # Texts of errors name ports and ids: only a class is the same from run to run.
-            yield Happening(Kind.ERROR, f"{alias} {call.error_class or 'without a class'}")
+            yield Happening(Kind.ERROR, f"{alias} {shown(call.error_class or 'without a class')}")
     for alias, outcome in last.items():
         if outcome != "ok":
             yield Happening(Kind.FAILS, alias)

@@ -151,3 +151,21 @@ def test_a_file_that_cannot_be_written_leaves_nothing_behind(tmp_path: Path) -> 
     with pytest.raises(ResultsUnwritable, match="cannot write"):
         write_baseline(tmp_path / "nowhere" / "baseline.json", side, DEFAULT)
     assert [path.name for path in tmp_path.iterdir()] == ["r"]
+
+
+def test_no_text_of_a_program_reaches_a_terminal_as_a_command(tmp_path: Path) -> None:
+    """A class of errors is what the program under test says; a baseline comes with a change that somebody proposes."""
+    runs = suites.repeated(
+        suites.spread(2.0), "dark", error_class="net\x1b[2J\n::error::Op", settings={"name": "a\tb\x07"}
+    )
+    side = read_side(suites.write_suite(tmp_path / "r", runs))
+    text = text_of(side, DEFAULT)
+    assert text.isascii() is False
+    (tmp_path / "clean.json").write_text(text)
+    assert read_side(tmp_path / "clean.json").cases == side.cases
+    (tmp_path / "spoilt.json").write_text(text.replace("\N{REPLACEMENT CHARACTER}", "\\u001b"))
+    for (case,) in (side.cases, read_side(tmp_path / "spoilt.json").cases):
+        told = [*map(str, case.happened), *case.settings.values(), *case.reasons, *case.operations]
+        assert any("Op" in one for one in told)
+        assert all(one.isprintable() for one in told)
+    assert not gate(read_side(tmp_path / "spoilt.json"), side).regressed
