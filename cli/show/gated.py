@@ -119,8 +119,16 @@ def told(gated: Gated, *, warned: bool) -> str:
     if gated.other_machine:
         counted = "times of two machines tell nothing of a client"
     elif not gated.compared and not gated.silent:
-        counted = "the two have no case in common" if gated.current.cases else "no run has ended"
+        counted = _nothing(gated) if gated.current.cases else "no run has ended"
     return f"{counted or 'nothing got worse'}{' (--inconclusive warn)' if warned else ''}"
+
+
+def _nothing(gated: Gated) -> str:
+    """Why there is no case in common, where one thing explains it: a lab that fell back to virtual time, mostly."""
+    was, now = ({case.name.environment for case in side.cases} for side in (gated.baseline, gated.current))
+    if was and not was & now:
+        return f"the baseline was made in {' and '.join(sorted(was))}, these runs in {' and '.join(sorted(now))}"
+    return "the two have no case in common"
 
 
 def scenarios_of(gated: Gated) -> tuple[str, ...]:

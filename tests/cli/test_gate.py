@@ -121,6 +121,15 @@ def test_nothing_in_common_is_no_pass(folder: Path) -> None:
     assert "no run has ended" in empty.out
 
 
+def test_virtual_time_is_not_held_against_real_sockets_and_that_is_said(folder: Path) -> None:
+    """As where `--env auto` falls back: nothing is in common, though every scenario ran."""
+    here = json.loads((folder / "was" / "manifest.json").read_text())["machine"]
+    on_machine(folder / "was", here)
+    done = gate("--baseline", "was", "--current", "is", cwd=folder)
+    assert done.code == 5, done.out
+    assert "NOTHING     the baseline was made in local, these runs in sim" in done.out
+
+
 def test_a_baseline_file_is_written_held_and_a_part_of_it_renewed(folder: Path) -> None:
     made = gate("--update", "--current", "was", "--floor", "4% + 30ms", cwd=folder)
     assert made.code == 0
