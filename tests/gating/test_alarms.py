@@ -38,6 +38,15 @@ def test_the_more_is_tested_the_clearer_an_order_must_be(tests: int, said: str) 
         assert told.rate == pytest.approx(tests / 252)
 
 
+def test_what_has_too_few_runs_counts_for_no_test() -> None:
+    """It could be no alarm whatever was measured: 1 in 252 of two tests stays one beside it."""
+    few = [suites.case(f"few-{number}", times={ERROR: WIDE[: LEAST - 1]}) for number in range(3)]
+    was = [suites.case("slow", times={ERROR: suites.spread(2.0, LEAST)}), *few]
+    now = [suites.case("slow", times={ERROR: suites.spread(4.0, LEAST)}), *few]
+    gated = gate(suites.side(*was), suites.side(*now))
+    assert [one.name.scenario for one in gated.that("regression")] == ["slow"]
+
+
 def test_a_clear_order_without_a_sure_effect_is_no_alarm() -> None:
     """Every run is later than any was; half of them by less than the floor of 120 ms."""
     before = suites.case(times={ERROR: suites.spread(2.0)})
@@ -175,3 +184,15 @@ def test_too_few_runs_on_one_side_are_too_few() -> None:
     few, many = suites.case(counted=LEAST - 1), suites.case(counted=20)
     assert held(few, many).inconclusive
     assert held(many, few).inconclusive
+
+
+@pytest.mark.parametrize(("before", "now"), [(1, 20), (20, 1), (4, 1000), (1000, 4)])
+def test_one_side_of_a_few_runs_is_never_an_alarm_however_clear(before: int, now: int) -> None:
+    gated = held(
+        suites.case(times={ERROR: suites.spread(2.0, before, step_s=0.0001)}),
+        suites.case(times={ERROR: suites.spread(9.0, now, step_s=0.0001)}),
+    )
+    (told,) = gated.compared[0].judged
+    assert (told.said, gated.regressed) == ("unsure", False)
+    assert told.needed is not None
+    assert told.needed >= LEAST
