@@ -5,7 +5,6 @@ in a child process. One command of it runs all selected cases of a session side 
 asked for; each test ends as soon as its own case is over.
 """
 
-import json
 import os
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -26,6 +25,7 @@ from pytest_faultlab_engine import (
     ScenarioMistakes,
     Wait,
     word_for,
+    words_for,
 )
 
 __all__ = ["CaseResult", "Lab", "LabFailed", "Result", "ScenarioMistakes", "Wait", "lab"]
@@ -281,8 +281,7 @@ class Lab:
         """
         __tracebackhide__ = True
         out = self._session.new_folder()
-        changes = [f"{name}={json.dumps(v) if isinstance(v, bool) else v}" for name, v in (settings or {}).items()]
-        said = [*self._session.options.arguments(environment, repeat, seed), *(f"--set={one}" for one in changes)]
+        said = self._session.options.arguments(environment, repeat, seed) + words_for(settings or {})
         words = ["run", "--json", *said, "--out", str(out), "--", word_for(scenario, out)]
         return Result.of(self._session.answer(words, self._folder), self._folder)
 

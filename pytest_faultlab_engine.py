@@ -30,8 +30,7 @@ die_with_parent(int(sys.argv[2]))
 from cli.forks import serve
 sys.exit(serve(socket.socket(fileno=int(sys.argv[3]))))
 """
-"""This module's folder comes first: whatever else is installed, the engine finds its own packages. And it ends with the
-process that asked it, even where that one is killed."""
+"""Its own packages come first, whatever else is installed, and it ends with the process that asked, even killed."""
 
 USAGE, NOTHING = 4, 5
 """Exit codes of faultlab: a scenario or an option is wrong; nothing was selected."""
@@ -186,19 +185,32 @@ class Result:
         return "\n\n".join(case.text for case in self.cases if case.text)
 
 
-def word_for(scenario: str | os.PathLike[str] | Mapping[str, Any], out: Path) -> str:
-    """What the command line takes: what is no file yet becomes one, beside the results. Raises LabFailed."""
+def word_for(scenario: object, out: Path) -> str:
+    """What the command line takes; what is no file yet becomes one. Raises ScenarioMistakes, LabFailed."""
     __tracebackhide__ = True
     if isinstance(scenario, Mapping):
-        scenario = json.dumps(scenario, indent=2, default=os.fspath) + "\n"  # JSON is YAML
+        try:
+            scenario = json.dumps(scenario, indent=2, default=os.fspath) + "\n"  # JSON is YAML
+        except (TypeError, ValueError, RecursionError) as error:
+            raise ScenarioMistakes(f"this mapping is no scenario: {error}") from None
+    if not isinstance(scenario, str | os.PathLike):
+        raise ScenarioMistakes(f"a scenario is a path, a name, a text or a mapping, not {type(scenario).__name__}")
     if isinstance(scenario, str) and "\n" in scenario:
         path = out / "scenario.yaml"  # pytest collects no file of this name, wherever results are kept
         try:
-            path.write_text(scenario, encoding="utf-8")
+            path.write_bytes(scenario.encode(errors="surrogatepass"))  # what is no text is a mistake with its place
         except OSError as error:
             raise LabFailed(f"cannot write {path}: {error.strerror}; name another --faultlab-out") from error
         return str(path)
-    return os.fspath(scenario)
+    return os.fsdecode(scenario)
+
+
+def words_for(settings: object) -> list[str]:
+    """Settings in place of the scenario's own, as the command line takes them. Raises ScenarioMistakes."""
+    __tracebackhide__ = True
+    if not isinstance(settings, Mapping):
+        raise ScenarioMistakes(f"settings are names with values ({{'time': '2s'}}), not {type(settings).__name__}")
+    return [f"--set={name}={json.dumps(v) if isinstance(v, bool) else v}" for name, v in settings.items()]
 
 
 class Engine:

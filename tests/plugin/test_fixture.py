@@ -81,12 +81,26 @@ def test_mistakes_name_their_place(lab: Lab) -> None:
         lab.run("lab/dark.scenario.yaml", settings={"Net.ReadTimeout": "soon"})
     with pytest.raises(ScenarioMistakes, match="did you mean"):
         lab.run("lab/darkk.scenario.yaml")
+
+
+@pytest.mark.parametrize(("scenario", "settings", "said"), [
+    (None, None, "a scenario is a path, a name, a text or a mapping, not NoneType"),
+    (b"lab/dark.scenario.yaml", None, "a text or a mapping, not bytes"),
+    ({"format": object()}, None, "this mapping is no scenario: expected str, bytes or os.PathLike"),
+    ({("a", "b"): 1}, None, "this mapping is no scenario: keys must be str"),
+    ("format: 1\\nscenario: \\udcff\\n", None, "scenario.yaml:2:11: error.not-utf-8."),
+    ("lab/dark.scenario.yaml", ["Net.ReadTimeout"], "settings are names with values .*, not list"),
+    ("lab/dark.scenario.yaml", "Net.ReadTimeout=1s", "settings are names with values .*, not str"),
+])
+def test_what_is_no_scenario_and_no_settings_is_said_in_a_line(lab: Lab, scenario, settings, said) -> None:
+    with pytest.raises(ScenarioMistakes, match=said):
+        lab.run(scenario, settings=settings)
 """,
     )
     done = project.pytest("-q", "--rootdir=.", "tests")
     assert done.code == 0, done.out
     assert set(done.outcomes.values()) == {"passed"}
-    assert len(done.outcomes) == 7
+    assert len(done.outcomes) == 14
 
 
 def test_a_scenario_may_be_text_or_a_mapping_and_check_says_what_faultlab_says(project: Project) -> None:
