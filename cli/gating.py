@@ -182,13 +182,6 @@ def _pointers(gated: Gated, how: Answer) -> list[Text]:
         current = "" if how.current is None else f" --current {shlex.quote(str(how.current))}"
         told.append(Text(f"accept      faultlab gate --update{file}{current}{_only(how.only)}"))
     return told
-    if wanted:
-        names = "".join(f" --only {name}" for name in wanted) if len(wanted) <= show.MOST_NAMED else ""
-        told.append(Text(f"repeat      faultlab gate --run{of}{names}"))
-    if gated.regressed or gated.other_machine or gated.new:
-        file = "" if how.baseline is None or how.baseline.is_dir() else of
-        told.append(Text(f"accept      faultlab gate --update{file}"))
-    return told
 
 
 def _only(names: Sequence[str]) -> str:
