@@ -29,6 +29,15 @@ REASON, EXCERPT = "_reason", "_excerpt"
 """Why a row is no record, null where it is one; and how its line begins."""
 EXCERPT_CHARACTERS = 120
 SPACE = " \t\r"
+CONTROL = r"[\\x00-\\x08\\x0B\\x0C\\x0E-\\x1F]"
+"""What no JSON has, as SQL spells the expression."""
+STRICT = {
+    "mode": "PERMISSIVE",
+    "columnNameOfCorruptRecord": UNPARSED,
+    "allowSingleQuotes": "false",
+    "allowNonNumericNumbers": "false",
+}
+"""Spark takes for JSON what is none: texts in single quotes, and numbers that are none."""
 
 Found = tuple[int, Part]
 """A file, with the index of its folder."""
@@ -72,20 +81,19 @@ def place() -> list[Column]:
 
 def parsed_as(lines: DataFrame, model: type[BaseModel]) -> DataFrame:
     schema = StructType([*schema_of(model).fields, StructField(UNPARSED, StringType())])
-    options = {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": UNPARSED}
-    return lines.where(F.col("line") != "").withColumn("row", F.from_json("line", schema, options))
+    return lines.where(F.col("line") != "").withColumn("row", F.from_json("line", schema, STRICT))
 
 
 def objects_of(spark: SparkSession, parts: Sequence[Found], model: type[BaseModel]) -> DataFrame:
     """Lines as Spark reads JSON by itself: blank ones are skipped, `line` is one that it can make nothing of.
 
-    Spark does not look at fields that nobody asks for, whatever is wrong with them: `line` asks for all. A line that is
-    a list counts as what is in it.
+    Spark does not look at fields that nobody asks for, whatever is wrong with them: `line` asks for all. It counts a
+    line that is a list as what is in it, and does not see what follows a record: `reports.ingest.alone` does.
     """
     schema = schema_of(model)
     read = (
         spark.read.schema(StructType([*schema.fields, StructField(UNPARSED, StringType())]))
-        .options(mode="PERMISSIVE", columnNameOfCorruptRecord=UNPARSED, lineSep="\n")
+        .options(**STRICT, lineSep="\n")
         .json([without_glob(part.uri) for _, part in parts])
     )
     whole = F.struct(*[F.col(f"`{name}`") for name in (*schema.fieldNames(), UNPARSED)])
@@ -104,16 +112,21 @@ def columns_of(spark: SparkSession, parts: Sequence[Found], model: type[BaseMode
 
 def judged_by(parsed: DataFrame, model: type[BaseModel]) -> DataFrame:
     newer = f"if(row.format > {FORMAT}, concat('format ', row.format, ' is newer than {FORMAT}, the last known'), null)"
+    ends = "if(line like '%}', 'broken JSON', 'cut short: the line ends inside a record')"
+    # With a number behind it, in a list: two things, where the line is one.
+    things = "coalesce(json_array_length(concat('[', line, ',0]')), 0)"
     reasons = [
-        "if(line like '{%' and line not like '%}', 'cut short: the line ends inside a record', null)",
+        "if(not is_valid_utf8(line), 'no text: its bytes are no UTF-8', null)",
         "if(line not like '{%', 'no JSON object', null)",
         newer if "format" in model.model_fields else "null",
-        f"if(row.{UNPARSED} is not null and json_object_keys(line) is null, 'broken JSON', null)",
+        f"if(row.{UNPARSED} is not null and line rlike '{CONTROL}', 'broken JSON: it has control characters', null)",
+        f"if(row.{UNPARSED} is not null and json_object_keys(line) is null, {ends}, null)",
+        f"if(line is not null and {things} != 2, 'no record alone: something follows it on its line', null)",
         complaint(model, "row"),
         f"if(row.{UNPARSED} is not null, 'a field has the wrong type', null)",
     ]
     judged = parsed.withColumn(REASON, F.expr(f"coalesce({', '.join(reasons)})"))
-    excerpt = F.when(F.col(REASON).isNotNull(), F.substring("line", 1, EXCERPT_CHARACTERS))
+    excerpt = F.when(F.col(REASON).isNotNull(), F.substring(F.make_valid_utf8("line"), 1, EXCERPT_CHARACTERS))
     places = (FILE, BLOCK, PLACE)
     return judged.select(*places, REASON, excerpt.alias(EXCERPT), *with_defaults(model, F.col("row")))
 

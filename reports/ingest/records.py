@@ -18,6 +18,7 @@ from harness.records.event import EventRecord
 from harness.records.folder import AGREEMENT, EVENTS, GROUPS, RUNS
 from harness.records.group import GroupRecord
 from harness.records.run import RunRecord
+from reports.ingest.alone import only_records
 from reports.ingest.cases import with_case
 from reports.ingest.folders import Folder, Part
 from reports.ingest.keeping import kept
@@ -104,7 +105,8 @@ def read_folders(spark: SparkSession, folders: Sequence[Folder], size: Size = Si
 def every_event(spark: SparkSession, parts: Sequence[Found], size: Size) -> DataFrame:
     if not parts:
         return empty(spark, EVENTS)
-    judged = read_records(spark, parts, EventRecord, in_one_go=size is Size.LARGE)
+    fast = size is Size.LARGE and only_records([part for _, part in parts])
+    judged = read_records(spark, parts, EventRecord, in_one_go=fast)
     return judged.where(F.col(REASON).isNull()).drop(*ABOUT_LINE)
 
 
@@ -133,9 +135,12 @@ def read_through(spark: SparkSession, parts: Sequence[Found], kind: str, size: S
     """Records are made ready as they are read, many of them the fast way; and once more, line by line, where there is
     something to tell of a line."""
     model, fit, ready = MODELS[kind], FIT.get(kind, unchanged), READY[kind]
-    found = read_records(spark, parts, model, in_one_go=size is Size.LARGE).transform(fit)
-    made, bad = kept(spark, found.drop(FILE, BLOCK, PLACE, EXCERPT).transform(ready), size)
-    if not bad:
+    fast = size is Size.LARGE
+    with ThreadPoolExecutor(max_workers=1) as looking:
+        one_each = looking.submit(lambda: not fast or only_records([part for _, part in parts]))
+        found = read_records(spark, parts, model, in_one_go=fast).transform(fit)
+        made, bad = kept(spark, found.drop(FILE, BLOCK, PLACE, EXCERPT).transform(ready), size)
+    if not bad and one_each.result():
         return Reading(records=made.drop(REASON), parts=parts)
     made.unpersist()
     judged, _ = kept(spark, read_records(spark, parts, model).transform(fit), size)

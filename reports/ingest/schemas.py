@@ -106,6 +106,8 @@ def complaints_about(field: FieldInfo, name: str, value: str) -> Iterator[str]:
         inside = f"if({entry} is null, 'an entry is null', {complaint(item, entry)})"
         found = f"get(filter(transform({value}, {entry} -> {inside}), one -> one is not null), 0)"
         yield f"concat({text(f'`{name}`: ')}, {found})"
+    elif item is not None:
+        yield f"if(exists({value}, one -> one is null), {text(f'`{name}`: an entry is null')}, null)"
     elif is_model(annotation):
         yield f"if({value} is not null, concat({text(f'`{name}`: ')}, {complaint(annotation, value)}), null)"
 

@@ -37,8 +37,8 @@ def pairs_of(judged: DataFrame) -> DataFrame:
         judged.withColumns({"what": what, "seen": kind == SEEN, **{name: told_of(name, what) for name in IDENTITY}})
         .groupBy(*keys)
         .agg(
-            F.sort_array(F.collect_list(F.when(~ends, begun))).alias("begun"),
-            F.sort_array(F.collect_list(F.when(ends, ended))).alias("ended"),
+            each_once(F.when(~ends, begun)).alias("begun"),
+            each_once(F.when(ends, ended)).alias("ended"),
         )
         .withColumn("pairs", F.when(orderly(), F.arrays_zip("begun", "ended")).otherwise(matched()))
         .select(*keys, F.explode_outer("pairs").alias("pair"))
@@ -81,6 +81,10 @@ def matched() -> Column:
 
 def moment(end: Column) -> Column:
     return F.struct(end["at_ns"], end["source_seq"])
+
+
+def each_once(told: Column) -> Column:
+    return F.array_distinct(F.sort_array(F.collect_list(told)))
 
 
 def spans_of(pairs: DataFrame) -> DataFrame:
