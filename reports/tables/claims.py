@@ -4,11 +4,13 @@ import pyspark.sql.functions as F  # noqa: N812
 from pyspark.sql import DataFrame
 
 from reports.ingest.records import Records
+from reports.ingest.spans import RUN
 from reports.tables.base import Table
 from reports.tables.cases import CASE
 from reports.tables.medians import middle, middle_is_bound, observed
 
 ROW = (*CASE, "measure", "unit", "formula", "line")
+STATED = ("name", "when", "source", "predicted", "low", "high", "declared_holds")
 OUTCOMES = ("held", "refuted", "inconclusive")
 
 
@@ -19,9 +21,9 @@ def claims(records: Records) -> DataFrame:
 def one_row_per_claim(runs: DataFrame) -> DataFrame:
     """Claims whose `when` is true. Figures are those of the runs that settled them."""
     claimed = F.filter("expectations", lambda one: (one["kind"] == "claim") & (one["outcome"] != "skipped"))
-    return runs.select(*CASE, "run_id", "verdict", F.explode(claimed).alias("claim")).select(
+    return runs.select(*CASE, *RUN, F.explode(claimed).alias("claim")).select(
         *CASE,
-        "run_id",
+        *RUN,
         "claim.*",
         F.when(
             F.col("claim.outcome").isin("held", "refuted"),
@@ -31,9 +33,8 @@ def one_row_per_claim(runs: DataFrame) -> DataFrame:
 
 
 def summed_up(rows: DataFrame) -> DataFrame:
-    same = [
-        F.first(name).alias(name) for name in ("name", "when", "source", "predicted", "low", "high", "declared_holds")
-    ]
+    """What a scenario that was changed between two folders says of it is what the last of them says."""
+    same = [F.max_by(name, F.struct(*RUN)).alias(name) for name in STATED]
     outcomes = [F.count_if(F.col("outcome") == outcome).alias(outcome) for outcome in OUTCOMES]
     return rows.groupBy(*ROW).agg(
         F.count("*").alias("n"), *same, *outcomes, F.sort_array(F.collect_list("pair")).alias("pairs")

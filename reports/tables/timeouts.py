@@ -4,12 +4,14 @@ import pyspark.sql.functions as F  # noqa: N812
 from pyspark.sql import Column, DataFrame
 
 from reports.ingest.records import Records
+from reports.ingest.spans import RUN
 from reports.tables.base import Table
 from reports.tables.cases import CASE, conclusive
 from reports.tables.medians import observed, with_quantiles
 
 OUTCOMES = ("held", "failed", "inconclusive", "unjudged")
 ROW = (*CASE, "measure", "unit")
+STATED = ("kind", "formula", "source", "predicted", "low", "high", "terms", "line")
 
 
 def timeouts(records: Records) -> DataFrame:
@@ -18,14 +20,13 @@ def timeouts(records: Records) -> DataFrame:
         .transform(with_expectation)
         .transform(with_observation)
         .transform(summed_up)
+        .transform(as_stated)
         .transform(with_quantiles)
     )
 
 
 def one_row_per_measure(runs: DataFrame) -> DataFrame:
-    return runs.select(
-        *CASE, "about", "run_id", "verdict", "expectations", F.explode("measures").alias("found")
-    ).select(
+    return runs.select(*CASE, *RUN, "about", "verdict", "expectations", F.explode("measures").alias("found")).select(
         "*", F.col("found.name").alias("measure"), "found.unit", "found.value", "found.censored_at", "found.missing"
     )
 
@@ -75,22 +76,25 @@ def with_observation(rows: DataFrame) -> DataFrame:
 
 
 def summed_up(rows: DataFrame) -> DataFrame:
-    judged = [
-        F.first(F.col("judged")[name], ignorenulls=True).alias(name)
-        for name in ("kind", "formula", "source", "predicted", "low", "high", "terms", "line")
-    ]
+    """What is expected stands once: a scenario that was changed between two folders says what the last of them says."""
+    judged = F.max_by("judged", F.when(F.col("judged").isNotNull(), F.struct(*RUN)))
     outcomes = [F.count_if(F.col("outcome") == outcome).alias(outcome) for outcome in OUTCOMES]
     return rows.groupBy(*ROW).agg(
         F.count("*").alias("n"),
-        *judged,
+        judged.alias("judged"),
+        F.max_by("about", F.struct(*RUN)).alias("about"),
         F.sort_array(F.collect_list("pair")).alias("pairs"),
         F.min("pair.time").alias("min"),
         F.max("pair.time").alias("max"),
         F.count_if(F.col("pair.unended")).alias("censored"),
         *outcomes,
         F.sort_array(F.collect_set("missing")).alias("missing"),
-        F.first("about").alias("about"),
     )
+
+
+def as_stated(rows: DataFrame) -> DataFrame:
+    stated = {name: F.col("judged")[name] for name in STATED}
+    return rows.withColumns(stated).drop("judged")
 
 
 TABLE = Table(name="timeouts", about="Predicted and measured, for every case and measure.", order=ROW, make=timeouts)

@@ -18,6 +18,7 @@ from reports.ingest.records import Records
 from reports.jvm.rehearsal import Blackhole, write_lines, write_suite
 from reports.tables.agreement import agreement
 from reports.tables.attempts import attempts
+from reports.tables.claims import claims
 from reports.tables.groups import groups
 from reports.tables.medians import QUANTILES, observed, with_quantiles
 from reports.tables.noise import noise
@@ -192,3 +193,25 @@ def test_agreement_keeps_its_sides_and_counts_their_words(read: Read, tmp_path: 
     assert (row.case, row.outcome, row.compared[0].needed) == ("brokers=1", "unsure", 40)
     assert (row.profile_median, row.real_runs, row.real_censored, row.sim_runs) == (8.856, 20, 2, None)
     assert [(word.word, word["count"]) for word in row.sides[1].outcomes] == [("ok", 18), ("i/o timeout", 2)]
+
+
+def test_of_a_scenario_that_was_changed_the_folder_named_last_says_what_is_expected(read: Read, tmp_path: Path) -> None:
+    for number, name in enumerate(("old", "new")):
+        runs = []
+        for repeat in (1, 2):
+            run, _ = Blackhole(retries=1).run(repeat)
+            later = tuple(
+                one.model_copy(update={"line": 50 + number, "source": name}) if one.kind != "claim" else
+                one.model_copy(update={"source": name})
+                for one in run.expectations
+            )  # fmt: skip
+            runs.append(
+                run.model_copy(update={"run_id": f"{10 * number + repeat:012x}", "about": name, "expectations": later})
+            )
+        (tmp_path / name).mkdir()
+        write_lines(tmp_path / name / "runs.jsonl", runs)
+    for order in (("old", "new"), ("new", "old")):
+        records = read(*(tmp_path / name for name in order))
+        [row] = timeouts(records).where("measure = 'probe.time_to_error'").collect()
+        assert (row.n, row.line, row.source, row.about) == (4, 51 if order[1] == "new" else 50, order[1], order[1])
+        assert {row.source for row in claims(records).collect()} == {order[1]}
