@@ -51,7 +51,7 @@ class Claim:
     telling: Claimed
     """The case that stands for the others."""
     outcomes: Mapping[str, int]
-    """In how many of all cases it was held, refuted, or neither."""
+    """In how many of all cases it was held, refuted, both (mixed), or neither."""
 
     @property
     def standing(self) -> str:
@@ -68,7 +68,7 @@ class Claim:
 
     @property
     def _own(self) -> tuple[str, ...]:
-        return ("refuted", "held") if self.verdict == "mixed" else (self.verdict,)
+        return ("refuted", "held", "mixed") if self.verdict == "mixed" else (self.verdict,)
 
 
 def claims_of(rows: Sequence[Row], groups: Iterable[Row], names: Names) -> tuple[Claim, ...]:

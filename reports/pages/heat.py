@@ -15,6 +15,7 @@ ERROR = "time_to_error"
 WAITS = (ERROR, "time_to_ack", "time_to_end")
 NO_ERROR = "no error"
 NO_SCENARIO = "no scenario here does it"
+UNTOLD = "No run here tells how long callers hang."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +68,7 @@ def heat_of(cases: Cases, timeouts: Sequence[Row], names: Names) -> Heat:
             for client in clients
         ),
         longest=longest_wait(cases, timeouts, names),
-        finding=finding(longest),
+        finding=finding(longest) if waits else UNTOLD,
     )
 
 
@@ -117,10 +118,11 @@ def cell_of(client: str, fault: str, own: Sequence[tuple[Case, Row | None]]) -> 
 
 
 def longest_wait(cases: Cases, timeouts: Iterable[Row], names: Names) -> str:
-    """That of the worst single run, in one sentence."""
-    told = [row for row in timeouts if failed(row) and row["max"] is not None]
+    """That of the worst single run, in one sentence; nothing where no run tested anything."""
+    ended = [row for row in timeouts if what_of(row) in WAITS and row["max"] is not None]
+    told = [row for row in ended if failed(row)]
     if not told:
-        return "No call came back with an error."
+        return "No call came back with an error." if ended else ""
     row = max(told, key=lambda row: (row["max"], last_unended(row)))
     long = figures.bound(row["max"], "s", at_least=last_unended(row))
     return f"The longest wait for an error was {long}: {names.of(row)}, {cases[key_of(row)].fault}."

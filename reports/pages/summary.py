@@ -38,11 +38,12 @@ def headline(cases: Iterable[Case]) -> str:
 
 def lead(heat: Heat, claims: Sequence[Claim], agreement: str) -> str:
     """What was found, beyond verdicts: how long clients hung, what became of the claims, and who agrees."""
-    sentences = [heat.longest]
+    sentences = [heat.longest] if heat.longest else []
     for verdict in ("refuted", "held", "mixed", "inconclusive"):
         own = [claim for claim in claims if claim.verdict == verdict]
         if own:
-            words = {"mixed": "holds in some cases only", "inconclusive": "could not be judged"}.get(verdict, verdict)
+            some = f"{'holds' if len(own) == 1 else 'hold'} in some cases only"
+            words = {"mixed": some, "inconclusive": "could not be judged"}.get(verdict, verdict)
             against = sum(claim.as_declared is False for claim in own)
             told = "against what was declared" if against else "as declared" if all(c.as_declared for c in own) else ""
             sentences.append(f"{figures.many(len(own), 'claim')} {words}{', ' + told if told else ''}.")

@@ -87,6 +87,15 @@ def test_the_longest_wait_is_that_of_a_single_run_whatever_the_median_says() -> 
     assert found.finding == "Callers hang longest under blackhole: 9.00 s in the median."
 
 
+def test_where_nothing_was_tested_nothing_is_said_of_errors() -> None:
+    one = run(verdict="inconclusive")
+    untold = heat([one], [{**waited(one, 5.0), "median": None, "max": None, "pairs": []}])
+    assert (untold.longest, untold.finding) == ("", "No run here tells how long callers hang.")
+    assert summary.lead(untold, [], "") == ""
+    answered = heat([run()], [waited(run(), 5.0, what="time_to_ack")])
+    assert answered.longest == "No call came back with an error."
+
+
 def test_shades_are_of_one_scale_whatever_is_on_the_page() -> None:
     assert [shade_of(seconds) for seconds in (0.0, 0.1, 0.1001, 1.0, 29.0, 30.0, 1e4)] == [0, 0, 1, 2, 5, 5, 6]
     assert len(legend()) == len(STEPS_S) + 1
@@ -342,6 +351,9 @@ def test_a_claim_that_holds_in_some_cases_says_in_how_many() -> None:
     assert summary.claimed([mixed]) == "1 formula that somebody wrote down: 1 holds in some cases only."
     [unsettled] = claims_of([claimed(one, "inconclusive", 0, pairs=[], median=None)], (), names)
     assert unsettled.tally == "inconclusive in 1 of 1 case"
+    [torn] = claims_of([claimed(one, "mixed", 0), claimed(one, "held", 1)], (), names)
+    assert torn.tally == "held in 1, mixed in 1 of 2 cases"
+    assert "2 claims hold in some cases only." in summary.lead(heat([one], []), [mixed, torn], "")
     assert summary.claimed([mixed, unsettled]).endswith("1 holds in some cases only, 1 could not be judged.")
 
 
