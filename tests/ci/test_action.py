@@ -200,6 +200,20 @@ def test_without_sudo_the_runner_is_told_and_the_suite_runs_simulated(runner: Ma
     assert "::warning title=sim-instead-of-local::" in made.ran["Run"].out
 
 
+def test_modules_of_the_checkout_are_not_taken_for_those_that_install(runner: Make, tmp_path: Path) -> None:
+    """Steps begin in the user's checkout, where Python would look for modules first."""
+    nothing = tmp_path / "nothing to install"
+    nothing.mkdir()
+    (nothing / "constraints.txt").write_text("click==8.1.8 \\\n")
+    made = runner(action_path=nothing)
+    for name in ("logging.py", "pip.py"):
+        (made.workspace / name).write_text("raise SystemExit('a module of the user')")
+    made.run("Install faultlab")
+    said = made.ran["Install faultlab"].out
+    assert "a module of the user" not in said
+    assert "Neither 'setup.py' nor 'pyproject.toml' found" in said, "it came as far as pip"
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(600)
 def test_the_whole_action_from_a_checkout(runner: Make, tmp_path: Path) -> None:
@@ -215,7 +229,8 @@ def test_the_whole_action_from_a_checkout(runner: Make, tmp_path: Path) -> None:
     made = runner(inputs={"env": "auto", "paths": "lab/good one.scenario.yaml"}, action_path=copy, path=path)
     shadow = made.workspace / "harness"
     shadow.mkdir()
-    (shadow / "__init__.py").write_text("raise SystemExit('a package of the user')")
+    for one in (shadow / "__init__.py", made.workspace / "logging.py"):
+        one.write_text("raise SystemExit('a package of the user')")
     made.run()
     codes = {name: ran.code for name, ran in made.ran.items()}
     assert codes["Install faultlab"] == 0, made.ran["Install faultlab"].out
