@@ -1,11 +1,12 @@
 """`faultlab clients`: the real libraries as programs to run scenarios with, and the check of a program of one's own."""
 
 import json as json_module
+import re
 import shutil
 import tempfile
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from math import isfinite
 from pathlib import Path
 
@@ -84,16 +85,17 @@ def check(
     )
     screen = console(json=json)
     findings = []
+    kept_in = logs if logs is not None else free_folder(f"check-{stamp()}")
     with tempfile.TemporaryDirectory(prefix="faultlab-check-") as folder:
-        for finding in check_all(checked, Path(folder), only):
+        for found in check_all(checked, Path(folder), only):
+            finding = replace(found, text=_with_kept_log(found.text, Path(folder), kept_in))
             findings.append(finding)
             style = "" if finding.state == "kept" else "bold red"
             screen.print(folded(finding.text, lead=f"{finding.state:<8}  {finding.name:<17}  ", style=style))
             for note in finding.notes:
                 screen.print(folded(note, lead=f"{'':<10}{'note':<17}  ", style="yellow"))
         broken = sum(finding.state == "not kept" for finding in findings)
-        wanted = logs if logs is not None else free_folder(f"check-{stamp()}") if broken else None
-        kept = None if wanted is None else _kept(Path(folder), wanted)
+        kept = _kept(Path(folder), kept_in) if broken or logs is not None else None
     if json:
         told = {"format": 1, "findings": [asdict(f) for f in findings], "logs": None if kept is None else str(kept)}
         click.echo(json_module.dumps(told, indent=2))
@@ -103,6 +105,16 @@ def check(
     else:
         screen.print(f"\n{many(len(findings), 'promise')} kept")
     return Exit.FAILED if broken else Exit.PASSED
+
+
+def _with_kept_log(text: str, folder: Path, wanted: Path) -> str:
+    """The text with the place where a log that it names is going to be kept; without it where that log says nothing."""
+
+    def place(named: re.Match[str]) -> str:
+        log = folder / named[1]
+        return f"; its log: {wanted / log.name}" if log.exists() and log.stat().st_size else ""
+
+    return re.sub(rf"; its log: {re.escape(str(folder))}/(\S+)", place, text)
 
 
 def _kept(folder: Path, wanted: Path) -> Path | None:

@@ -100,6 +100,19 @@ def test_logs_are_kept_where_they_help_and_nowhere_else(
     assert list((tmp_path / "tmp").iterdir()) == []
 
 
+def test_a_breach_names_the_log_where_it_is_kept(faultlab: Callable[..., Any], tmp_path: Path) -> None:
+    """Programs are tried in a folder that goes with the check: nobody finds a log there."""
+    (tmp_path / "loud.py").write_text("import sys\nsys.exit('boom')\n")
+    done = faultlab("clients", "check", "--json", "--only", "ready", "--logs", "mine", sys.executable, "loud.py")
+    (finding,) = json.loads(done.stdout)["findings"]
+    assert finding["text"].endswith("exit code 1 before it said `ready`; its log: mine/ready.log")
+    assert (tmp_path / "mine" / "ready.log").read_text() == "boom\n"
+    (tmp_path / "mute.py").write_text("")
+    mute = faultlab("clients", "check", "--json", "--only", "ready", sys.executable, "mute.py")
+    (finding,) = json.loads(mute.stdout)["findings"]
+    assert finding["text"].endswith("exit code 0 before it said `ready`")
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("version", ["1.27.2", "1.60.1"])
 def test_sarama_s_programs_keep_everything(
