@@ -11,8 +11,9 @@ from reports.pages.agreement import AgreementRow
 from reports.pages.attention import Attention
 from reports.pages.blame import Blame
 from reports.pages.cases import placed
-from reports.pages.claims import Claim
+from reports.pages.claims import Claim, Claimed
 from reports.pages.groups import GroupRow
+from reports.pages.heat import HeatCell
 from reports.pages.times import Scenario, TimeRow
 from reports.pages.verdicts import WORDS
 from reports.pages.view import Page
@@ -58,12 +59,12 @@ def blocks_of(page: Page) -> Iterator[Block]:
     if page.heat.rows:
         yield f"## How long callers hang\n\n{text(page.heat.finding)}\n\n{heat_of(page)}"
     if page.claims:
-        yield f"## Claims\n\n{claims_of(page.claims)}"
+        yield f"## Claims\n\n{text(page.claims_finding)}\n\n{claims_of(page.claims)}"
     if page.agreement:
         told = [row for outcome, _, rows in page.agreement.groups if outcome != "agrees" for row in rows]
         yield f"## Agreement\n\n{text(page.agreement.finding)}" + (f"\n\n{agreement_of(told)}" if told else "")
     if page.groups.total:
-        yield f"## Over many runs\n\n{groups_of(page.groups)}"
+        yield f"## Over many runs\n\n{text(page.groups_finding)}\n\n{groups_of(page.groups)}"
     for scenario in page.scenarios:
         yield scenario_of(scenario)
     if page.scenarios.words:
@@ -96,19 +97,34 @@ def blame_of(blame: Blame) -> Block:
 
 def heat_of(page: Page) -> Block:
     rows = (
-        [client, *(f"{cell.number} {WORDS[cell.verdict]}" if cell.verdict else "not run" for cell in cells_)]
+        [client, *(in_words(cell) if cell.verdict else "not run" for cell in cells_)]
         for client, cells_ in page.heat.rows
     )
     return table(["client", *page.heat.faults], rows)
 
 
+def in_words(cell: HeatCell) -> str:
+    """`18.88 s held`, `0.11 s (no error) held`."""
+    ending = f" ({cell.ending})" if cell.ending else ""
+    return f"{cell.number}{ending} {WORDS[cell.verdict]}"
+
+
 def claims_of(claims: Iterable[Claim]) -> Block:
     rows = (
-        [code(claim.formula), claim.what, one.client, one.says, one.found, one.outcome, claim.source]
+        [code(claim.formula), claim.what, *where(one), one.says, one.found, one.outcome, claim.source]
         for claim in claims
         for one in claim.cases
     )
-    return table(("claim", "of", "client", "says", "measured", "verdict", "source"), rows)
+    return table(("claim", "of", "scenario", "case", "client", "says", "measured", "verdict", "source"), rows)
+
+
+def where(one: Claimed) -> tuple[str, str, str]:
+    return one.scenario, case_of(one.case), one.client
+
+
+def case_of(case: Iterable[tuple[str, str]]) -> str:
+    """Its parameters; `all` of a scenario that has only this one."""
+    return ", ".join(f"{name}={value}" for name, value in case) or "all"
 
 
 def agreement_of(told: Iterable[AgreementRow]) -> Block:
@@ -128,10 +144,21 @@ def agreement_of(told: Iterable[AgreementRow]) -> Block:
 
 def groups_of(groups: Iterable[GroupRow]) -> Block:
     rows = (
-        [one.row["scenario"], one.client, one.what, one.expected, one.found, one.interval, one.runs, WORDS[one.verdict]]
+        [
+            one.row["scenario"],
+            case_of(one.case),
+            one.client,
+            one.what,
+            f"{one.expected} {one.tolerance}".strip(),
+            one.found,
+            one.interval,
+            one.runs,
+            WORDS[one.verdict],
+        ]
         for one in groups
     )
-    return table(("scenario", "client", "statistic", "predicted", "estimate", "surely", "runs", "verdict"), rows)
+    head = ("scenario", "case", "client", "statistic", "predicted", "estimate", "surely", "runs", "verdict")
+    return table(head, rows)
 
 
 def scenario_of(scenario: Scenario) -> Block:
@@ -142,7 +169,7 @@ def scenario_of(scenario: Scenario) -> Block:
 def cells(row: TimeRow) -> list[str]:
     tolerance = figures.tolerance(row.row)
     return [
-        ", ".join(f"{name}={value}" for name, value in row.case) or "all",
+        case_of(row.case),
         f"{row.alias}: {row.what}",
         f"{figures.predicted(row.row)} {tolerance}".strip(),
         figures.measured(row.row),

@@ -13,7 +13,7 @@ from reports.charts.interval import bounded_of
 from reports.charts.letters import badges
 from reports.charts.svg import label, picture
 from reports.jvm.rehearsal import Blackhole
-from reports.pages import summary
+from reports.pages import markdown, summary
 from reports.pages.agreement import agreements_of
 from reports.pages.cases import DEAD_ADDRESSES, KEY, Case, Names, cases_of, fault_of
 from reports.pages.claims import claims_of
@@ -355,6 +355,15 @@ def test_a_claim_that_holds_in_some_cases_says_in_how_many() -> None:
     assert torn.tally == "held in 1, mixed in 1 of 2 cases"
     assert "2 claims hold in some cases only." in summary.lead(heat([one], []), [mixed, torn], "")
     assert summary.claimed([mixed, unsettled]).endswith("1 holds in some cases only, 1 could not be judged.")
+
+
+def test_a_pull_request_reads_which_case_a_claim_speaks_of_and_where_no_error_came() -> None:
+    one = run()
+    [claim] = claims_of([claimed(one, "refuted", number, median=5.0) for number in (1, 2)], (), Names.among({}))
+    first, second = markdown.claims_of([claim]).splitlines()[2:]
+    assert first.replace("n=1", "n=2") == second != first
+    [(_, [cell])] = heat([one], [waited(one, 0.11, what="time_to_ack")]).rows
+    assert markdown.in_words(cell) == "0.11 s (no error) held"
 
 
 def test_a_claim_counts_cases_that_the_page_has_no_room_for() -> None:
