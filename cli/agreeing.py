@@ -85,7 +85,9 @@ def keep(matrix: Matrix) -> Path:
     try:
         file.write_text("".join(record.model_dump_json() + "\n" for record in matrix.records), encoding="utf-8")
     except OSError as error:
-        raise Stop(f"cannot write {file}: {error.strerror}", "make room, or check its permissions") from error
+        raise Stop(
+            f"cannot write {file}: {error.strerror}", "make room, or check its permissions", code=Exit.LAB
+        ) from error
     return file
 
 

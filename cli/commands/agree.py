@@ -103,7 +103,9 @@ def _write(file: Path, matrix: Matrix, command: str) -> None:
     try:
         file.write_text(text, encoding="utf-8")
     except OSError as error:
-        raise Stop(f"cannot write {file}: {error.strerror}", "name a file in a folder that can be written") from error
+        raise Stop(
+            f"cannot write {file}: {error.strerror}", "name a file in a folder that can be written", code=Exit.LAB
+        ) from error
 
 
 def _again(asked: dict[str, Any], between: str, most: int) -> str:

@@ -17,9 +17,10 @@ from cli.show.explanation import explanation
 from cli.show.picture import picture as drawn
 from harness.explaining import Mistaken, explain
 from harness.language import Problems
-from harness.language.schema import MOST_BROKERS
+from harness.language.schema import MOST_BROKERS, MOST_SEEDS
 
 BROKERS = click.IntRange(1, MOST_BROKERS)
+SEEDS = click.IntRange(1, MOST_SEEDS)
 
 
 def explain_(
@@ -100,7 +101,7 @@ command = click.Command(
             " (slow.delay=300ms). May be repeated.",
         ),
         click.Option(["--brokers"], type=BROKERS, metavar="N", help="Brokers of the cluster."),
-        click.Option(["--bootstrap"], type=BROKERS, metavar="K", help="Bootstrap addresses."),
+        click.Option(["--bootstrap"], type=SEEDS, metavar="K", help="Bootstrap addresses."),
         click.Option(["--budget"], metavar="TIME", help="Which settings keep the time within this, such as 3s."),
         click.Option(
             ["--picture"],

@@ -34,6 +34,11 @@ def test_profile_and_simulation_agree_after_a_second_look(tmp_path: Path) -> Non
     again = faultlab("agree", "--between", "sim,profile", "--of", "r/local", "--of", "r/sim", cwd=tmp_path)
     assert again.code == 2, "three runs a side are too few by themselves"
     assert "NOT ENOUGH RUNS" in again.out
+    sides = ("--between", "sim,profile", "--of", "r/local", "--of", "r/sim")
+    lost = faultlab("agree", *sides, "--write", "nowhere/F.md", cwd=tmp_path)
+    assert lost.code == 3, "the command is right, what was compared is told; 4 would say that nothing was started"
+    assert "UNSURE" in lost.out
+    assert lost.err.startswith("error: cannot write nowhere/F.md: No such file or directory\n  name a file in a folder")
     alone = faultlab("agree", "--of", "r/local", cwd=tmp_path)
     assert alone.code == 5
     assert "nothing was compared" in alone.err

@@ -94,6 +94,7 @@ MISTAKES = [
     (("sarama@1.27.2", "blackhole", "--budget", "0s"), "--budget 0s", "write --budget 3s"),
     (("sarama@1.27.2", "blackhole", "--brokers", "0"), "0 is not in the range", "--help explains"),
     (("sarama@1.27.2", "blackhole", "--brokers", "2", "--bootstrap", "3"), "more than the brokers: 2", "--brokers 3"),
+    (("sarama@1.27.2", "blackhole", "--brokers", "99", "--bootstrap", "99"), "'--bootstrap': 99 is not in", "1<=x<=50"),
     (("sarama@1.27.2", "latency", "--set", "slow.dely=1s"), "latency has no parameter `dely`", "did you mean delay?"),
     (("sarama@1.27.2", "blackhole", "--picture", "no/such/folder/x.svg"), "cannot write no/such/folder/x.svg", "name"),
     (("sarama", "--budget", "3s"), "a fault is missing", "write faultlab explain sarama FAULT"),
