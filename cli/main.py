@@ -125,6 +125,8 @@ def _known(error: Exception) -> tuple[str, str, Exit] | None:
     from harness.suite.resuming import CannotResume
 
     match error:
+        case FileNotFoundError() if _nowhere():
+            return "the folder that this was started in is gone", "go to one that is there: cd", Exit.USAGE
         case OSError(errno=errno.ENOSPC | errno.EDQUOT, filename=None):
             return UNWRITTEN.format(error.strerror), "", Exit.LAB
         case ResultsUnwritable():
@@ -137,6 +139,14 @@ def _known(error: Exception) -> tuple[str, str, Exit] | None:
             return error.reason, error.remedy, Exit.LAB
         case _:
             return None
+
+
+def _nowhere() -> bool:
+    try:
+        Path.cwd()
+    except FileNotFoundError:
+        return True
+    return False
 
 
 def _drop_stdout() -> None:

@@ -4,7 +4,7 @@ import json as json_module
 import re
 import shutil
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import asdict, replace
 from math import isfinite
@@ -22,8 +22,9 @@ from cli.giving import given
 from cli.places import free_folder
 from cli.show.figures import many
 from cli.show.rows import folded
-from harness.conformance import CHECKS, Checked
+from harness.conformance import CHECKS, Checked, Finding
 from harness.conformance import check as check_all
+from harness.environments.world import EnvironmentUnavailable
 from harness.plan import ClientPlan, Named
 from harness.quantities import QuantityError, duration_s
 from harness.realclients import build as build_all
@@ -87,7 +88,7 @@ def check(
     findings = []
     kept_in = logs if logs is not None else free_folder(f"check-{stamp()}")
     with tempfile.TemporaryDirectory(prefix="faultlab-check-") as folder:
-        for found in check_all(checked, Path(folder), only):
+        for found in _checked(checked, Path(folder), only):
             finding = replace(found, text=_with_kept_log(found.text, Path(folder), kept_in))
             findings.append(finding)
             style = "" if finding.state == "kept" else "bold red"
@@ -105,6 +106,16 @@ def check(
     else:
         screen.print(f"\n{many(len(findings), 'promise')} kept")
     return Exit.FAILED if broken else Exit.PASSED
+
+
+def _checked(checked: Checked, folder: Path, only: tuple[str, ...]) -> Iterator[Finding]:
+    """Raises Stop where real sockets cannot be had: there is no other environment to choose."""
+    from cli.session import OTHERWISE  # here, since it brings much along
+
+    try:
+        yield from check_all(checked, folder, only)
+    except EnvironmentUnavailable as refused:
+        raise Stop(refused.reason, refused.remedy.partition(OTHERWISE)[0], code=Exit.LAB) from refused
 
 
 def _with_kept_log(text: str, folder: Path, wanted: Path) -> str:

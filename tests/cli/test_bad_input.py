@@ -229,3 +229,12 @@ def test_a_link_that_leads_nowhere_is_not_suggested_for_itself(tmp_path: Path) -
         assert done.code == 4
         assert done.err.startswith(said)
         assert "did you mean lost" not in done.err
+
+
+def test_a_folder_that_is_gone_is_no_bug(tmp_path: Path) -> None:
+    """As after `git clean` or a new checkout in another window."""
+    leave = ("sh", "-c", 'mkdir gone && cd gone && rmdir ../gone && exec "$@"', "sh")
+    for command in (("run", "--env", "sim"), ("list",), ("validate", "x.yaml"), ("agree",)):
+        done = faultlab(*command, cwd=tmp_path, before=leave)
+        assert (done.code, done.out) == (4, "")
+        assert done.err == "error: the folder that this was started in is gone\n  go to one that is there: cd\n"

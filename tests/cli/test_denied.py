@@ -80,6 +80,10 @@ def test_without_namespaces_auto_takes_sim_and_says_so_and_local_says_why(tmp_pa
     assert "namespace" in local.stderr
     assert "Traceback" not in local.stderr
     assert not (tmp_path / "r").exists()
+    check = run("clients", "check", "--only", "ready", "true")
+    assert check.returncode == 3
+    assert "namespace" in check.stderr
+    assert "--env" not in check.stderr, "it has no such option"
     doctor = run("doctor")
     assert doctor.returncode == 3
     assert "missing  namespaces" in doctor.stdout
