@@ -110,7 +110,9 @@ def update(screen: Console, path: Path | None, current: Side, only: tuple[str, .
         raise nothing_selected(current, only)
     if not any(case.counted for case in taken.cases):
         raise Stop(f"no run of {current.source} is conclusive: that is no baseline", "run it again", code=Exit.NOTHING)
-    before = read_side(target) if target.exists() else None
+    # What is no file (a pipe, /dev/stdout) holds no baseline, and whoever reads it may wait for ever; an empty file is
+    # a place that somebody made for one.
+    before = read_side(target) if target.is_file() and target.stat().st_size else None
     whole = merged(before, taken, only) if only and before is not None else taken
     chosen = floor or (before.floor if before is not None else None) or DEFAULT
     write_baseline(target, whole, chosen)
@@ -177,7 +179,7 @@ def _pointers(gated: Gated, how: Answer) -> list[Text]:
     if gated.other_machine and (how.run or how.only):
         # Nothing was measured, or a part: neither can take the place of another machine's suite.
         told.append(Text(f"accept      faultlab run --repeat 20, then faultlab gate --update{file}"))
-    elif gated.regressed or gated.other_machine or gated.new:
+    elif (gated.regressed or gated.other_machine or gated.new) and gated.current.cases and not gated.current.unfinished:
         # What was held is what is written: the newest results may be others, and a part must not replace the whole.
         current = "" if how.current is None else f" --current {shlex.quote(str(how.current))}"
         told.append(Text(f"accept      faultlab gate --update{file}{current}{_only(how.only)}"))

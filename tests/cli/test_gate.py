@@ -389,3 +389,22 @@ def test_what_is_said_of_a_spoilt_baseline_helps(folder: Path) -> None:
         assert file.read_text() == spoilt
         file.unlink()
         assert gate("--update", "--current", "was", "--baseline", "faultlab-baseline.json", cwd=folder).code == 0
+
+
+def test_a_baseline_can_go_to_a_pipe(folder: Path) -> None:
+    """Nothing is read from it first: that would wait for ever."""
+    command = [sys.executable, "-m", "cli", "gate", "--update", "--current", "was", "--baseline", "/dev/stdout"]
+    done = subprocess.run(command, cwd=folder, env=environment(), capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith('{\n  "format": 1,')
+    with (folder / "new.json").open("wb") as file:
+        assert subprocess.run(command, cwd=folder, env=environment(), stdout=file, timeout=60).returncode == 0
+    assert (folder / "new.json").read_bytes().startswith(b'{\n  "format": 1,')
+
+
+def test_what_has_not_ended_is_not_offered_as_a_baseline(folder: Path) -> None:
+    runs = folder / "is" / "runs.jsonl"
+    runs.write_text("".join(runs.read_text().splitlines(keepends=True)[:-1]))
+    done = gate("--baseline", "was", "--current", "is", cwd=folder)
+    assert done.code == 10
+    assert "accept" not in done.out
