@@ -9,24 +9,19 @@ from reports.tables.base import Table
 from reports.tables.cases import CASE
 
 TRIED = ("attempt", "dial", "refresh")
+SEEN = "seen on the wire"
 KEY = (*CASE, *RUN, "repeat", "verdict", "operation", "tried", "outcome")
 
 
 def attempts(records: Records) -> DataFrame:
-    tried = records.spans.where(F.col("what").isin(*TRIED)).transform(told_once).transform(with_outcome)
-    return records.runs.transform(of_runs, tried).transform(summed_up)
-
-
-def told_once(spans: DataFrame) -> DataFrame:
-    """The wire shows the dials of a client that tells of them too: there what it tells counts, as in the measures."""
-    tells = F.max((F.col("what") == "dial") & ~F.col("seen")).over(Window.partitionBy(*TRY))
-    return spans.withColumn("tells", tells).where(~(F.col("seen") & F.col("tells"))).drop("tells")
+    tried = records.spans.where(F.col("what").isin(*TRIED)).transform(with_outcome)
+    return records.runs.transform(of_runs, tried).transform(summed_up).transform(told_once)
 
 
 def with_outcome(spans: DataFrame) -> DataFrame:
     """The wire shows dials of programs that tell nothing: when they began, and no more."""
     ended = F.coalesce("outcome", F.lit("ended"))
-    outcome = F.when(F.col("seen"), "seen on the wire").when(F.col("ended_ns").isNull(), "unended").otherwise(ended)
+    outcome = F.when(F.col("seen"), SEEN).when(F.col("ended_ns").isNull(), "unended").otherwise(ended)
     own = F.col("operation").alias("own")
     return spans.select(
         *TRY, F.col("what").alias("tried"), own, "began_ns", "ended_ns", outcome.alias("outcome"), "error"
@@ -56,6 +51,12 @@ def summed_up(tries: DataFrame) -> DataFrame:
         (F.max("took_ns") / 1e9).alias("max_s"),
         F.sort_array(F.collect_set("error")).alias("errors"),
     )
+
+
+def told_once(sums: DataFrame) -> DataFrame:
+    """The wire shows the dials of a client that tells of them too: there what it tells counts, as in the measures."""
+    tells = F.max((F.col("tried") == "dial") & (F.col("outcome") != SEEN)).over(Window.partitionBy(*RUN))
+    return sums.withColumn("tells", tells).where((F.col("outcome") != SEEN) | ~F.col("tells")).drop("tells")
 
 
 TABLE = Table(
