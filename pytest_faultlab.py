@@ -6,6 +6,7 @@ asked for; each test ends as soon as its own case is over.
 """
 
 import os
+import shlex
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -351,7 +352,7 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
     if folders and (notes or wrong or config.stash[SESSION].options.out is not None):
         shown = folders if len(folders) <= FOLDERS else dict.fromkeys(folder.parent / "*" for folder in folders)
         terminalreporter.section("faultlab")
-        for line in (*notes, f"report  faultlab report {' '.join(map(str, shown))}"):
+        for line in (*notes, f"report  faultlab report {shlex.join(map(str, shown))}"):
             terminalreporter.write_line(line)
 
 

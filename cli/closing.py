@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
+from shlex import quote
 from typing import Literal
 
 from rich.console import Console
@@ -189,7 +190,7 @@ def replay_of_case(case: Case, closed: Closed) -> str:
 def replay_command(run_id: str, results: Results, *, extent: Literal["run", "group"] = "run") -> str:
     """`faultlab replay 7f3a`."""
     folder = results.folder.path
-    where = "" if folder.parent == DEFAULT_PARENT else f" --in {folder}"
+    where = "" if folder.parent == DEFAULT_PARENT else f" --in {quote(str(folder))}"
     group = " --group" if extent == "group" else ""
     return f"faultlab replay {short_id(run_id, results.manifest.run_ids)}{group}{where}"
 
@@ -198,11 +199,11 @@ def _pointers(cases: tuple[Case, ...], closed: Closed) -> Iterator[tuple[str, st
     folder = closed.results.folder.path
     if closed.exit is Exit.INTERRUPTED:
         yield "kept", f"{len(closed.results.runs)} of {len(closed.plans)} runs in {folder}"
-        yield "resume", f"faultlab run --resume {folder}"
+        yield "resume", f"faultlab run --resume {quote(str(folder))}"
         return
     wrong = [case for case in cases if case.verdict != "pass"]
     if wrong:
         gravest = min(wrong, key=lambda case: ("fail", "lab_error", "inconclusive", "skipped").index(case.verdict))
         yield "replay", replay_of_case(gravest, closed)
     yield "results", str(folder)
-    yield "report", str(closed.page) if closed.page is not None else f"faultlab report {folder}"
+    yield "report", str(closed.page) if closed.page is not None else f"faultlab report {quote(str(folder))}"

@@ -1,6 +1,7 @@
 """`faultlab run`: run scenarios, measure, judge."""
 
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 import click
@@ -43,7 +44,7 @@ def run(
     if given:
         raise Stop(
             f"--resume goes on with a suite as it was begun: {', '.join(given)} cannot be given too",
-            f"faultlab run --resume {resume}",
+            f"faultlab run --resume {quote(str(resume))}",
         )
     return go_on(resume, manner)
 

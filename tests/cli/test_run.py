@@ -3,6 +3,7 @@
 import itertools
 import json
 import re
+import shlex
 import subprocess
 from pathlib import Path
 
@@ -200,3 +201,17 @@ def test_output_survives_terminals_without_unicode(tmp_path: Path, locale: str) 
     )
     assert done.code == 1
     assert "2.000 s  ? 1.000" in done.out
+
+
+def test_commands_that_it_names_can_be_given_as_they_stand(tmp_path: Path) -> None:
+    """In folders with spaces, too: a command that is copied from a log has to find its results."""
+    write_scenario(tmp_path, formula="2*Net.ReadTimeout")
+    done = faultlab("run", ".", "--env", "sim", "--out", "my results/it's", cwd=tmp_path)
+    assert done.code == 1
+    (command,) = {line.partition("replay")[2].strip() for line in done.lines if line.startswith("replay ")}
+    program, *words = shlex.split(command)
+    assert (program, words[0]) == ("faultlab", "replay")
+    assert faultlab(*words, "--out", "again", cwd=tmp_path).code == 1
+    assert done.lines[-1].startswith("report  faultlab report 'my results/it'\"'\"'s'")
+    there = faultlab("run", ".", "--env", "sim", "--out", "my results/it's", cwd=tmp_path)
+    assert "(faultlab run --resume 'my results/it'\"'\"'s')" in there.err

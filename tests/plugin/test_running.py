@@ -168,6 +168,8 @@ def test_options_of_command_line_and_configuration(project: Project) -> None:
     assert project.pytest("--faultlab-repeat=2", "--faultlab-seed=6", env=None).code == 0
     manifests = [json.loads(path.read_text()) for path in sorted((project.path / "kept").glob("*/manifest.json"))]
     assert [(len(m["run_ids"]), m["seed"], m["environment"]) for m in manifests] == [(3, 5, "sim"), (2, 6, "sim")]
+    spaced = project.pytest("--faultlab-out=my results", env=None).out
+    assert f"report  faultlab report '{project.path}/my results/pytest-1'" in spaced, "it can be given as it stands"
     for wrong, told in (
         ("--faultlab-env=moon", "faultlab_env is auto or sim or local, not moon"),
         ("--faultlab-repeat=0", "faultlab_repeat is a whole number from 1, not 0"),
