@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.stats import mean_interval, quantile_interval, runs_for_quantile, runs_for_share, share_interval
+from harness.stats import Interval, mean_interval, quantile_interval, runs_for_quantile, runs_for_share, share_interval
 from harness.stats.binomial import at_least, at_most
 
 CHANCE = 0.05
@@ -149,3 +149,23 @@ def test_what_had_not_ended_bounds_a_quantile_from_below_alone() -> None:
     assert found == quantile_interval(lows, lows, 0.5, chance=CHANCE)
     assert quantile_interval(lows, highs, 0.75, chance=CHANCE).high == inf
     assert quantile_interval(lows, highs, 0.75, chance=CHANCE).low > 20
+
+
+@pytest.mark.parametrize(
+    ("runs", "q", "low", "high"),
+    [(5, 0.5, -inf, inf), (8, 0.5, 1, 8), (30, 0.5, 10, 21), (80, 0.5, 31, 50), (80, 0.9, 66, 78), (5, 0.9, 3, inf)],
+)
+def test_ranks_of_a_quantile_are_those_of_the_tables(runs: int, q: float, low: float, high: float) -> None:
+    """At 95 %, as scipy's binomial tails give them: the 10th and the 21st of 30 hold the median."""
+    found = quantile_interval(range(1, runs + 1), range(1, runs + 1), q, chance=CHANCE)
+    assert (found.low, found.high) == (low, high)
+
+
+def test_an_interval_lies_beyond_a_bound_only_as_a_whole() -> None:
+    found = Interval(1.0, 2.0)
+    assert found.beyond(None, 0.5)
+    assert found.beyond(2.5, None)
+    assert found.beyond(-3.0, 0.5)
+    assert found.beyond(2.5, 9.0)
+    for low, high in ((None, None), (None, 1.0), (None, 1.5), (2.0, None), (1.5, None), (0.0, 3.0), (1.5, 1.7)):
+        assert not found.beyond(low, high)

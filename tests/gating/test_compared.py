@@ -1,0 +1,118 @@
+"""Protects what of two suites is held against each other, and what stands aside: measures, cases, runs and machines."""
+
+from dataclasses import replace
+
+import pytest
+import suites
+
+from harness.gating.cases import CaseRuns, Side
+from harness.gating.comparison import Gated, gate, selected, too_few
+from harness.gating.gathering import case_of, name_of
+from harness.gating.shifts import LEAST, Shift
+from harness.records.run import LabErrorRecord
+
+ERROR = "probe.time_to_error"
+
+
+def held(before: CaseRuns, now: CaseRuns) -> Gated:
+    return gate(suites.side(before), suites.side(now))
+
+
+def measures(case: CaseRuns) -> set[str]:
+    (found,) = held(case, case).compared
+    return {one.of.measure for one in found.judged if isinstance(one.of, Shift)}
+
+
+def test_counts_are_held_where_they_cost_a_broker_or_a_message() -> None:
+    """Integrity is held over the whole run; waits only explain, and so do counts that nobody named."""
+    names = (
+        "probe.dials", "probe.attempts", "probe.lost", "run.lost", "run.duplicates", "run.zombies", "run.reordered",
+        "probe.waits(Net.DialTimeout)", "run.records", "probe.other",
+    )  # fmt: skip
+    case = suites.case(counts={name: [1] * 20 for name in names})
+    assert measures(case) == {
+        "probe.dials", "probe.attempts", "run.lost", "run.duplicates", "run.zombies", "run.reordered",
+    }  # fmt: skip
+
+
+def test_a_time_to_the_end_is_held_where_it_is_not_another_time_already() -> None:
+    times = suites.spread(2.0)
+    waited = {"probe.waited(Net.DialTimeout)": times}
+    assert measures(suites.case(times={ERROR: times, "probe.time_to_end": times, **waited})) == {ERROR}
+    some = suites.case(times={ERROR: times[:10], "probe.time_to_ack": times[10:], "probe.time_to_end": times})
+    assert measures(some) == {ERROR, "probe.time_to_ack", "probe.time_to_end"}
+    assert measures(suites.case(times={"connect.time_to_end": times, "outage.recovery": times})) == {
+        "connect.time_to_end", "outage.recovery",
+    }  # fmt: skip
+
+
+def test_a_median_is_a_bound_only_where_most_had_not_ended() -> None:
+    half = suites.case(times={ERROR: suites.spread(2.0, 10)}, unended={ERROR: [60.0] * 10})
+    most = suites.case(times={ERROR: suites.spread(2.0, 9)}, unended={ERROR: [60.0] * 11})
+    (shift,) = [one.of for one in held(half, most).compared[0].judged if isinstance(one.of, Shift)]
+    assert (shift.before_endless, shift.now_endless) == (False, True)
+
+
+@pytest.mark.parametrize("spoilt", ["before", "now"])
+def test_a_case_without_a_conclusive_run_is_told_beside_those_that_passed(spoilt: str) -> None:
+    here = suites.case("here", times={ERROR: suites.spread(2.0)})
+    whole = suites.case("whole", times={ERROR: suites.spread(2.0)})
+    silent = replace(here, counted=0, samples={}, reasons=("the machine was too noisy",))
+    sides = [suites.side(here, whole), suites.side(here, whole)]
+    sides[spoilt == "now"] = suites.side(silent, whole)
+    gated = gate(*sides)
+    assert [one.name.scenario for one in gated.compared] == ["whole"]
+    assert [(one.spoilt is one.now) for one in gated.silent] == [spoilt == "now"]
+    assert gated.inconclusive
+    assert not gated.regressed
+    assert gated.expected == 2
+
+
+def test_what_an_unfinished_suite_has_not_run_is_neither_lost_nor_passed() -> None:
+    one, two = (suites.case(name, times={ERROR: suites.spread(2.0)}) for name in ("one", "two"))
+    cut = replace(suites.side(one), unfinished="20 of 40 runs are missing")
+    gated = gate(suites.side(one, two), cut)
+    assert (gated.lost, gated.inconclusive, gated.regressed) == ((), True, False)
+    assert [silent.name.scenario for silent in gated.silent] == ["two"]
+    assert "20 of 40 runs are missing" in gated.silent[0].spoilt.reasons[0]
+    nothing = gate(suites.side(one, two), replace(cut, cases=()))
+    assert not nothing.compared
+    assert not nothing.silent, "of a suite that never began nothing is under way"
+
+
+def on(machine: str, environment: str) -> Side:
+    case = suites.case(times={ERROR: suites.spread(2.0)})
+    return suites.side(replace(case, name=case.name._replace(environment=environment)), machine=machine)
+
+
+@pytest.mark.parametrize(("first", "second"), [("sim", "local"), ("local", "sim"), ("local", "local")])
+def test_one_side_on_virtual_time_does_not_make_two_machines_one(first: str, second: str) -> None:
+    assert gate(on("here", first), on("there", second)).other_machine
+    assert not gate(on("here", first), on("here", second)).other_machine
+
+
+def test_each_name_that_is_asked_for_selects() -> None:
+    side = suites.side(*(suites.case(name) for name in ("kafka-go-dark", "sarama-dark", "java-dark")))
+    assert selected(side, ()) is side
+    chosen = selected(side, ("kafka-go-*", "java-dark"))
+    assert [case.name.scenario for case in chosen.cases] == ["kafka-go-dark", "java-dark"]
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "few"), [(LEAST - 1, 20, True), (20, LEAST - 1, True), (LEAST, LEAST, False)]
+)
+def test_want_of_runs_is_told_from_doubt(before: int, now: int, few: bool) -> None:
+    sides = [suites.case(times={ERROR: suites.spread(at, runs)}) for at, runs in ((2.0, before), (9.0, now))]
+    wide = [suites.case(f"wide-{n}", times={ERROR: [1.0, 1.5, 2.0, 2.5, 3.0]}) for n in range(9)]
+    gated = gate(suites.side(sides[0], *wide), suites.side(sides[1], *wide))
+    (one,) = gated.that("unsure")
+    assert too_few(one) is few
+
+
+def test_a_run_in_which_the_lab_failed_proves_nothing() -> None:
+    runs = suites.repeated(suites.spread(2.0))
+    failed = suites.record(repeat=99, time_s=9.0, verdict="lab_error")
+    failed = failed.model_copy(update={"error": LabErrorRecord.model_construct(text="the proxy did not start")})
+    case = case_of(name_of(failed), [*runs, failed])
+    assert (case.runs, case.counted, case.reasons) == (21, 20, ("the proxy did not start",))
+    assert max(case.samples[ERROR].values) < 3
