@@ -158,7 +158,7 @@ def test_the_gravest_comes_first() -> None:
     was = suites.case(times={name: suites.spread(s) for name, s in fast.items()}, counts={"probe.dials": [4] * 20})
     slow = {ERROR: 3.0, "outage.recovery": 9.0, "probe.time_to_ack": 2.0}
     worse = suites.case(
-        times={name: suites.spread(s) for name, s in slow.items()}, counts={"probe.dials": [40] * 20},
+        times={name: suites.spread(s) for name, s in slow.items()}, counts={"probe.dials": [400] * 20},
         happened={"verdict": 20, "lost": 1},
     )  # fmt: skip
     (found,) = held(was, worse).compared
@@ -168,12 +168,10 @@ def test_the_gravest_comes_first() -> None:
 
 def test_the_larger_shift_and_what_happens_more_often_come_first() -> None:
     names = ("by-one", "by-three", "by-two")
-    was = [suites.case(name, times={ERROR: suites.spread(2.0)}) for name in names] + [
-        happened(0, "a"),
-        happened(0, "b"),
-    ]
+    was = [suites.case(name, times={ERROR: suites.spread(2.0)}) for name in names]
+    was += [happened(0, "a"), happened(0, "b", runs=10)]
     now = [suites.case(n, times={ERROR: suites.spread(s)}) for n, s in zip(names, (3.0, 5.0, 4.0), strict=True)]
-    now += [happened(12, "a"), happened(20, "b")]
+    now += [happened(12, "a"), happened(10, "b", runs=10)]
     gated = gate(suites.side(*was), suites.side(*now))
     assert [one.name.scenario for one in gated.that("regression")] == ["b", "a", "by-three", "by-two", "by-one"]
     back = gate(suites.side(*now), suites.side(*was))
@@ -196,3 +194,13 @@ def test_one_side_of_a_few_runs_is_never_an_alarm_however_clear(before: int, now
     assert (told.said, gated.regressed) == ("unsure", False)
     assert told.needed is not None
     assert told.needed >= LEAST
+
+
+def test_a_shift_is_as_large_as_it_is_in_floors() -> None:
+    """One second more of two is graver than one and a half more of twenty."""
+    was = {"long": 20.0, "short": 2.0}
+    now = {"long": 21.5, "short": 3.0}
+    sides = [
+        suites.side(*(suites.case(n, times={ERROR: suites.spread(s)}) for n, s in of.items())) for of in (was, now)
+    ]
+    assert [one.name.scenario for one in gate(*sides).that("regression")] == ["short", "long"]

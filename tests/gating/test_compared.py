@@ -116,3 +116,13 @@ def test_a_run_in_which_the_lab_failed_proves_nothing() -> None:
     case = case_of(name_of(failed), [*runs, failed])
     assert (case.runs, case.counted, case.reasons) == (21, 20, ("the proxy did not start",))
     assert max(case.samples[ERROR].values) < 3
+
+
+def test_cases_are_told_in_the_order_of_their_names() -> None:
+    """Whatever order they ran in: the same two suites give the same text on every day."""
+    names = [f"case-{number}" for number in range(9)]
+    some = suites.side(*(suites.case(name, times={ERROR: suites.spread(2.0)}) for name in reversed(names)))
+    other = suites.side(suites.case("other", times={ERROR: suites.spread(2.0)}))
+    assert [case.name.scenario for case in gate(some, other).lost] == names
+    assert [case.name.scenario for case in gate(other, some).new] == names
+    assert [one.name.scenario for one in gate(some, some).compared] == names
