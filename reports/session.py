@@ -46,6 +46,8 @@ SETTINGS = {
     # What follows from a filter is sought for each of a record's hundred checks: longer than reading it takes.
     "spark.sql.constraintPropagation.enabled": "false",
     "spark.sql.session.timeZone": "UTC",
+    # Else what stands where a text belongs is spelt as in the file by one way of reading it, and anew by the other.
+    "spark.sql.json.enableExactStringParsing": "false",
     # Else each column that Python makes is two more calls into Java, which say where in the program it was made.
     "spark.python.sql.dataFrameDebugging.enabled": "false",
     # Above so many groups (128 by default) Spark sorts instead, which is slower for a few thousand.

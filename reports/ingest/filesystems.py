@@ -6,6 +6,7 @@ URI is Hadoop's to reach, by the file system that it knows for the scheme.
 
 import fcntl
 import glob
+import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 SCHEME = re.compile(r"^[A-Za-z][A-Za-z0-9+.-]*:/")
-GLOB = re.compile(r"([{}\[\]*?\\])")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,6 +31,8 @@ class Entry:
     uri: str
     size_bytes: int
     is_folder: bool
+    why: str = ""
+    """Why it cannot be read, where that is known."""
 
 
 class FileSystem(Protocol):
@@ -53,11 +55,6 @@ def is_uri(text: str) -> bool:
     return SCHEME.match(text) is not None
 
 
-def without_glob(uri: str) -> str:
-    """Spark takes a path for a pattern: a folder may be called `results[2]` all the same."""
-    return GLOB.sub(r"\\\1", uri)
-
-
 class LocalFiles:
     """Folders of this machine, by their names."""
 
@@ -76,8 +73,9 @@ class LocalFiles:
 
     def _entry(self, path: Path) -> Entry:
         is_folder = path.is_dir()
-        size_bytes = 0 if is_folder or not path.exists() else path.stat().st_size
-        return Entry(name=path.name, uri=f"file:{path.resolve()}", size_bytes=size_bytes, is_folder=is_folder)
+        size_bytes = path.stat().st_size if path.exists() and not is_folder else 0
+        where = os.path.realpath(path)  # Path.resolve fails for a link that leads to itself
+        return Entry(name=path.name, uri=f"file:{where}", size_bytes=size_bytes, is_folder=is_folder, why=why_not(path))
 
     def read(self, uri: str, *, last_bytes: int | None = None) -> bytes:
         path = Path(uri.removeprefix("file:"))
@@ -99,6 +97,14 @@ class LocalFiles:
         except OSError:
             return False
         return False
+
+
+def why_not(path: Path) -> str:
+    if not path.exists():
+        return "a link that leads nowhere"
+    if path.is_dir() or path.is_file():
+        return ""
+    return "no file: a pipe, a socket or a device"
 
 
 class HadoopFiles:

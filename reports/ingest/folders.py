@@ -43,13 +43,19 @@ class Folder:
     """What is to be said of its manifest."""
 
     @property
+    def files(self) -> frozenset[str]:
+        """The files of its runs: what has the same ones is the same folder."""
+        return frozenset(part.uri for part in (*self.parts[RUNS], *(part for part, _ in self.unread)))
+
+    @property
     def size_bytes(self) -> int:
         return sum(part.size_bytes for parts in self.parts.values() for part in parts)
 
 
 def find(texts: Sequence[str], files: FileSystem) -> list[Folder]:
-    """The folders that `texts` name, or match as patterns, each once. Raises NothingToReport."""
-    found: dict[str, Folder] = {}
+    """The folders that `texts` name, or match as patterns, each once, however many names it has. Raises
+    NothingToReport."""
+    found: dict[frozenset[str], Folder] = {}
     for text in texts:
         names = files.folders(text)
         if not names:
@@ -57,7 +63,12 @@ def find(texts: Sequence[str], files: FileSystem) -> list[Folder]:
         folders = [look_at(name, files) for name in names]
         if not any(folders):
             raise NothingToReport(f"{text} has no {RUNS}", hint(names[0], files))
-        found.update({folder.name: folder for folder in folders if folder is not None})
+        for folder in folders:
+            if folder is not None:
+                found.setdefault(folder.files, folder)
+    if found and not any(folder.parts[RUNS] for folder in found.values()):
+        part, why = next(iter(found.values())).unread[0]
+        raise NothingToReport(f"cannot read {part.shown}: {why}", REMEDY)
     return list(found.values())
 
 
@@ -72,7 +83,7 @@ def hint(name: str, files: FileSystem) -> str:
 def look_at(name: str, files: FileSystem) -> Folder | None:
     """The folder's files of records; None where it has no runs at all."""
     entries = {entry.name: entry for entry in files.entries(name)}
-    parts = {kind: [(part, broken(part, files)) for part in parts_of(name, kind, entries, files)] for kind in KINDS}
+    parts = {kind: [*parts_of(name, kind, entries, files)] for kind in KINDS}
     if not parts[RUNS]:
         return None
     manifests, remarks = manifests_of(name, entries, files)
@@ -81,31 +92,31 @@ def look_at(name: str, files: FileSystem) -> Folder | None:
         name=name,
         parts={kind: tuple(part for part, why in own if not why) for kind, own in parts.items()},
         manifests=tuple(manifests),
-        is_written=lines is not None and files.is_written(lines.uri),
+        is_written=lines is not None and not lines.why and files.is_written(lines.uri),
         unread=tuple((part, why) for own in parts.values() for part, why in own if why),
         remarks=tuple(remarks),
     )
 
 
-def parts_of(name: str, kind: str, entries: Mapping[str, Entry], files: FileSystem) -> Iterator[Part]:
-    """Lines, and Parquet as one file or as a folder of part files."""
+def parts_of(name: str, kind: str, entries: Mapping[str, Entry], files: FileSystem) -> Iterator[tuple[Part, str]]:
+    """Lines, and Parquet as one file or as a folder of part files; each with the reason why it cannot be read, if one
+    is known."""
     lines, parquet = entries.get(kind), entries.get(kind.replace(".jsonl", ".parquet"))
     if lines is not None:
-        if lines.is_folder:
-            raise NothingToReport(f"cannot read {name}/{kind}: Is a directory", REMEDY)
-        yield part_of(lines, f"{name}/{kind}", is_parquet=False)
+        yield part_of(lines, f"{name}/{kind}", files, is_parquet=False)
     if parquet is None:
         return
     if not parquet.is_folder:
-        yield part_of(parquet, f"{name}/{parquet.name}", is_parquet=True)
+        yield part_of(parquet, f"{name}/{parquet.name}", files, is_parquet=True)
         return
     for entry in files.entries(parquet.uri if is_uri(name) else f"{name}/{parquet.name}"):
         if entry.name.endswith(".parquet") and not entry.name.startswith((".", "_")):
-            yield part_of(entry, f"{name}/{parquet.name}/{entry.name}", is_parquet=True)
+            yield part_of(entry, f"{name}/{parquet.name}/{entry.name}", files, is_parquet=True)
 
 
-def part_of(entry: Entry, shown: str, *, is_parquet: bool) -> Part:
-    return Part(uri=entry.uri, shown=shown, size_bytes=entry.size_bytes, is_parquet=is_parquet)
+def part_of(entry: Entry, shown: str, files: FileSystem, *, is_parquet: bool) -> tuple[Part, str]:
+    part = Part(uri=entry.uri, shown=shown, size_bytes=entry.size_bytes, is_parquet=is_parquet)
+    return part, "Is a directory" if entry.is_folder else entry.why or broken(part, files)
 
 
 def broken(part: Part, files: FileSystem) -> str:
@@ -124,6 +135,9 @@ def manifests_of(name: str, entries: Mapping[str, Entry], files: FileSystem) -> 
     found, remarks = [], []
     for file in (MANIFEST, MANIFESTS):
         if file not in entries or entries[file].is_folder:
+            continue
+        if entries[file].why:
+            remarks.append(f"{name}/{file} is {entries[file].why}")
             continue
         try:
             text = files.read(entries[file].uri)

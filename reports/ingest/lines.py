@@ -4,7 +4,8 @@ Lines of JSON and rows of Parquet files end up alike: SUITE, FILE, the row's pla
 REASON, and EXCERPT where there is a reason.
 """
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
 
 import pyarrow as pa
@@ -14,7 +15,6 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql.types import StringType, StructField, StructType
 
 from harness.records.run import FORMAT
-from reports.ingest.filesystems import without_glob
 from reports.ingest.folders import Part
 from reports.ingest.schemas import complaint, schema_of, with_defaults
 
@@ -29,6 +29,9 @@ REASON, EXCERPT = "_reason", "_excerpt"
 """Why a row is no record, null where it is one; and how its line begins."""
 EXCERPT_CHARACTERS = 120
 SPACE = " \t\r"
+PATTERN = re.compile(r"[{}\[\]*?\\]")
+NO_PATTERNS = {"__globPaths__": "false"}
+"""Source: apache/spark DataSource.scala (GLOB_PATHS_KEY)."""
 CONTROL = r"[\\x00-\\x08\\x0B\\x0C\\x0E-\\x1F]"
 """What no JSON has, as SQL spells the expression."""
 STRICT = {
@@ -64,11 +67,17 @@ def text_of(spark: SparkSession, parts: Sequence[Found]) -> DataFrame:
     """Every line, blank ones too, so that lines can be counted."""
     if not parts:
         return spark.createDataFrame([], f"{FILE} string, {BLOCK} long, {PLACE} long, line string")
-    return (
-        spark.read.option("lineSep", "\n")
-        .text([without_glob(part.uri) for _, part in parts])
-        .select(*place(), F.btrim("value", F.lit(SPACE)).alias("line"))
-    )
+    line = F.btrim("value", F.lit(SPACE)).alias("line")
+    return as_named(parts, lambda how, uris: spark.read.options(**how, lineSep="\n").text(uris).select(*place(), line))
+
+
+def as_named(parts: Sequence[Found], read: Callable[[Mapping[str, str], list[str]], DataFrame]) -> DataFrame:
+    """Spark takes a path for a pattern: a folder may be called `results[2]` all the same, or `{a} 12:30`, which cannot
+    even be escaped. Where patterns are forbidden, it reads whatever looks like none twice: so these are read apart.
+    """
+    plain = [part.uri for _, part in parts if not PATTERN.search(part.uri)]
+    special = [part.uri for _, part in parts if PATTERN.search(part.uri)]
+    return reduce(DataFrame.union, [read(how, uris) for how, uris in (({}, plain), (NO_PATTERNS, special)) if uris])
 
 
 def place() -> list[Column]:
@@ -91,23 +100,23 @@ def objects_of(spark: SparkSession, parts: Sequence[Found], model: type[BaseMode
     line that is a list as what is in it, and does not see what follows a record: `reports.ingest.alone` does.
     """
     schema = schema_of(model)
-    read = (
-        spark.read.schema(StructType([*schema.fields, StructField(UNPARSED, StringType())]))
-        .options(**STRICT, lineSep="\n")
-        .json([without_glob(part.uri) for _, part in parts])
-    )
-    whole = F.struct(*[F.col(f"`{name}`") for name in (*schema.fieldNames(), UNPARSED)])
+    with_unparsed = StructType([*schema.fields, StructField(UNPARSED, StringType())])
+    options = {**STRICT, "lineSep": "\n"}
+    whole = F.struct(*[F.col(f"`{name}`") for name in with_unparsed.fieldNames()])
     line = F.when(F.col(UNPARSED).isNotNull() & F.to_json(whole).isNotNull(), F.col(UNPARSED))
-    return read.select(*place(), line.alias("line"), whole.alias("row"))
+    told = (*place(), line.alias("line"), whole.alias("row"))
+    return as_named(
+        parts, lambda how, uris: spark.read.schema(with_unparsed).options(**options, **how).json(uris).select(*told)
+    )
 
 
 def columns_of(spark: SparkSession, parts: Sequence[Found], model: type[BaseModel]) -> DataFrame:
     """Rows of Parquet files: columns by name; one that is missing is null, as a missing field is."""
     schema = schema_of(model)
-    read = spark.read.schema(schema).parquet(*[without_glob(part.uri) for _, part in parts])
     fields = [F.col(f"`{name}`") for name in schema.fieldNames()]
     whole = F.struct(*fields, F.lit(None).cast("string").alias(UNPARSED))
-    return read.select(*place(), F.lit(None).cast("string").alias("line"), whole.alias("row"))
+    told = (*place(), F.lit(None).cast("string").alias("line"), whole.alias("row"))
+    return as_named(parts, lambda how, uris: spark.read.schema(schema).options(**how).parquet(*uris).select(*told))
 
 
 def judged_by(parsed: DataFrame, model: type[BaseModel]) -> DataFrame:

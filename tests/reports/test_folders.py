@@ -2,6 +2,8 @@
 
 import fcntl
 import json
+import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -143,11 +145,11 @@ def test_folders_that_are_not_over_are_told(read: Callable[..., Records], nightl
             f"{over}/manifest.json was written by a newer faultlab: run format 2",
             f"{going} is being written to: 1 of 2 runs so far",
         )
-    told = read(going, going / ".." / going.name)
+    told = read(going, shutil.copytree(going, nightly / "copy"))
     rows = [row.asDict() for row in folders_table(told).collect()]
     assert remarks_on(told.folders, rows) == (
         f"{going} holds 1 of 2 runs: go on with faultlab run --resume {going}",
-        f"{going}/../{going.name} holds 1 of 2 runs: go on with faultlab run --resume {going}/../{going.name}",
+        f"{nightly}/copy holds 1 of 2 runs: go on with faultlab run --resume {nightly}/copy",
         f"1 run (1 of {going}) is in a later folder too: the same scenario, settings and seed make the same run, which"
         " counts once, as the last folder has it; another --seed makes another run",
     )
@@ -161,3 +163,34 @@ def test_tables_of_few_and_of_many_records_are_the_same(read: Callable[..., Reco
     ):
         for name, table in few.items():
             assert table.result().table.equals(many[name].result().table), name
+
+
+def test_a_folder_with_several_names_is_read_once(nightly: Path) -> None:
+    """Its runs would count once, but what happened in them twice. It has the name that was given first."""
+    (nightly / "latest").symlink_to("20261121")
+    names = [f"{nightly}/20261120", f"{nightly}/20261120/", f"{nightly}/latest", f"{nightly}/notes/../20261121"]
+    (nightly / "notes").mkdir()
+    assert [folder.name for folder in find(names, LocalFiles())] == [names[0], names[2]]
+
+
+@pytest.mark.spark
+def test_what_is_no_file_is_told_of_and_the_rest_is_reported(read: Callable[..., Records], nightly: Path) -> None:
+    folder, odd = nightly / "20261120", {}
+    for number, name in enumerate(("a link", "a folder", "a circle", "a pipe")):
+        (nightly / name).mkdir()
+        odd[name] = nightly / name / ("runs.jsonl" if number % 2 else "events.jsonl")
+        if number % 2 == 0:
+            write_suite(nightly / name, [Blackhole(brokers=3 + number)], repeats=1)
+            odd[name].unlink()
+    odd["a link"].symlink_to("nowhere")
+    odd["a folder"].mkdir()
+    odd["a circle"].symlink_to(odd["a circle"].name)
+    os.mkfifo(odd["a pipe"])
+    records = read(folder, *(nightly / name for name in odd))
+    assert {(row.file, row.reason) for row in records.quarantined.collect()} == {
+        (str(odd["a link"]), "a link that leads nowhere"),
+        (str(odd["a folder"]), "Is a directory"),
+        (str(odd["a circle"]), "a link that leads nowhere"),
+        (str(odd["a pipe"]), "no file: a pipe, a socket or a device"),
+    }
+    assert records.runs.count() == 4

@@ -179,7 +179,7 @@ def test_a_line_of_an_older_faultlab_gets_the_defaults(read: Callable[..., Recor
 
 def test_a_run_in_two_folders_counts_once(read: Callable[..., Records], tmp_path: Path) -> None:
     """As in the folder that was named last, with the events of that one; a higher attempt elsewhere beats it."""
-    first, last = tmp_path / "a [1] {x,y} *?", tmp_path / "b %20 ü"
+    first, last = tmp_path / "a [1] {x,y} *? 12:30", tmp_path / "b %20 ü"
     for folder in (first, last):
         folder.mkdir()
         write_suite(folder, [Blackhole()], repeats=3)
