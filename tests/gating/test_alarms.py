@@ -204,3 +204,16 @@ def test_a_shift_is_as_large_as_it_is_in_floors() -> None:
         suites.side(*(suites.case(n, times={ERROR: suites.spread(s)}) for n, s in of.items())) for of in (was, now)
     ]
     assert [one.name.scenario for one in gate(*sides).that("regression")] == ["short", "long"]
+
+
+@pytest.mark.parametrize(("tests", "runs"), [(3, 6), (60, 8)])
+def test_the_runs_it_asks_for_could_be_an_alarm_among_all_tests(tests: int, runs: int) -> None:
+    """The clearest order of 6 and 6 comes once in 924, of 8 and 8 once in 12,870."""
+    (told,) = one_of(tests=tests, now=suites.spread(4.0, LEAST)).judged
+    assert (told.said, told.needed) == ("unsure", runs)
+
+
+@pytest.mark.parametrize(("before", "now"), [(0.2, 0.0), (0.0, 0.2), (0.2, 0.2)])
+def test_a_side_that_was_late_widens_the_floor_whichever_it_was(before: float, now: float) -> None:
+    sides = [suites.case(times={ERROR: suites.spread(s)}, late_s=late) for s, late in ((1.0, before), (1.15, now))]
+    assert held(*sides).regressed is (before == now), "what was late on both sides alike explains no difference"
