@@ -9,7 +9,9 @@ from pyspark.sql import DataFrame, SparkSession, Window
 from reports.ingest.folders import Part
 from reports.ingest.lines import BLOCK, EXCERPT, FILE, PLACE, REASON, SUITE, Found, spark_uri, text_of
 
-COLUMNS = f"{SUITE} int, {FILE} string, line long, reason string, excerpt string"
+COLUMNS = pa.schema(
+    {SUITE: pa.int32(), FILE: pa.string(), "line": pa.int64(), "reason": pa.string(), "excerpt": pa.string()}
+)
 
 
 def bad_rows(judged: DataFrame) -> DataFrame:
@@ -45,5 +47,5 @@ def names_of(spark: SparkSession, parts: Sequence[Found]) -> DataFrame:
 
 def whole_files(spark: SparkSession, unread: Sequence[tuple[int, Part, str]]) -> DataFrame:
     """Files of which nothing is used."""
-    rows = [(suite, part.shown, None, reason, None) for suite, part, reason in unread]
-    return spark.createDataFrame(rows, COLUMNS)
+    rows = [{SUITE: suite, FILE: part.shown, "reason": reason} for suite, part, reason in unread]
+    return spark.createDataFrame(pa.Table.from_pylist(rows, schema=COLUMNS))

@@ -11,6 +11,7 @@ from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]
 from pydantic import BaseModel
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession, Window
+from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import IntegerType, StructField, StructType
 
 from harness.records.agreement import AgreementRecord
@@ -166,11 +167,12 @@ def nothing(spark: SparkSession, kind: str, unread: Sequence[tuple[int, Part, st
 
 
 def empty(spark: SparkSession, kind: str) -> DataFrame:
-    """As many records as there are where no file is."""
+    """As many records as there are where no file is. Spark sees that these are none, and plans nothing for them."""
     places = [StructField(SUITE, IntegerType())]
     if kind == RUNS:
         places += [StructField(RANK, IntegerType()), StructField(LAST, IntegerType())]
-    return spark.createDataFrame([], StructType([*places, *schema_of(MODELS[kind]).fields]))
+    schema = StructType([*places, *schema_of(MODELS[kind]).fields])
+    return spark.createDataFrame(to_arrow_schema(schema).empty_table(), schema)
 
 
 def unreadable_among(spark: SparkSession, parts: Sequence[Found], error: Exception) -> tuple[int, Part, str] | None:
