@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import shlex
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
@@ -111,15 +112,16 @@ def _request_of(baseline: Side) -> Request:
         from harness.records.reader import read
 
         return Request.again(read(Path(baseline.source)).manifest)
+    anew = f"faultlab gate --update --baseline {shlex.quote(baseline.source)}"
     if not baseline.arguments:
         raise Stop(
             f"{baseline.source} does not say which suite it was made of",
-            f"write it anew: faultlab gate --update --baseline {baseline.source}",
+            f"write it anew: {anew}",
         )
     try:
         return Request.of(parameters_of(baseline.arguments), Path.cwd())
     except click.UsageError as error:
         raise Stop(
             f"{baseline.source}: `faultlab run` does not take its arguments: {error.format_message()}",
-            f"undo the change to it, or write it anew: faultlab gate --update --baseline {baseline.source}",
+            f"undo the change to it, or write it anew: {anew}",
         ) from error

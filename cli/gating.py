@@ -103,7 +103,7 @@ def update(screen: Console, path: Path | None, current: Side, only: tuple[str, .
     if current.unfinished:
         raise Stop(
             f"{current.source} has not ended: {current.unfinished}",
-            f"go on with it: faultlab run --resume {current.source}",
+            f"go on with it: faultlab run --resume {shlex.quote(current.source)}",
         )
     taken = selected(current, only)
     if only and not taken.cases:

@@ -10,6 +10,8 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.types as kinds
 
+from harness.records.whole import write_whole
+
 DANGEROUS = ("=", "+", "-", "@", "\t", "\r", "\n")
 """A text that begins so is a formula to a spreadsheet. Source: OWASP, CSV Injection."""
 BETWEEN = "; "
@@ -17,9 +19,9 @@ BETWEEN = "; "
 
 def write_csv(table: pa.Table, file: Path) -> Path:
     """Whole or not at all. Raises OSError."""
-    unfinished = file.with_name(f".{file.name}.new")
-    flat_frame(table).to_csv(unfinished, index=False, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
-    return unfinished.replace(file)
+    told = flat_frame(table).to_csv(index=False, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
+    write_whole(file, told.encode())
+    return file
 
 
 def flat_frame(table: pa.Table) -> pd.DataFrame:

@@ -14,6 +14,7 @@ import pyspark.sql.functions as F  # noqa: N812
 from pyspark.sql import SparkSession
 
 from harness.records.folder import RUNS
+from harness.records.whole import write_whole
 from reports.archive import write_archive
 from reports.charts.timeline import Timeline, timeline_of
 from reports.comma import write_csv
@@ -166,6 +167,7 @@ def own_events(events: Rows, run: Mapping[str, Any]) -> Rows:
 
 def write_parquet(table: pa.Table, file: Path) -> Path:
     """One file a table, whole or not at all."""
-    unfinished = file.with_name(f".{file.name}.new")
-    pq.write_table(table, unfinished)
-    return unfinished.replace(file)
+    told = pa.BufferOutputStream()
+    pq.write_table(table, told)
+    write_whole(file, told.getvalue())
+    return file

@@ -1,5 +1,6 @@
 """What a report has to say of its folders: suites that are not over, and runs that are there more than once."""
 
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -34,4 +35,4 @@ def of_folder(row: Mapping[str, Any]) -> Iterator[str]:
     if row["is_written"]:
         yield f"{row['folder']} is being written to: {so_far} so far"
     elif planned and ended < planned:
-        yield f"{row['folder']} holds {so_far}: go on with faultlab run --resume {row['folder']}"
+        yield f"{row['folder']} holds {so_far}: go on with faultlab run --resume {shlex.quote(row['folder'])}"

@@ -46,11 +46,18 @@ def predicted(judged: Judged) -> str:
 
 
 def tolerance(judged: Judged) -> str:
-    """`± 0.137` around an equality."""
-    if judged.kind not in ("equals", "claim") or judged.high is None or judged.predicted is None:
+    """`± 0.137` around an equality; `- 0.105 + 0.175` where a timer's lateness counts on one side alone."""
+    if judged.kind not in ("equals", "claim") or judged.predicted is None:
         return ""
-    off = judged.high - judged.predicted
-    return f" ± {off:.3f}" if judged.unit == "s" else (f" ± {off:g}" if off else "")
+    return around(judged.predicted, judged.low, judged.high, form=".3f" if judged.unit == "s" else "g")
+
+
+def around(predicted: float, low: float | None, high: float | None, *, form: str) -> str:
+    """How far the bounds are off, in that form; nothing where there are none, or no room between them."""
+    if low is None or high is None or (form == "g" and low == high):
+        return ""
+    below, above = f"{predicted - low:{form}}", f"{high - predicted:{form}}"
+    return f" ± {above}" if below == above else f" - {below} + {above}"
 
 
 def relation(finding: Finding) -> str:

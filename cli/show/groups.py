@@ -1,6 +1,6 @@
 """What many runs were expected to have in common, in words and figures."""
 
-from cli.show.figures import amount
+from cli.show.figures import amount, around
 from harness.plan import Statistic
 from harness.records.group import GroupRecord
 
@@ -30,9 +30,7 @@ def estimate(group: GroupRecord) -> str:
 
 def tolerance(group: GroupRecord) -> str:
     """`± 0.080` around an equality."""
-    if group.low is None or group.high is None:
-        return ""
-    return f" ± {(group.high - group.low) / 2:.3f}"
+    return "" if group.predicted is None else around(group.predicted, group.low, group.high, form=".3f")
 
 
 def interval(group: GroupRecord) -> str:

@@ -5,6 +5,7 @@ Sorted throughout, times in milliseconds, counts as how often each came. What ch
 """
 
 import json
+import shlex
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
@@ -164,7 +165,7 @@ def read_baseline(path: Path) -> Side:
         raise ResultsUnreadable(
             f"{path} is no baseline: {'it is no JSON' if no_json else _reason(error, data)}",
             "name a results folder, or a file that `gate --update` wrote; if this is one, it was changed or cut since:"
-            f" undo that, or delete it and write it anew: faultlab gate --update --baseline {path}",
+            f" undo that, or delete it and write it anew: faultlab gate --update --baseline {shlex.quote(str(path))}",
         ) from error
     return Side(
         source=str(path),

@@ -26,7 +26,8 @@ def write_whole(path: Path, told: bytes) -> None:
     try:
         draft.write_bytes(told)
         draft.replace(place)
-    except OSError:
+    except OSError as error:
+        error.filename = error.filename or str(path)  # a full disk does not say where
         with suppress(OSError):
             draft.unlink(missing_ok=True)
         raise

@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from harness.records.whole import write_whole
 from reports import figures
 from reports.pages.agreement import WORDS as AGREEMENT
 from reports.pages.agreement import AgreementRow
@@ -207,6 +208,5 @@ def code(value: str) -> Code:
 
 def write_markdown(page: Page, file: Path) -> Path:
     """Whole or not at all. Raises OSError."""
-    unfinished = file.with_name(f".{file.name}.new")
-    unfinished.write_text(markdown_of(page), encoding="utf-8")
-    return unfinished.replace(file)
+    write_whole(file, markdown_of(page).encode())
+    return file

@@ -9,6 +9,7 @@ from pathlib import Path
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from harness.records.whole import write_whole
 from reports import figures
 from reports.charts.heat import legend
 from reports.pages.cases import placed
@@ -67,6 +68,5 @@ def render(page: Page) -> str:
 
 def write_page(page: Page, file: Path) -> Path:
     """Whole or not at all. Raises OSError."""
-    unfinished = file.with_name(f".{file.name}.new")
-    unfinished.write_text(render(page), encoding="utf-8")
-    return unfinished.replace(file)
+    write_whole(file, render(page).encode())
+    return file

@@ -1,6 +1,7 @@
 """Protects what stands where a file is to be written: devices, pipes and links outlive it, and no half file is left."""
 
 import os
+import resource
 from pathlib import Path
 from threading import Thread
 
@@ -45,3 +46,16 @@ def test_what_cannot_be_written_leaves_what_was_there(tmp_path: Path) -> None:
         write_whole(tmp_path / "loop", b"told")
     assert (tmp_path / "file").read_text() == "before"
     assert (tmp_path / "loop").is_symlink()
+
+
+def test_where_a_disk_is_full_its_error_says_what_could_not_be_written(tmp_path: Path) -> None:
+    """The kernel refuses what is written, not what is named: Python's error would not know the file."""
+    allowed = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4, allowed[1]))
+    try:
+        with pytest.raises(OSError, match=r"report\.html") as refused:
+            write_whole(tmp_path / "report.html", b"more than four")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, allowed)
+    assert refused.value.filename == str(tmp_path / "report.html")
+    assert not [*tmp_path.iterdir()]
