@@ -7,15 +7,11 @@ from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame
 
 from harness.records.folder import AGREEMENT, EVENTS, GROUPS, RUNS
-from reports.errors import ReportError
+from reports.errors import ArchiveInTheWay
 from reports.ingest.filesystems import is_uri
 from reports.ingest.folders import MANIFESTS
 from reports.ingest.lines import SUITE
 from reports.ingest.records import MODELS, Records
-
-
-class ArchiveInTheWay(ReportError):
-    """There is something at the archive's place already, or nothing can be written there."""
 
 
 def write_archive(records: Records, place: str) -> None:

@@ -33,6 +33,10 @@ class NoSuchFolder(NothingToReport):
     """A folder was named that is not there."""
 
 
+class ArchiveInTheWay(ReportError):
+    """There is something at the archive's place already, or nothing can be written there."""
+
+
 class ReportsNotInstalled(ReportError):
     """The Python packages of the `report` extra are not there."""
 

@@ -5,6 +5,7 @@ while Java starts.
 """
 
 import gc
+import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -12,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from time import perf_counter
 
-from reports.errors import NothingToReport
+from reports.errors import ArchiveInTheWay, NothingToReport
 from reports.ingest.filesystems import HadoopFiles, LocalFiles, is_uri
 from reports.ingest.folders import find
 from reports.jvm.archive import archive_for
@@ -44,6 +45,17 @@ class Asked:
         return self.out or Path(self.folders[0])
 
 
+def check_place(archive: str) -> None:
+    """An archive needs a place of its own: what is in a folder already would be taken for part of it.
+
+    Raises ArchiveInTheWay. Nothing is known of places behind a URI before Java runs.
+    """
+    place = Path(archive)
+    if not is_uri(archive) and os.path.lexists(place) and not (place.is_dir() and not any(place.iterdir())):
+        there = "a folder with something in it" if place.is_dir() else "a file"
+        raise ArchiveInTheWay(f"cannot write an archive to {archive}: there is {there}", "name a new folder")
+
+
 @contextmanager
 def without_garbage_search() -> Iterator[None]:
     """A report makes rows by the hundred thousand and next to no cyclic garbage: to look for it takes 0.2 s."""
@@ -62,6 +74,8 @@ def write_report(asked: Asked, *, progress: Progress) -> ReportResult:
     began_s = perf_counter()
     if not asked.folders:
         raise NothingToReport("no results folder was named", "name a folder that `faultlab run` wrote")
+    if asked.archive is not None:
+        check_place(asked.archive)
     found = {text: find([text], LocalFiles()) for text in asked.folders if not is_uri(text)}
     target = asked.target if asked.out or is_uri(asked.folders[0]) else Path(found[asked.folders[0]][0].name)
     here = [folder for own in found.values() for folder in own]

@@ -96,8 +96,12 @@ def test_an_archive_makes_the_same_tables(spark: SparkSession, nightly: Path) ->
         before, after = (pq.read_table(made.tables[name]) for made in (first, again))
         own = [column for column in before.column_names if column not in whose]
         assert before.select(own).to_pylist() == after.select(own).to_pylist(), name
-    with pytest.raises(reports.ReportError, match="cannot write an archive"):
-        reports.build([f"{nightly}/2026*"], out=nightly / "one", archive=str(archive), progress=quiet)
+    (nightly / "file").touch()
+    there = {path: path.stat().st_mtime_ns for path in nightly.rglob("*")}
+    for taken in (archive, nightly / "file", nightly / "20261121"):
+        with pytest.raises(reports.ReportError, match=r"cannot write an archive to .*: there is a f"):
+            reports.build([f"{nightly}/2026*"], out=nightly / "one", archive=str(taken), progress=quiet)
+    assert {path: path.stat().st_mtime_ns for path in nightly.rglob("*")} == there
 
 
 def damaged(part: Path) -> None:
