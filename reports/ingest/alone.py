@@ -2,15 +2,18 @@
 does not see.
 
 It takes the records of a list for lines of their own, and forgets what follows a record on its line, as when a crash
-took the line's end. A file of 300 MB is looked through in a quarter of a second, while Spark reads it.
+took the line's end. A file of 300 MB on this machine is looked through in a quarter of a second, while Spark reads it;
+Spark looks through files elsewhere, where they are.
 """
 
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+import pyspark.sql.functions as F  # noqa: N812
+from pyspark.sql import SparkSession
 
-from reports.ingest.folders import Part
+from reports.ingest.lines import Found, text_of
 
 LOOK_BYTES = 2**16
 """At a time: what fits into a processor's cache is looked through three times as fast."""
@@ -18,10 +21,19 @@ LINE_END, OPENING, CLOSING = b"\n{}"
 LOCAL = "file:"
 
 
-def only_records(parts: Sequence[Part]) -> bool:
-    """Whether all lines of these files can be read in one go. Of files elsewhere nothing is known: they cannot."""
-    lines = [part.uri for part in parts if not part.is_parquet]
-    return all(uri.startswith(LOCAL) and alone(Path(uri.removeprefix(LOCAL))) for uri in lines)
+def only_records(spark: SparkSession, parts: Sequence[Found]) -> bool:
+    """Whether all lines of these files can be read in one go."""
+    lines = [found for found in parts if not found[1].is_parquet]
+    elsewhere = [found for found in lines if not found[1].uri.startswith(LOCAL)]
+    here = [Path(part.uri.removeprefix(LOCAL)) for _, part in lines if part.uri.startswith(LOCAL)]
+    return all(alone(file) for file in here) and (not elsewhere or alone_elsewhere(spark, elsewhere))
+
+
+def alone_elsewhere(spark: SparkSession, parts: Sequence[Found]) -> bool:
+    """As `alone`, looked at by Spark."""
+    line = F.col("line")
+    other = ~line.startswith("{") | ~line.endswith("}") | line.contains("}{") | line.contains("\0")
+    return text_of(spark, parts).where((line != "") & other).isEmpty()
 
 
 def alone(file: Path) -> bool:

@@ -106,7 +106,7 @@ def read_folders(spark: SparkSession, folders: Sequence[Folder], size: Size = Si
 def every_event(spark: SparkSession, parts: Sequence[Found], size: Size) -> DataFrame:
     if not parts:
         return empty(spark, EVENTS)
-    fast = size is Size.LARGE and only_records([part for _, part in parts])
+    fast = size is Size.LARGE and only_records(spark, parts)
     judged = read_records(spark, parts, EventRecord, in_one_go=fast)
     return judged.where(F.col(REASON).isNull()).drop(*ABOUT_LINE)
 
@@ -138,7 +138,7 @@ def read_through(spark: SparkSession, parts: Sequence[Found], kind: str, size: S
     model, fit, ready = MODELS[kind], FIT.get(kind, unchanged), READY[kind]
     fast = size is Size.LARGE
     with ThreadPoolExecutor(max_workers=1) as looking:
-        one_each = looking.submit(lambda: not fast or only_records([part for _, part in parts]))
+        one_each = looking.submit(lambda: not fast or only_records(spark, parts))
         found = read_records(spark, parts, model, in_one_go=fast).transform(fit)
         made, bad = kept(spark, found.drop(FILE, BLOCK, PLACE, EXCERPT).transform(ready), size)
     if not bad and one_each.result():

@@ -8,7 +8,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from harness.records.run import RunRecord
-from reports.ingest.alone import LOOK_BYTES, alone
+from reports.ingest.alone import LOOK_BYTES, alone, alone_elsewhere
 from reports.ingest.folders import Part
 from reports.ingest.lines import REASON, read_records
 from reports.ingest.records import Records
@@ -65,6 +65,15 @@ def test_each_of_them_is_seen_where_lines_are_read_in_one_go(spark: SparkSession
     seen = {row.suite for row in bad.select("suite").distinct().collect()}
     seen |= {place for place, part in parts if not alone(Path(part.uri.removeprefix("file:")))}
     assert [part.shown for place, part in parts if place not in seen] == sorted(SEEN_LINE_BY_LINE_ALONE)
+
+
+@pytest.mark.parametrize("name", ["a whole record", *DAMAGED])
+def test_spark_sees_elsewhere_what_is_seen_here(name: str, spark: SparkSession, tmp_path: Path) -> None:
+    line = DAMAGED[name][0] if name in DAMAGED else ANOTHER
+    (tmp_path / "runs.jsonl").write_bytes(GOOD + b"\n\n" + line + b"\n")
+    part = Part(uri=f"file:{tmp_path}/runs.jsonl", shown=name, size_bytes=0, is_parquet=False)
+    (tmp_path / "one.jsonl").write_bytes(GOOD + b"\n" + line + b"\n")
+    assert alone_elsewhere(spark, [(0, part)]) is alone(tmp_path / "one.jsonl")
 
 
 @pytest.mark.parametrize("name", ["a list of records", "two records, the line end between them lost"])
