@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from reports.errors import JavaMissing
+from reports.errors import JavaMissing, preparation
 from reports.jvm import archive as archive_module
 from reports.jvm import runtime
 from reports.jvm.archive import KEPT, Archive, archive_for, forget_old
@@ -136,7 +136,7 @@ def test_another_java_has_another_archive(tmp_path: Path) -> None:
     for java, option in ((one, "SharedArchiveFile"), (two, "AOTCache")):
         archive = archive_for(java, environ)
         assert archive.use_flags == ()
-        assert archive.lacking.startswith("without a class archive (`python -m reports.jvm`")
+        assert archive.lacking.startswith(f"without a class archive (`{preparation()}`")
         archive.folder.mkdir(parents=True)
         archive.file.write_bytes(b"x")
         assert archive.use_flags == (f"-XX:{option}={archive.file}",)
@@ -152,7 +152,7 @@ def test_other_tables_have_another_archive_and_do_with_an_older_one(tmp_path: Pa
         os.utime(archive.file, ns=(age, age))
     assert not new.exists
     assert new.use_flags == old.use_flags
-    assert new.lacking.startswith("with the class archive of other tables (`python -m reports.jvm`")
+    assert new.lacking.startswith(f"with the class archive of other tables (`{preparation()}`")
     assert oldest.use_flags == (f"-XX:SharedArchiveFile={oldest.file}",)
 
 
