@@ -4,6 +4,7 @@ import asyncio
 import socket
 import sys
 import time
+from collections import defaultdict
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
@@ -20,6 +21,8 @@ from harness.packets import WATCH, PacketTable, Rule, RuleGroup, chain_of, refus
 from harness.toxiproxy.client import ToxiproxyClient
 
 _PROBE_LIMIT_S = 2.0
+_QUICK_SHARE = 0.05
+"""Of a delay: a probe before it that takes no longer does not hide it. A proof lets it be off by twice as much."""
 _LISTENER_LIMIT_S = 2.0
 _TCP_LISTEN = "0A"
 
@@ -88,6 +91,7 @@ class Puller:
         self._table = table
         self._toxiproxy = toxiproxy
         self._toxics = 0
+        self._delays_s: dict[int, float] = defaultdict(float)
 
     def pull(self, lever: Lever) -> AbstractAsyncContextManager[Pulled]:
         match lever:
@@ -118,7 +122,9 @@ class Puller:
         proxy, name = addresses.proxy_name(lever.broker), f"toxic-{self._toxics}"
         declared_s = sum(value for _, value in lever.attributes) / 1000
         limit_s = _PROBE_LIMIT_S + 2 * declared_s
-        probe = DelayProbe(addresses.advertised(lever.broker), limit_s=limit_s, source=addresses.PROBES)
+        quick_s = self._delays_s[lever.broker] + _QUICK_SHARE * declared_s
+        address = addresses.advertised(lever.broker)
+        probe = DelayProbe(address, limit_s=limit_s, quick_s=quick_s, source=addresses.PROBES)
         await probe.before()
         began_ns = time.monotonic_ns()
         await self._toxiproxy.call(
@@ -130,11 +136,13 @@ class Puller:
                 attributes=dict(lever.attributes),
             )
         )
+        self._delays_s[lever.broker] += declared_s
         try:
             pulled = PulledToxic(began_ns, probe)
             probe.begin_after()
             yield pulled
         finally:
+            self._delays_s[lever.broker] -= declared_s
             await probe.close()
             await self._toxiproxy.call(lambda server: server.remove_toxic(proxy, name))
 
