@@ -92,6 +92,7 @@ class Runner:
         self._observer = observer
         self._news: SimpleQueue[_Ended | _GivenUp | _Signalled] = SimpleQueue()
         self._stopped = threading.Event()
+        self._failed = threading.Event()
         self._signalled = False
 
     def run(self, plans: Sequence[RunPlan]) -> bool:
@@ -142,7 +143,7 @@ class Runner:
 
     def _lane(self, plan: RunPlan) -> None:
         """One run from start to record, in a lane. Every call leaves exactly one piece of news."""
-        if self._stopped.is_set():
+        if self._stopped.is_set() or self._failed.is_set():
             self._news.put(_GivenUp())
             return
         try:
@@ -150,6 +151,7 @@ class Runner:
         except RunInterrupted:
             self._news.put(_GivenUp())
         except BaseException as error:  # noqa: BLE001  (a lane has nobody else to tell)
+            self._failed.set()  # until this is heard, no lane begins a run whose record cannot be kept either
             self._news.put(_GivenUp(error))
 
     def _recorded(self, plan: RunPlan) -> RunRecord:

@@ -146,4 +146,4 @@ def test_a_folder_that_vanishes_ends_the_suite_and_closes_the_environment(
         with pytest.raises(ResultsUnwritable, match="No space left"):
             Runner(world, judge_by_hand(), writer, Seen()).run(plans)
     assert world.closed.is_set()
-    assert len(world.order) < len(plans)
+    assert len(world.order) <= world.lanes
