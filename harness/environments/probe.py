@@ -96,12 +96,13 @@ class DelayProbe:
 
     async def before(self) -> None:
         loop = asyncio.get_running_loop()
-        until_s = loop.time() + _PATIENCE_S
+        until_s = inf
         while True:
             told = [*await asyncio.gather(*(self._measured() for _ in range(_BEFORE))), self._before_s]
             self._before_s = min((time_s for time_s in told if time_s is not None), default=None)
             if self._before_s is None or self._before_s <= self._quick_s or loop.time() >= until_s:
                 return
+            until_s = min(until_s, loop.time() + _PATIENCE_S)  # a first round may take long to begin
 
     def begin_after(self) -> None:
         """Start the second probe."""
