@@ -1,5 +1,5 @@
-"""Protects `faultlab gate` and `compare` on the command line: the exit code tells, nothing to compare never passes, and
-whatever is wrong with what they are given is said in one message."""
+"""Protects `faultlab gate` on the command line: the exit code tells, nothing to compare never passes, and whatever is
+wrong with what it is given is said in one message."""
 
 import json
 import os
@@ -9,48 +9,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from command_line import Done, environment, faultlab, write_scenario
+from command_line import environment, faultlab, write_scenario
+from gated import RUNS, gate, on_machine
 
 from harness.records.reader import read
-
-RUNS = 12
-
-
-@pytest.fixture(scope="module")
-def suites(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """`was` and `is`: the same simulated suite twice, the later one with a longer time-out."""
-    folder = tmp_path_factory.mktemp("gate")
-    for name in ("dark", "darker"):
-        write_scenario(folder / "s", name, repeat=RUNS)
-    assert faultlab("run", "s", "--env", "sim", "--out", "was", cwd=folder).code == 0
-    for path in (folder / "s").iterdir():
-        path.write_text(path.read_text().replace("Net.ReadTimeout: 2s", "Net.ReadTimeout: 3s"))
-    assert faultlab("run", "s", "--env", "sim", "--out", "is", cwd=folder).code == 0
-    return folder
-
-
-@pytest.fixture
-def folder(suites: Path, tmp_path: Path) -> Path:
-    """A copy that a test may spoil."""
-    for name in ("s", "was", "is"):
-        shutil.copytree(suites / name, tmp_path / name)
-    return tmp_path
-
-
-def on_machine(folder: Path, machine: str) -> None:
-    """As if the suite had run on real sockets of some machine: virtual time is the same everywhere."""
-    for name in ("manifest.json", "runs.jsonl"):
-        path = folder / name
-        path.write_text(path.read_text().replace('"environment":"sim"', '"environment":"local"'))
-    manifest = json.loads((folder / "manifest.json").read_text())
-    (folder / "manifest.json").write_text(json.dumps(manifest | {"machine": machine, "environment": "local"}))
-
-
-def gate(*arguments: str | Path, cwd: Path) -> Done:
-    done = faultlab("gate", *arguments, cwd=cwd)
-    if done.out and "--json" not in arguments:
-        assert done.widest() <= 80
-    return done
 
 
 def test_what_is_slower_regressed_with_the_place_and_what_to_do(folder: Path) -> None:
@@ -128,25 +90,6 @@ def test_virtual_time_is_not_held_against_real_sockets_and_that_is_said(folder: 
     done = gate("--baseline", "was", "--current", "is", cwd=folder)
     assert done.code == 5, done.out
     assert "NOTHING     the baseline was made in local, these runs in sim" in done.out
-
-
-def test_a_baseline_file_is_written_held_and_a_part_of_it_renewed(folder: Path) -> None:
-    made = gate("--update", "--current", "was", "--floor", "4% + 30ms", cwd=folder)
-    assert made.code == 0
-    assert "2 cases of 2 scenarios from was, floor 4% + 30ms" in " ".join(made.out.split())
-    file = folder / "faultlab-baseline.json"
-    before = file.read_text()
-    assert gate("--current", "was", cwd=folder).code == 0
-    assert gate("--current", "is", cwd=folder).code == 10
-    assert gate("--update", "--current", "is", "--only", "dark", cwd=folder).code == 0
-    half = gate("--current", "is", cwd=folder)
-    assert half.code == 10
-    assert "unchanged   1, " in half.out
-    changed = [a for a, b in zip(before.splitlines(), file.read_text().splitlines(), strict=True) if a != b]
-    assert 0 < len(changed) < 12
-    refused = gate("--update", "--current", "is", "--baseline", "was", cwd=folder)
-    assert refused.code == 4
-    assert "was is a results folder: it is never changed" in refused.err
 
 
 def test_the_suite_of_the_baseline_is_run_again_as_often(folder: Path) -> None:
@@ -240,64 +183,11 @@ def test_newer_spoilt_and_cut_records_are_said(folder: Path) -> None:
         assert "was written by a newer faultlab: run format 2" in newer.err
 
 
-def test_compare_shows_what_differs_and_judges_nothing(folder: Path) -> None:
-    done = faultlab("compare", "was", "is", cwd=folder)
-    assert done.code == 0
-    assert done.widest() <= 80
-    row = next(line for line in done.lines if line.startswith("  time to error"))
-    assert row.split()[3:6] == ["2.000", "3.000", "+1.000"]
-    assert sum("Net.ReadTimeout 2s, now 3s" in line for line in done.lines) == 2
-    same = faultlab("compare", "was", "was", cwd=folder)
-    assert same.code == 0
-    assert "same      2 cases" in same.out
-    document = json.loads(faultlab("compare", "was", "is", "--json", cwd=folder).out)
-    assert len(document["differing"]) == 2
-    assert document["differing"][0]["settings"] == ["Net.ReadTimeout 2s, now 3s"]
-
-
-def test_compare_pairs_releases_and_says_what_cannot_be_compared(folder: Path) -> None:
-    dark = folder / "s" / "dark.scenario.yaml"
-    dark.write_text(dark.read_text().replace("1.27.2", "1.60.1").replace("equals: Net.ReadTimeout", "at_least: 1s"))
-    done = faultlab("run", "s/dark.scenario.yaml", "--env", "sim", "--out", "newer", cwd=folder)
-    assert (folder / "newer" / "runs.jsonl").exists(), done.err
-    on_machine(folder / "was", "One CPU")
-    shown = faultlab("compare", "is", "newer", cwd=folder)
-    assert shown.code == 0
-    assert "dark  sarama 1.27.2 / 1.60.1" in shown.out
-    assert "only in A 1 case: darker" in shown.out
-    elsewhere = faultlab("compare", "was", "is", cwd=folder)
-    assert elsewhere.code == 0
-    assert "two machines: times differ for that reason too" in elsewhere.out
-    assert "the two have no case in common" in elsewhere.out
-    nothing = faultlab("compare", "is", "newer", "--only", "x", cwd=folder)
-    assert nothing.code == 5
-    assert "no scenario of is is called x: nothing to compare\n  its scenarios: dark, darker" in nothing.err
-
-
 def test_the_command_line_starts_without_what_the_gate_reckons_with(tmp_path: Path) -> None:
     """scipy takes half a second to import: `gate --help` and every other command must not wait for it."""
     code = "import sys, cli.commands.gate, cli.commands.compare; print({'scipy', 'numpy'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], env=environment(), capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"
-
-
-def test_of_a_suite_that_has_not_ended_nothing_is_lost_and_no_baseline_is_made(folder: Path) -> None:
-    """Whether it is under way or was interrupted: what is missing may still be run."""
-    runs = folder / "is" / "runs.jsonl"
-    lines = runs.read_text().splitlines(keepends=True)
-    runs.write_text("".join(line for line in lines if '"scenario":"dark"' in line))
-    done = gate("--baseline", "was", "--current", "is", "--only", "darker", cwd=folder)
-    assert done.code == 2, done.out
-    assert f"is has not ended: {RUNS} of {2 * RUNS} runs are missing" in done.lines
-    assert "UNSURE      darker  no run has ended yet" in done.lines
-    assert "LOST" not in done.out
-    assert gate("--baseline", "was", "--current", "is", cwd=folder).code == 10, "what is slower is so all the same"
-    refused = gate("--update", "--current", "is", cwd=folder)
-    assert refused.code == 4
-    assert "is has not ended: 12 of 24 runs are missing\n  go on with it: faultlab run --resume is" in refused.err
-    assert (
-        f"is has not ended: {RUNS} of {2 * RUNS} runs are missing" in faultlab("compare", "was", "is", cwd=folder).out
-    )
 
 
 def test_an_output_that_takes_nothing_is_no_bug(folder: Path) -> None:
@@ -326,39 +216,6 @@ def test_a_suite_that_is_results_itself_is_the_newest(tmp_path: Path) -> None:
     assert faultlab("replay", run_id, "--out", "again", cwd=tmp_path).code == 1
 
 
-def test_the_commands_it_ends_with_mean_what_was_held_and_no_more(folder: Path) -> None:
-    """Repeat a part, then accept it: the cases that were not run again stay in the baseline."""
-    assert gate("--update", "--current", "was", cwd=folder).code == 0
-    whole = gate("--current", "is", "--floor", "10ms", cwd=folder)
-    assert "repeat      faultlab gate --run --floor 10ms --only dark --only darker" in whole.lines
-    assert "accept      faultlab gate --update --current is" in whole.lines
-    part = gate("--run", "--only", "dark", cwd=folder)
-    assert part.code == 10, part.out
-    (accept,) = [line for line in part.lines if line.startswith("accept")]
-    assert accept == "accept      faultlab gate --update --only dark"
-    assert gate(*accept.split()[3:], cwd=folder).code == 0
-    after = gate("--current", "is", cwd=folder)
-    assert after.lines[0].startswith("compared 2 of 2 scenarios")
-    assert any(line.startswith("REGRESSED   1 slower") for line in after.lines)
-
-
-def test_of_another_machine_no_part_is_accepted(folder: Path) -> None:
-    on_machine(folder / "was", "One CPU, 2 cores")
-    made = gate("--update", "--current", "was", cwd=folder)
-    assert made.code == 0, made.err
-    for more in (("--run",), ("--current", "is", "--only", "dark")):
-        done = gate(*more, cwd=folder)
-        assert done.code == 2, done.out
-        assert "accept      faultlab run --repeat 20, then faultlab gate --update" in done.lines
-
-
-def test_a_baseline_that_loses_cases_says_which(folder: Path) -> None:
-    assert faultlab("run", "s", "--env", "sim", "--only", "dark", "--out", "part", cwd=folder).code == 0
-    assert gate("--update", "--current", "was", cwd=folder).out.count("left") == 0
-    fewer = " ".join(gate("--update", "--current", "part", cwd=folder).out.split())
-    assert "1 case of the old baseline left, since the suite did not run them: darker (--only NAME" in fewer
-
-
 def test_a_folder_of_suites_is_told_from_one_that_holds_nothing(folder: Path) -> None:
     (folder / "results").mkdir()
     for name in ("was", "is"):
@@ -373,38 +230,3 @@ def test_a_folder_of_suites_is_told_from_one_that_holds_nothing(folder: Path) ->
         assert done.code == 4, done.out
         assert "results is no results folder: it holds 2 results folders\n" in done.err
         assert "  name one of them, the newest first: results/is, results/was" in done.err
-
-
-def test_what_is_said_of_a_spoilt_baseline_helps(folder: Path) -> None:
-    """A file that is no baseline is never written over: who wants it anew deletes it first."""
-    assert gate("--update", "--current", "was", cwd=folder).code == 0
-    file = folder / "faultlab-baseline.json"
-    for spoilt in (file.read_text()[:300], file.read_text().replace('"counted": 12', '"counted": 1')):
-        file.write_text(spoilt)
-        for more in ((), ("--update",)):
-            done = gate("--current", "was", *more, cwd=folder)
-            assert done.code == 4
-            remedy = "delete it and write it anew: faultlab gate --update --baseline faultlab-baseline.json"
-            assert remedy in " ".join(done.err.split())
-        assert file.read_text() == spoilt
-        file.unlink()
-        assert gate("--update", "--current", "was", "--baseline", "faultlab-baseline.json", cwd=folder).code == 0
-
-
-def test_a_baseline_can_go_to_a_pipe(folder: Path) -> None:
-    """Nothing is read from it first: that would wait for ever."""
-    command = [sys.executable, "-m", "cli", "gate", "--update", "--current", "was", "--baseline", "/dev/stdout"]
-    done = subprocess.run(command, cwd=folder, env=environment(), capture_output=True, text=True, timeout=60)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith('{\n  "format": 1,')
-    with (folder / "new.json").open("wb") as file:
-        assert subprocess.run(command, cwd=folder, env=environment(), stdout=file, timeout=60).returncode == 0
-    assert (folder / "new.json").read_bytes().startswith(b'{\n  "format": 1,')
-
-
-def test_what_has_not_ended_is_not_offered_as_a_baseline(folder: Path) -> None:
-    runs = folder / "is" / "runs.jsonl"
-    runs.write_text("".join(runs.read_text().splitlines(keepends=True)[:-1]))
-    done = gate("--baseline", "was", "--current", "is", cwd=folder)
-    assert done.code == 10
-    assert "accept" not in done.out

@@ -4,6 +4,9 @@ from typing import Any
 
 from harness.records.agreement import AgreementRecord, Compared, Sided
 from harness.records.run import NamedValue
+from reports.jvm.rehearsal import Blackhole
+from reports.pages.cases import Names, cases_of
+from reports.pages.heat import Heat, heat_of
 
 Row = dict[str, Any]
 
@@ -97,3 +100,22 @@ def grown(tables: dict[str, list[Row]], *, runs: int) -> dict[str, list[Row]]:
         ]
         for name, rows in tables.items()
     }
+
+
+def run(**changes: object) -> Row:
+    """A row of the runs table."""
+    return {**Blackhole().run(1)[0].model_dump(), "case": "", "suite": 0, **changes}
+
+
+def waited(of: Row, seconds: float, *, what: str = "time_to_error", unended: bool = False) -> Row:
+    """What the timeout table says of its probe."""
+    names = ("scenario", "environment", "client", "client_version", "driver", "brokers", "case")
+    row = {name: of[name] for name in names}
+    pairs = [{"time": seconds, "unended": unended}]
+    told = {"median": seconds, "median_is_bound": unended, "max": seconds, "pairs": pairs, "unit": "s"}
+    return {**row, "measure": f"probe.{what}", **told}
+
+
+def heat(runs: list[Row], waits: list[Row]) -> Heat:
+    cases = cases_of(runs)
+    return heat_of(cases, waits, Names.among(cases))

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from rich_rows import EXPLAINED, agreement_row, group_row, outcome_row, recovery_rows
+from rich_rows import EXPLAINED, agreement_row, group_row, heat, outcome_row, recovery_rows, run, waited
 
 from reports.charts.compare import Compare, Marked, reach_of
 from reports.charts.curve import Curves, curve_of, last_of
@@ -12,36 +12,16 @@ from reports.charts.histogram import histogram_of
 from reports.charts.interval import bounded_of
 from reports.charts.letters import badges
 from reports.charts.svg import label, picture
-from reports.jvm.rehearsal import Blackhole
-from reports.pages import markdown, summary
+from reports.pages import summary
 from reports.pages.agreement import agreements_of
 from reports.pages.cases import DEAD_ADDRESSES, KEY, Case, Names, cases_of, fault_of
-from reports.pages.claims import claims_of
 from reports.pages.cut import cut
 from reports.pages.groups import groups_of
-from reports.pages.heat import heat_of
 from reports.pages.recovery import axis_of, recovery_of
 from reports.pages.runs import farthest, noise_of
 from reports.pages.waits import waits_of
 
 Row = dict[str, Any]
-
-
-def run(**changes: object) -> Row:
-    return {**Blackhole().run(1)[0].model_dump(), "case": "", "suite": 0, **changes}
-
-
-def waited(of: Row, seconds: float, *, what: str = "time_to_error", unended: bool = False) -> Row:
-    names = ("scenario", "environment", "client", "client_version", "driver", "brokers", "case")
-    row = {name: of[name] for name in names}
-    pairs = [{"time": seconds, "unended": unended}]
-    told = {"median": seconds, "median_is_bound": unended, "max": seconds, "pairs": pairs, "unit": "s"}
-    return {**row, "measure": f"probe.{what}", **told}
-
-
-def heat(runs: list[Row], waits: list[Row]) -> Any:
-    cases = cases_of(runs)
-    return heat_of(cases, waits, Names.among(cases))
 
 
 def test_a_cell_has_the_longest_wait_and_the_gravest_verdict_of_its_cases() -> None:
@@ -326,55 +306,6 @@ def test_what_lies_between_uneven_bounds_is_held_against_the_nearer_one() -> Non
     judged = {**run()["expectations"][0], "predicted": 0.8, "low": 0.7, "high": 1.0}
     assert farthest(run(expectations=[{**judged, "measured": 0.65}]))[0] == pytest.approx(1.5)
     assert farthest(run(expectations=[{**judged, "measured": 0.9}]))[0] == pytest.approx(0.5)
-
-
-def claimed(of: Row, outcome: str, number: int, **changes: Any) -> Row:
-    """A row of the claims table."""
-    return {
-        **{name: of[name] for name in KEY}, "measure": "probe.time_to_error", "unit": "s", "formula": "2*A.Read",
-        "name": "a1", "source": "somebody", "when": None, "line": 3, "n": 1, "predicted": 4.0, "low": 3.9, "high": 4.1,
-        "declared_holds": None, "as_declared": None, "verdict": outcome, "case": f"n={number}", "median": 4.0 + number,
-        "median_is_bound": False, "pairs": [{"time": 4.0 + number, "unended": False}], **changes,
-    }  # fmt: skip
-
-
-def test_a_claim_that_holds_in_some_cases_says_in_how_many() -> None:
-    one = run()
-    names = Names.among(cases_of([one]))
-    rows = [claimed(one, "held", 0), claimed(one, "refuted", 1), claimed(one, "held", 2)]
-    [mixed] = claims_of(rows, (), names)
-    assert (mixed.verdict, mixed.tally, mixed.telling.outcome) == (
-        "mixed",
-        "refuted in 1, held in 2 of 3 cases",
-        "refuted",
-    )
-    assert summary.claimed([mixed]) == "1 formula that somebody wrote down: 1 holds in some cases only."
-    [unsettled] = claims_of([claimed(one, "inconclusive", 0, pairs=[], median=None)], (), names)
-    assert unsettled.tally == "inconclusive in 1 of 1 case"
-    [torn] = claims_of([claimed(one, "mixed", 0), claimed(one, "held", 1)], (), names)
-    assert torn.tally == "held in 1, mixed in 1 of 2 cases"
-    assert "2 claims hold in some cases only." in summary.lead(heat([one], []), [mixed, torn], "")
-    assert summary.claimed([mixed, unsettled]).endswith("1 holds in some cases only, 1 could not be judged.")
-
-
-def test_a_pull_request_reads_which_case_a_claim_speaks_of_and_where_no_error_came() -> None:
-    one = run()
-    [claim] = claims_of([claimed(one, "refuted", number, median=5.0) for number in (1, 2)], (), Names.among({}))
-    first, second = markdown.claims_of([claim]).splitlines()[2:]
-    assert first.replace("n=1", "n=2") == second != first
-    [(_, [cell])] = heat([one], [waited(one, 0.11, what="time_to_ack")]).rows
-    assert markdown.in_words(cell) == "0.11 s (no error) held"
-
-
-def test_a_claim_counts_cases_that_the_page_has_no_room_for() -> None:
-    one = run()
-    names = Names.among(cases_of([one]))
-    rows = [claimed(one, "refuted", number) for number in range(60)]
-    rows[50].update(verdict="held", declared_holds=False, as_declared=False)
-    [claim] = claims_of(rows, (), names)
-    assert len(claim.cases) < 50
-    assert claim.tally == "refuted in 59, held in 1 of 60 cases"
-    assert claim.telling.outcome == "held", "the one that is not as declared is what to look at"
 
 
 def test_noise_is_told_of_real_environments_alone() -> None:
