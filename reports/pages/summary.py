@@ -11,6 +11,8 @@ from reports.pages.heat import Heat
 from reports.pages.verdicts import GRAVEST_FIRST, WORDS
 
 PLURALS = {"measure": "measures", "statistic over repeats": "statistics over repeats"}
+SETTLED = ("refuted", "held", "mixed", "inconclusive")
+"""What becomes of claims, in the order in which it is told."""
 ONE = {**WORDS, "lab_error": "met an error of the lab", "skipped": "was skipped"}
 
 
@@ -39,30 +41,28 @@ def headline(cases: Iterable[Case]) -> str:
 def lead(heat: Heat, claims: Sequence[Claim], agreement: str) -> str:
     """What was found, beyond verdicts: how long clients hung, what became of the claims, and who agrees."""
     sentences = [heat.longest] if heat.longest else []
-    for verdict in ("refuted", "held", "mixed", "inconclusive"):
+    for verdict in SETTLED:
         own = [claim for claim in claims if claim.verdict == verdict]
         if own:
-            some = f"{'holds' if len(own) == 1 else 'hold'} in some cases only"
-            words = {"mixed": some, "inconclusive": "could not be judged"}.get(verdict, verdict)
             against = sum(claim.as_declared is False for claim in own)
             told = "against what was declared" if against else "as declared" if all(c.as_declared for c in own) else ""
-            sentences.append(f"{figures.many(len(own), 'claim')} {words}{', ' + told if told else ''}.")
+            how = f", {told}" if told else ""
+            sentences.append(f"{figures.many(len(own), 'claim')} {became(verdict, len(own))}{how}.")
     if agreement:
         sentences.append(f"Profiles, simulation and real clients: {agreement}")
     return " ".join(sentences)
 
 
+def became(verdict: str, count: int) -> str:
+    """What so many claims with that verdict are said to have become."""
+    some = f"{'holds' if count == 1 else 'hold'} in some cases only"
+    return {"mixed": some, "inconclusive": "could not be judged"}.get(verdict, verdict)
+
+
 def claimed(claims: Sequence[Claim]) -> str:
     """`8 formulas that somebody wrote down: 6 refuted, 2 held.`"""
     told = Counter(claim.verdict for claim in claims)
-    some = "holds" if told["mixed"] == 1 else "hold"
-    words = {
-        "refuted": "refuted",
-        "held": "held",
-        "mixed": f"{some} in some cases only",
-        "inconclusive": "could not be judged",
-    }
-    outcomes = ", ".join(f"{told[verdict]:,} {word}" for verdict, word in words.items() if told[verdict])
+    outcomes = ", ".join(f"{told[one]:,} {became(one, told[one])}" for one in SETTLED if told[one])
     return f"{figures.many(len(claims), 'formula')} that somebody wrote down: {outcomes}."
 
 
