@@ -102,6 +102,12 @@ def grown(tables: dict[str, list[Row]], *, runs: int) -> dict[str, list[Row]]:
     }
 
 
+def repeated(tables: dict[str, list[Row]], *, times: int) -> dict[str, list[Row]]:
+    """The tables as if every case had so many times as many repeats."""
+    timeouts = [{**row, "pairs": row["pairs"] * times, "n": row["n"] * times} for row in tables["timeouts"]]
+    return {**tables, "runs": tables["runs"] * times, "noise": tables["noise"] * times, "timeouts": timeouts}
+
+
 def run(**changes: object) -> Row:
     """A row of the runs table."""
     return {**Blackhole().run(1)[0].model_dump(), "case": "", "suite": 0, **changes}

@@ -1,13 +1,12 @@
 """Protects the page in a real browser: silent, self-contained, readable on a telephone, usable from the keyboard."""
 
 from pathlib import Path
-from time import perf_counter
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from in_chromium import Tables, address_of, opened, until
 from playwright.sync_api import Browser
-from rich_rows import grown
+from rich_rows import grown, repeated
 
 from reports.pages.page import write_page
 from reports.pages.view import page_of
@@ -91,28 +90,19 @@ def test_every_section_is_silent_fits_and_pleases_axe(
 
 
 @pytest.mark.parametrize("copies", [154, 1], ids=["as many cases", "few cases"])
-def test_ten_thousand_runs_are_a_small_page_that_opens_at_once(
-    browser: Browser, tables: Tables, tmp_path: Path, copies: int
-) -> None:
-    """Whether they are 154 times as many cases, or the same cases with 154 times as many repeats."""
-    if copies > 1:
-        many = grown(tables, runs=10_000)
-    else:
-        many = {**tables, "runs": tables["runs"] * 154, "noise": tables["noise"] * 154}
-        many["timeouts"] = [{**row, "pairs": row["pairs"] * 154, "n": row["n"] * 154} for row in tables["timeouts"]]
+def test_ten_thousand_runs_are_a_small_page(browser: Browser, tables: Tables, tmp_path: Path, copies: int) -> None:
+    """Whether they are 154 times as many cases, or the same cases with 154 times as many repeats.
+
+    What makes a page slow to open is held: its bytes and its nodes. `python -m bench page_open` times the opening.
+    """
+    many = grown(tables, runs=10_000) if copies > 1 else repeated(tables, times=154)
     assert len(many["runs"]) >= 10_000
     file = write_page(page_of(many, (), (), ()), tmp_path / "report.html")
     assert file.stat().st_size < 3 * 1024 * 1024
-    took_s = []
-    for _ in range(5):
-        context = browser.new_context(viewport={"width": 1440, "height": 800})
-        page = context.new_page()
-        began_s = perf_counter()
-        page.goto(address_of(file))
-        page.evaluate("new Promise((shown) => requestAnimationFrame(() => setTimeout(shown)))")
-        took_s.append(perf_counter() - began_s)
-        context.close()
-    assert min(took_s) < 1.0
+    page = browser.new_page()
+    page.goto(address_of(file))
+    assert page.evaluate("document.querySelectorAll('*').length") < 100_000
+    page.close()
 
 
 def test_text_from_records_is_text(browser: Browser, built: ReportResult, heard: list[str]) -> None:
