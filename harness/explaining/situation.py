@@ -10,9 +10,9 @@ from client.settings import SettingValue
 from harness.explaining.cases import Case, Cited
 from harness.language.clients import profile_of
 from harness.language.formulas import Evaluated, Formula, evaluate, evaluate_when
+from harness.language.identity import identity
 from harness.language.matrix import alias_of, cells
 from harness.language.notes import Notes
-from harness.language.plans import identity
 from harness.language.problems import Problem, Span
 from harness.language.resolve import Library, resolve
 from harness.language.scalars import core_value

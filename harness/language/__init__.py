@@ -5,10 +5,11 @@
 
 from harness.language.files import find
 from harness.language.formulas import Evaluated, Formula, evaluate, evaluate_when
+from harness.language.identity import identity
 from harness.language.jsonschema import json_schema
 from harness.language.loader import load, loads
 from harness.language.named import NamedFormula, load_formulas
-from harness.language.plans import identity, plans
+from harness.language.plans import plans
 from harness.language.problems import Problem, Problems, Span
 from harness.language.render import one_line, render, report
 from harness.language.scenario import Scenario

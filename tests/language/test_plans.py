@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from harness.faults.blackhole import Blackhole
-from harness.language import Problems, Scenario, loads, plans
-from harness.language.plans import identity
+from harness.language import Problems, Scenario, identity, loads, plans
 from harness.plan import Do, Inject, When
 
 MATRIX = (
