@@ -25,19 +25,20 @@ from pytest_faultlab_engine import (
     Result,
     ScenarioMistakes,
     Wait,
-    word_for,
-    words_for,
+    scenario_argument,
+    settings_arguments,
 )
 
 __all__ = ["CaseResult", "Lab", "LabFailed", "Result", "ScenarioMistakes", "Wait", "lab"]
 
-ENDING = ".scenario.yaml"
+SCENARIO_SUFFIX = ".scenario.yaml"
 World = Literal["auto", "sim", "local"]
 WORLDS: tuple[World, ...] = ("auto", "sim", "local")
 POLICIES = ("fail", "skip")
 RESULTS, NOTE = "faultlab_results", "faultlab_note"
-"""Properties of a test: the folder of its runs (up to FOLDERS are named one by one), and why it is no other world."""
-FOLDERS = 3
+"""Properties of a test: the folder of its runs (up to MAX_FOLDERS are named one by one), and why it is no other
+world."""
+MAX_FOLDERS = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,11 +57,11 @@ class Options:
         out = _option(config, "out")
         where = config.invocation_params.dir if config.getoption("faultlab_out") else config.rootpath
         return cls(
-            environment=_one_of("env", _option(config, "env") or "auto", WORLDS),
+            environment=_choice("env", _option(config, "env") or "auto", WORLDS),
             repeat=_number(config, "repeat", least=1),
             seed=_number(config, "seed", least=0),
             out=where / out if out else None,
-            inconclusive=_one_of("inconclusive", _option(config, "inconclusive") or "fail", POLICIES),
+            inconclusive=_choice("inconclusive", _option(config, "inconclusive") or "fail", POLICIES),
         )
 
     def arguments(
@@ -82,7 +83,7 @@ class Session:
         self._config = config
         self._cases: dict[Path, list[dict[str, Any]]] = {}
         self._mistakes: dict[Path, list[str]] = {}
-        self._looked: set[Path] = set()
+        self._loaded: set[Path] = set()
         self._engine: Engine | None = None
         self._batch: Batch | None = None
         self._numbers = count(1)
@@ -92,15 +93,17 @@ class Session:
 
         One command reads all files that pytest is going to find: a hundred cost little more than one.
         """
-        if path not in self._looked:
-            self._look([path, *(p for p in ahead(self._config) if p not in self._looked and p != path)])
+        if path not in self._loaded:
+            self._load_cases(
+                [path, *(p for p in files_to_collect(self._config) if p not in self._loaded and p != path)]
+            )
         if path not in self._cases and path not in self._mistakes:
-            self._look([path])  # something was wrong with another one that hid what is in this one
+            self._load_cases([path])  # something was wrong with another one that hid what is in this one
         if path in self._mistakes:
             raise ScenarioMistakes("\n\n".join(self._mistakes[path]))
         return self._cases.get(path, [])
 
-    def told(self, item: "Case") -> dict[str, Any]:
+    def reply(self, item: "CaseItem") -> dict[str, Any]:
         """What the engine says of a case, once it is over. Raises ScenarioMistakes, LabFailed.
 
         The first that is asked for begins all that pytest is going to ask for. A worker of xdist knows no others than
@@ -108,24 +111,26 @@ class Session:
         """
         if self._batch is not None and item.name in self._batch:
             return self._batch.case(item.name)
-        if item.begun or hasattr(self._config, "workerinput"):
-            alone = self._begin([item])
+        if item.started or hasattr(self._config, "workerinput"):
+            alone = self._start_batch([item])
             try:
                 return alone.case(item.name)
             finally:
                 alone.end()
-        self._batch = self._begin([one for one in item.session.items if isinstance(one, Case) and one.wanted])
+        self._batch = self._start_batch(
+            [one for one in item.session.items if isinstance(one, CaseItem) and one.will_run]
+        )
         return self._batch.case(item.name)
 
     def new_folder(self) -> Path:
         """A new folder for results: where the user wants them, else among pytest's temporary ones. Raises LabFailed."""
         __tracebackhide__ = True
         try:
-            return self._made_folder()
+            return self._create_folder()
         except OSError as error:
             raise LabFailed(f"cannot make {error.filename}: {error.strerror}; name another --faultlab-out") from None
 
-    def _made_folder(self) -> Path:
+    def _create_folder(self) -> Path:
         if self.options.out is None:
             factory = getattr(self._config, "_tmp_path_factory", None)
             return Path(factory.mktemp("faultlab") if factory else mkdtemp(prefix="faultlab-"))
@@ -137,10 +142,10 @@ class Session:
                 return folder
         raise AssertionError("numbers do not end")
 
-    def answer(self, words: list[str], folder: Path) -> dict[str, Any]:
+    def run_command(self, words: list[str], folder: Path) -> dict[str, Any]:
         """The JSON document that a command of faultlab ends with. Raises ScenarioMistakes, LabFailed."""
         __tracebackhide__ = True
-        return self.engine().begin(words, cwd=folder).document()
+        return self.engine().start_command(words, cwd=folder).document()
 
     def end(self) -> None:
         """End what is at work."""
@@ -153,26 +158,26 @@ class Session:
             if engine is not None:
                 engine.end()
 
-    def _look(self, paths: list[Path]) -> None:
-        self._looked.update(paths)
-        told = self.answer(["list", "--json", "--", *map(self._shown, paths)], self.folder)
-        for scenario in told["scenarios"]:
+    def _load_cases(self, paths: list[Path]) -> None:
+        self._loaded.update(paths)
+        reply = self.run_command(["list", "--json", "--", *map(self._relative_path, paths)], self.folder)
+        for scenario in reply["scenarios"]:
             tags = {"tags": scenario["tags"], "scenario": scenario["scenario"]}
             self._cases[self.folder / scenario["path"]] = [{**case, **tags} for case in scenario["cases"]]
-        for problem in told["problems"]:
+        for problem in reply["problems"]:
             path = self.folder / problem["path"]
             beside = [p for p in paths if p.parent == path.parent and p not in self._cases]  # formulas.yaml is shared
             for one in [path] if path in paths else beside:
                 self._mistakes.setdefault(one, []).append(problem["text"])
 
-    def _shown(self, path: Path) -> str:
+    def _relative_path(self, path: Path) -> str:
         """As the user would write it where he stands."""
         return str(path.relative_to(self.folder) if path.is_relative_to(self.folder) else path)
 
-    def _begin(self, items: list["Case"]) -> Batch:
+    def _start_batch(self, items: list["CaseItem"]) -> Batch:
         for item in items:
-            item.begun = True
-        files = list(dict.fromkeys(self._shown(item.path) for item in items))
+            item.started = True
+        files = list(dict.fromkeys(self._relative_path(item.path) for item in items))
         cases = [item.name for item in items]
         return Batch(self.engine(), self.options.arguments(), files, cases, self.new_folder(), self.folder)
 
@@ -198,10 +203,10 @@ class ScenarioFile(pytest.File):
             raise self.CollectError(str(error)) from error
         for case in cases:
             # As a text, so that pytest parses the id as it does when it reads ids back (--lf).
-            yield Case.from_parent(self, name=case["id"], case=case, nodeid=f"{self.nodeid}::{case['id']}")
+            yield CaseItem.from_parent(self, name=case["id"], case=case, nodeid=f"{self.nodeid}::{case['id']}")
 
 
-class Case(pytest.Item):
+class CaseItem(pytest.Item):
     """A scenario with one set of parameters; its repeats are one test.
 
     What says nothing about the client (a lab that failed, a fault without effect) is raised while the test is set up,
@@ -210,48 +215,48 @@ class Case(pytest.Item):
 
     def __init__(self, *, case: Mapping[str, Any], **more: Any) -> None:
         super().__init__(**more)
-        self.begun = False
-        self._told: dict[str, Any] | None = None
+        self.started = False
+        self._reply: dict[str, Any] | None = None
         self.extra_keyword_matches.update((*case["tags"], case["client"], case["client_version"]))
 
     @property
-    def wanted(self) -> bool:
+    def will_run(self) -> bool:
         """Whether pytest is still going to ask for it."""
-        return not self.begun and self.get_closest_marker("skip") is None
+        return not self.started and self.get_closest_marker("skip") is None
 
     def setup(self) -> None:
         if self.config.getoption("setuponly", default=False):
             return
         session = self.config.stash[SESSION]
-        told = session.told(self)
-        if "verdict" not in told:
-            raise NotPassed(_or_skipped(session.options, "it cannot be run here", told["text"]))
-        self._told = told
-        self._note(told)
-        if told["verdict"] == "lab_error":
-            who = "the client's program" if told["blame"] == "subject" else "the lab"
-            raise NotPassed(f"{who} failed: {told['summary']}\n\n{told['text']}")
-        if told["verdict"] in ("inconclusive", "skipped"):
-            raise NotPassed(_or_skipped(session.options, told["summary"], told["text"]))
+        reply = session.reply(self)
+        if "verdict" not in reply:
+            raise NotPassed(_skip_or_explain(session.options, "it cannot be run here", reply["text"]))
+        self._reply = reply
+        self._add_properties(reply)
+        if reply["verdict"] == "lab_error":
+            who = "the client's program" if reply["blame"] == "subject" else "the lab"
+            raise NotPassed(f"{who} failed: {reply['summary']}\n\n{reply['text']}")
+        if reply["verdict"] in ("inconclusive", "skipped"):
+            raise NotPassed(_skip_or_explain(session.options, reply["summary"], reply["text"]))
 
     def runtest(self) -> None:
-        assert self._told is not None
-        if self._told["verdict"] != "pass":
-            raise NotPassed(f"{self._told['summary']}\n\n{self._told['text']}")
+        assert self._reply is not None
+        if self._reply["verdict"] != "pass":
+            raise NotPassed(f"{self._reply['summary']}\n\n{self._reply['text']}")
 
     def reportinfo(self) -> tuple[Path, int, str]:
         return self.path, 0, self.name
 
-    def _note(self, told: Mapping[str, Any]) -> None:
+    def _add_properties(self, reply: Mapping[str, Any]) -> None:
         """Properties of the test, for JUnit and for whoever reads reports."""
         names = ("verdict", "client", "client_version", "environment", "predicted", "measured", "replay")
-        self.user_properties += [(name, told[name]) for name in names if told[name] is not None]
+        self.user_properties += [(name, reply[name]) for name in names if reply[name] is not None]
         self.user_properties += [
             (finding["measure"], f"{finding['measured']:.6g} {finding['unit']}")
-            for finding in told["findings"]
+            for finding in reply["findings"]
             if finding["measured"] is not None and finding["kind"] != "claim"
         ]
-        self.user_properties += [(RESULTS, told["results"]), *([(NOTE, told["note"])] if told["note"] else [])]
+        self.user_properties += [(RESULTS, reply["results"]), *([(NOTE, reply["note"])] if reply["note"] else [])]
 
 
 class NotPassed(Exception):
@@ -282,16 +287,16 @@ class Lab:
         """
         __tracebackhide__ = True
         out = self._session.new_folder()
-        said = self._session.options.arguments(environment, repeat, seed) + words_for(settings or {})
-        words = ["run", "--json", *said, "--out", str(out), "--", word_for(scenario, out)]
-        return Result.of(self._session.answer(words, self._folder), self._folder)
+        said = self._session.options.arguments(environment, repeat, seed) + settings_arguments(settings or {})
+        words = ["run", "--json", *said, "--out", str(out), "--", scenario_argument(scenario, out)]
+        return Result.of(self._session.run_command(words, self._folder), self._folder)
 
     def check(self, result: Result) -> None:
         """Fail the test where the verdict is no pass, with what faultlab shows for it. Nothing tested is no pass."""
         __tracebackhide__ = True
         for case in result.cases:
             if case.verdict in ("inconclusive", "skipped"):
-                pytest.fail(_or_skipped(self._session.options, case.summary, case.text), pytrace=False)
+                pytest.fail(_skip_or_explain(self._session.options, case.summary, case.text), pytrace=False)
             elif case.verdict != "pass":
                 pytest.fail(f"{case.summary}\n\n{case.text}", pytrace=False)
 
@@ -322,7 +327,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> ScenarioFile | None:
-    return ScenarioFile.from_parent(parent, path=file_path) if file_path.name.endswith(ENDING) else None
+    return ScenarioFile.from_parent(parent, path=file_path) if file_path.name.endswith(SCENARIO_SUFFIX) else None
 
 
 @pytest.hookimpl(wrapper=True)
@@ -332,7 +337,7 @@ def pytest_runtest_makereport(
     """Of what the engine said, its own words are shown, without a traceback of this file."""
     report = yield
     value = call.excinfo.value if call.excinfo is not None else None
-    ours = isinstance(item, Case) and isinstance(value, NotPassed | ScenarioMistakes | LabFailed)
+    ours = isinstance(item, CaseItem) and isinstance(value, NotPassed | ScenarioMistakes | LabFailed)
     if ours and report.failed:
         report.longrepr = str(value)
     return report
@@ -350,33 +355,33 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
     notes = [value for name, value in said if name == NOTE]
     wrong = any(r.outcome != "passed" for r in reports)
     if folders and (notes or wrong or config.stash[SESSION].options.out is not None):
-        shown = folders if len(folders) <= FOLDERS else dict.fromkeys(folder.parent / "*" for folder in folders)
+        shown = folders if len(folders) <= MAX_FOLDERS else dict.fromkeys(folder.parent / "*" for folder in folders)
         terminalreporter.section("faultlab")
         for line in (*notes, f"report  faultlab report {shlex.join(map(str, shown))}"):
             terminalreporter.write_line(line)
 
 
-def ahead(config: pytest.Config) -> Iterator[Path]:
+def files_to_collect(config: pytest.Config) -> Iterator[Path]:
     """The scenario files that pytest is going to find, as far as its command line and options say."""
     for argument in config.args:
         path = config.invocation_params.dir / argument.partition("::")[0]
-        yield from _below(path, config)
+        yield from _scenario_files_in(path, config)
 
 
-def _below(path: Path, config: pytest.Config) -> Iterable[Path]:
+def _scenario_files_in(path: Path, config: pytest.Config) -> Iterable[Path]:
     if not path.is_dir():
-        return [path] if path.name.endswith(ENDING) and path.is_file() else []
+        return [path] if path.name.endswith(SCENARIO_SUFFIX) and path.is_file() else []
     found: list[Path] = []
     for folder, folders, names in os.walk(path):
         here = Path(folder)
         ignored = config.hook.pytest_ignore_collect
         folders[:] = sorted(n for n in folders if not ignored(collection_path=here / n, config=config))
-        files = (here / n for n in sorted(names) if n.endswith(ENDING))
+        files = (here / n for n in sorted(names) if n.endswith(SCENARIO_SUFFIX))
         found += [file for file in files if not ignored(collection_path=file, config=config)]
     return found
 
 
-def _or_skipped(options: Options, why: str, text: str) -> str:
+def _skip_or_explain(options: Options, why: str, text: str) -> str:
     """What is said of a case that tested nothing, unless that is to be skipped."""
     if options.inconclusive == "skip":
         pytest.skip(f"inconclusive: {why}")
@@ -387,7 +392,7 @@ def _option(config: pytest.Config, name: str) -> str:
     return str(config.getoption(f"faultlab_{name}") or config.getini(f"faultlab_{name}") or "")
 
 
-def _one_of(name: str, value: str, values: Iterable[Any]) -> Any:
+def _choice(name: str, value: str, values: Iterable[Any]) -> Any:
     if value not in values:
         raise pytest.UsageError(f"faultlab_{name} is {' or '.join(values)}, not {value}")
     return value

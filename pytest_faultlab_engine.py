@@ -17,17 +17,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Literal
 
-PATIENCE_S = 15.0
+SHUTDOWN_TIMEOUT_S = 15.0
 """How long the engine may take to end in good order before it is killed."""
 
-HOME = Path(__file__).resolve().parent
-BEGIN = """\
+PACKAGE_ROOT = Path(__file__).resolve().parent
+CHILD_PROGRAM = """\
 import socket
 import sys
 sys.path.insert(0, sys.argv[1])
 from harness.environments.local.syscalls import die_with_parent
 die_with_parent(int(sys.argv[2]))
-from cli.forks import serve
+from cli.fork_server import serve
 sys.exit(serve(socket.socket(fileno=int(sys.argv[3]))))
 """
 """Its own packages come first, whatever else is installed, and it ends with the process that asked, even killed."""
@@ -185,7 +185,7 @@ class Result:
         return "\n\n".join(case.text for case in self.cases if case.text)
 
 
-def word_for(scenario: object, out: Path) -> str:
+def scenario_argument(scenario: object, out: Path) -> str:
     """What the command line takes; what is no file yet becomes one. Raises ScenarioMistakes, LabFailed."""
     __tracebackhide__ = True
     if isinstance(scenario, Mapping):
@@ -205,7 +205,7 @@ def word_for(scenario: object, out: Path) -> str:
     return os.fsdecode(scenario)
 
 
-def words_for(settings: object) -> list[str]:
+def settings_arguments(settings: object) -> list[str]:
     """Settings in place of the scenario's own, as the command line takes them. Raises ScenarioMistakes."""
     __tracebackhide__ = True
     if not isinstance(settings, Mapping):
@@ -217,36 +217,44 @@ class Engine:
     """A process of faultlab, isolated from this one's modules and paths, in which commands are begun."""
 
     def __init__(self) -> None:
-        self._said = _in_memory()  # a pipe that nobody reads would stop the engine
-        self._control, theirs = socket.socketpair()
-        words = [sys.executable, "-I", "-c", BEGIN, str(HOME), str(os.getpid()), str(theirs.fileno())]
+        self._stderr_file = _memory_file()  # a pipe that nobody reads would stop the engine
+        self._control, child_socket = socket.socketpair()
+        words = [
+            sys.executable,
+            "-I",
+            "-c",
+            CHILD_PROGRAM,
+            str(PACKAGE_ROOT),
+            str(os.getpid()),
+            str(child_socket.fileno()),
+        ]
         # A group of its own: Ctrl-C in a terminal reaches this process alone, which then says it to commands once.
         self._process = subprocess.Popen(
-            words, pass_fds=[theirs.fileno()], process_group=0,
-            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=self._said,
+            words, pass_fds=[child_socket.fileno()], process_group=0,
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=self._stderr_file,
         )  # fmt: skip
-        theirs.close()
+        child_socket.close()
 
     @property
     def alive(self) -> bool:
         """The kernel ends it with the thread that made it."""
         return self._process.poll() is None
 
-    def begin(self, arguments: Sequence[str], *, cwd: Path) -> "Command":
+    def start_command(self, arguments: Sequence[str], *, cwd: Path) -> "Command":
         """Begin a command of faultlab. Raises LabFailed where the engine cannot."""
         __tracebackhide__ = True
         asked = {"arguments": list(arguments), "folder": str(cwd), "environment": dict(os.environ)}
-        said = _in_memory()
+        stderr_file = _memory_file()
         out, write_out = os.pipe()
         told, write_told = os.pipe()
-        with _in_memory(json.dumps(asked)) as request, suppress(OSError):
-            socket.send_fds(self._control, [b"!"], [request.fileno(), write_out, said.fileno(), write_told])
+        with _memory_file(json.dumps(asked)) as request, suppress(OSError):
+            socket.send_fds(self._control, [b"!"], [request.fileno(), write_out, stderr_file.fileno(), write_told])
         os.close(write_out)
         os.close(write_told)
-        command = Command(os.fdopen(out, "rb"), said, os.fdopen(told, "rb", buffering=0))
+        command = Command(os.fdopen(out, "rb"), stderr_file, os.fdopen(told, "rb", buffering=0))
         if command.pid is None:
             command.end()
-            self._process.wait(PATIENCE_S)
+            self._process.wait(SHUTDOWN_TIMEOUT_S)
             raise LabFailed(f"faultlab cannot begin\n{self._close()}".rstrip())
         return command
 
@@ -254,7 +262,7 @@ class Engine:
         """End it, and every command that it began."""
         self._control.close()
         try:
-            self._process.wait(PATIENCE_S)
+            self._process.wait(SHUTDOWN_TIMEOUT_S)
         except BaseException:
             self._process.kill()
             self._process.wait()
@@ -265,14 +273,14 @@ class Engine:
     def _close(self) -> str:
         """What it has said on stderr. Its files are closed, since tests may run with warnings as errors."""
         self._control.close()
-        return _last_words(self._said)
+        return _read_and_close(self._stderr_file)
 
 
 class Command:
     """One command of faultlab, running. Ends with `end`, or by itself."""
 
-    def __init__(self, out: IO[bytes], said: IO[bytes], told: IO[bytes]) -> None:
-        self._out, self._said, self._told = out, said, told
+    def __init__(self, out: IO[bytes], stderr_file: IO[bytes], told: IO[bytes]) -> None:
+        self._out, self._stderr_file, self._told = out, stderr_file, told
         self._words = ""
         first = told.readline()
         self.pid = int(first) if first else None
@@ -312,8 +320,8 @@ class Command:
                 try:
                     if not self._ended(within_s=0.0):
                         os.kill(self.pid, signal.SIGTERM)
-                    if not self._ended(within_s=PATIENCE_S):
-                        raise LabFailed(f"faultlab did not end within {PATIENCE_S:g} s: it was killed")
+                    if not self._ended(within_s=SHUTDOWN_TIMEOUT_S):
+                        raise LabFailed(f"faultlab did not end within {SHUTDOWN_TIMEOUT_S:g} s: it was killed")
                 except BaseException:
                     self._code = KILLED
                     with suppress(OSError):
@@ -322,7 +330,7 @@ class Command:
         finally:
             self._out.close()
             self._told.close()
-            self._words = self._words or _last_words(self._said)
+            self._words = self._words or _read_and_close(self._stderr_file)
 
     def _ended(self, *, within_s: float) -> bool:
         """Whether it has told its exit code, or has gone without a word."""
@@ -334,7 +342,7 @@ class Command:
         return self._code is not None
 
 
-def _in_memory(text: str = "") -> IO[bytes]:
+def _memory_file(text: str = "") -> IO[bytes]:
     """A file without a name, open at its beginning. A full disk must not hide why nothing can be written to it."""
     file = os.fdopen(os.memfd_create("faultlab"), "w+b")
     file.write(text.encode())
@@ -342,13 +350,13 @@ def _in_memory(text: str = "") -> IO[bytes]:
     return file
 
 
-def _last_words(said: IO[bytes]) -> str:
+def _read_and_close(stderr_file: IO[bytes]) -> str:
     """All that was written to the file, which is closed; nothing of one that was closed before."""
-    if said.closed:
+    if stderr_file.closed:
         return ""
-    with said:
-        said.seek(0)
-        return said.read().decode(errors="replace").strip()
+    with stderr_file:
+        stderr_file.seek(0)
+        return stderr_file.read().decode(errors="replace").strip()
 
 
 class Batch:
@@ -359,7 +367,7 @@ class Batch:
     ) -> None:
         chosen = [part for case in cases for part in ("--case", case)]
         words = ["run", "--stream", *options, *chosen, "--out", str(out), "--", *files]
-        self._command = engine.begin(words, cwd=cwd)
+        self._command = engine.start_command(words, cwd=cwd)
         self._out = out
         self._open = set(cases)
         self._told: dict[str, dict[str, Any]] = {}

@@ -15,32 +15,32 @@ from dataclasses import dataclass
 from functools import partial
 from random import Random
 
-from bench.gate_errors import longest
+from bench.gate_errors import longest_measure
 from bench.gate_other_data import VARIATIONS, Variation, one_of_each
+from harness.gating.assessment import ALARM_Q_VALUE
 from harness.gating.cases import CaseRuns
-from harness.gating.floor import DEFAULT, Floor
-from harness.gating.judging import LEVEL
-from harness.gating.shifts import UNCERTAINTY, floor_of, tested
+from harness.gating.floor import DEFAULT_FLOOR, Floor
+from harness.gating.shifts import UNCERTAINTY, comparable_measures, floor_for_sample
 from harness.stats.bootstrap import bootstrapped_shift
-from harness.stats.ranks import chance_above
+from harness.stats.ranks import mann_whitney_p_value
 from harness.stats.shift import shift
 from harness.stats.significance import false_discovery_rates
 
 SUITES = 40
 NOISE = ("as measured", "from one half of the recording", "slow episodes of 4 runs, 30 ms")
-LEVELS = (LEVEL, 0.05)
+LEVELS = (ALARM_Q_VALUE, 0.05)
 INTERVALS = (0.01, 0.05, UNCERTAINTY, 0.2)
-FLOORS = (Floor(relative=0.02, absolute_s=0.01), DEFAULT, Floor(relative=0.08, absolute_s=0.05))
+FLOORS = (Floor(relative=0.02, absolute_s=0.01), DEFAULT_FLOOR, Floor(relative=0.08, absolute_s=0.05))
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
-    """A time of one case on both sides, as the gate has it: `late_s` is added to its floor."""
+class MeasureDifference:
+    """A time of one case on both sides, as the gate has it: `timer_lag_s` is added to its floor."""
 
     case: CaseRuns
     now: CaseRuns
     measure: str
-    late_s: float
+    timer_lag_s: float
     rate: float = 1.0
 
     @property
@@ -49,39 +49,45 @@ class Difference:
 
     def above(self, floor: Floor, uncertainty: float | None) -> bool:
         """Whether its interval lies above the floor; None: whether the shift itself does."""
-        least = floor_of(self.case.samples[self.measure], floor, self.late_s)
+        least = floor_for_sample(self.case.samples[self.measure], floor, self.timer_lag_s)
         if shift(*self.values) <= least:
             return False
         return uncertainty is None or bootstrapped_shift(*self.values, chance=uncertainty).low > least
 
 
-def family(before: Sequence[CaseRuns], now: Sequence[CaseRuns]) -> list[Difference]:
+def measure_differences(before: Sequence[CaseRuns], now: Sequence[CaseRuns]) -> list[MeasureDifference]:
     """All times that ended, with their rates."""
     found = [
-        Difference(case, other, name, abs(other.late_s - case.late_s))
+        MeasureDifference(case, other, name, abs(other.timer_lag_s - case.timer_lag_s))
         for case, other in zip(before, now, strict=True)
-        for name in tested(case, other)
-        if case.samples[name].unit == "s" and not (case.samples[name].unended or other.samples[name].unended)
+        for name in comparable_measures(case, other)
+        if case.samples[name].unit == "s" and not (case.samples[name].censored or other.samples[name].censored)
     ]
-    rates = false_discovery_rates([chance_above(*one.values) for one in found])
-    return [Difference(o.case, o.now, o.measure, o.late_s, rate) for o, rate in zip(found, rates, strict=True)]
+    rates = false_discovery_rates([mann_whitney_p_value(*one.values) for one in found])
+    return [
+        MeasureDifference(o.case, o.now, o.measure, o.timer_lag_s, rate) for o, rate in zip(found, rates, strict=True)
+    ]
 
 
 def null_suite(name: str, number: int) -> Counter[str]:
     """Which rules alarm in one suite in which nothing changed."""
-    variation = _of(name)
+    variation = _variation_named(name)
     random = Random(f"{name} null {number}")
     chosen = one_of_each(random)
     before, now = ([variation.draw(pool, random, variation.runs, None) for pool in chosen] for _ in range(2))
-    there = family(before, now)
-    told = Counter[str]()
+    differences = measure_differences(before, now)
+    rule_counts = Counter[str]()
     for level in LEVELS:
-        clear = [one for one in there if one.rate <= level]
-        told[f"test at {level:.0%} alone"] = bool(clear)
-        told[f"test at {level:.0%}, shift above the floor"] = any(one.above(DEFAULT, None) for one in clear)
-        told[f"test at {level:.0%}, interval above the floor"] = any(one.above(DEFAULT, UNCERTAINTY) for one in clear)
-    told["shift above the floor alone"] = any(one.above(DEFAULT, None) for one in there)
-    return told
+        clear = [one for one in differences if one.rate <= level]
+        rule_counts[f"test at {level:.0%} alone"] = bool(clear)
+        rule_counts[f"test at {level:.0%}, shift above the floor"] = any(
+            one.above(DEFAULT_FLOOR, None) for one in clear
+        )
+        rule_counts[f"test at {level:.0%}, interval above the floor"] = any(
+            one.above(DEFAULT_FLOOR, UNCERTAINTY) for one in clear
+        )
+    rule_counts["shift above the floor alone"] = any(one.above(DEFAULT_FLOOR, None) for one in differences)
+    return rule_counts
 
 
 def slower_suite(number: int) -> Counter[str]:
@@ -89,29 +95,29 @@ def slower_suite(number: int) -> Counter[str]:
     random = Random(f"constants slower {number}")
     chosen = one_of_each(random)
     victim = number % len(chosen)
-    measure = longest(chosen[victim])
+    measure = longest_measure(chosen[victim])
     runs = VARIATIONS[0].runs
     before = [pool.draw(random, runs) for pool in chosen]
     now = [pool.draw(random, runs, slower=measure if pool is chosen[victim] else None) for pool in chosen]
-    mine = [one for one in family(before, now) if one.case is before[victim] and one.measure == measure]
-    told = Counter[str]()
+    mine = [one for one in measure_differences(before, now) if one.case is before[victim] and one.measure == measure]
+    rule_counts = Counter[str]()
     for one in mine:
-        told |= {f"test at {level:.0%} alone": int(one.rate <= level) for level in LEVELS}
+        rule_counts |= {f"test at {level:.0%} alone": int(one.rate <= level) for level in LEVELS}
         for floor in FLOORS:
             for uncertainty in INTERVALS:
-                rule = f"test at {LEVEL:.0%}, interval of {1 - uncertainty:.0%} above {floor}"
-                told[rule] = one.rate <= LEVEL and one.above(floor, uncertainty)
-    return told
+                rule = f"test at {ALARM_Q_VALUE:.0%}, interval of {1 - uncertainty:.0%} above {floor}"
+                rule_counts[rule] = one.rate <= ALARM_Q_VALUE and one.above(floor, uncertainty)
+    return rule_counts
 
 
-def _of(name: str) -> Variation:
+def _variation_named(name: str) -> Variation:
     return next(variation for variation in VARIATIONS if variation.name == name)
 
 
-def _together(told: Iterable[Counter[str]]) -> Counter[str]:
+def _sum_counts(rule_counts: Iterable[Counter[str]]) -> Counter[str]:
     """Added up; unlike `+`, what never was stays there as 0."""
     whole = Counter[str]()
-    for one in told:
+    for one in rule_counts:
         whole.update(one)
     return whole
 
@@ -127,8 +133,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--suites", type=int, default=SUITES, help="suites of each kind")
     suites = parser.parse_args(arguments).suites
     with ProcessPoolExecutor(len(os.sched_getaffinity(0))) as workers:
-        null = [_together(workers.map(partial(null_suite, name), range(suites), chunksize=5)) for name in NOISE]
-        slower = _together(workers.map(slower_suite, range(suites), chunksize=5))
+        null = [_sum_counts(workers.map(partial(null_suite, name), range(suites), chunksize=5)) for name in NOISE]
+        slower = _sum_counts(workers.map(slower_suite, range(suites), chunksize=5))
     print(f"alarms in {suites} suites in which nothing changed: {' | '.join(NOISE)}")
     print(*_rows(null, suites), sep="\n")
     print(f"found of {suites} slow-downs, as measured")

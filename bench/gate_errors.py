@@ -20,44 +20,45 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from harness.gating.cases import CaseName, CaseRuns, Happening, Sample, Side, Unit
-from harness.gating.comparison import gate
-from harness.gating.gathering import DIGITS
-from harness.gating.shifts import tested
+from harness.gating.cases import CaseName, CaseRuns, Sample, SuiteRuns, Symptom, Unit
+from harness.gating.gate import gate
+from harness.gating.shifts import comparable_measures
+from harness.gating.suite_runs import DIGITS
 from harness.stats import median, share_interval
 
 RUNS = Path(__file__).parent / "data" / "gate_runs.json"
-MOST_ALARMS = 0.01
-LEAST_FOUND = 0.95
-SLOWER, LATER_S = 0.10, 0.100
-DOUBT = 0.05
+MAX_ALARM_RATE = 0.01
+MIN_DETECTION_RATE = 0.95
+SLOWDOWN_FACTOR, SLOWDOWN_S = 0.10, 0.100
+ALPHA = 0.05
 Values = Sequence[float | str | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Pool:
+class RunPool:
     """The runs of one case, column by column."""
 
     name: CaseName
     operations: tuple[str, ...]
-    late_s: Sequence[float]
-    happened: Mapping[Happening, Sequence[int]]
+    timer_lag_s: Sequence[float]
+    happened: Mapping[Symptom, Sequence[int]]
     measures: Mapping[str, tuple[Unit, Values]]
 
     def draw(self, random: Random, runs: int, *, slower: str | None = None) -> CaseRuns:
         """So many runs with replacement; `slower` names the measure that takes longer in them."""
-        return self.of(random.choices(range(len(self.late_s)), k=runs), slower=slower)
+        return self.of(random.choices(range(len(self.timer_lag_s)), k=runs), slower=slower)
 
-    def of(self, chosen: Sequence[int], *, slower: str | None = None, more_s: Sequence[float] = ()) -> CaseRuns:
-        """The runs of these numbers. Each time that they told is longer by that of `more_s` in the run's place."""
-        added = more_s or [0.0] * len(chosen)
+    def of(self, chosen: Sequence[int], *, slower: str | None = None, extra_s: Sequence[float] = ()) -> CaseRuns:
+        """The runs of these numbers. Each time that they told is longer by that of `extra_s` in the run's place."""
+        added = extra_s or [0.0] * len(chosen)
         samples = {
             measure: _sample(
-                unit, [_longer(values[n], more if unit == "s" else 0.0) for n, more in zip(chosen, added, strict=True)],
+                unit,
+                [_delayed(values[n], more if unit == "s" else 0.0) for n, more in zip(chosen, added, strict=True)],
                 slower=measure == slower,
             )
             for measure, (unit, values) in self.measures.items()
-        }  # fmt: skip
+        }
         return CaseRuns(
             name=self.name,
             runs=len(chosen),
@@ -65,18 +66,18 @@ class Pool:
             samples={measure: sample for measure, sample in samples.items() if len(sample)},
             happened={one: times for one, told in self.happened.items() if (times := sum(told[n] for n in chosen))},
             operations=self.operations,
-            late_s=median(self.late_s[n] for n in chosen),
+            timer_lag_s=median(self.timer_lag_s[n] for n in chosen),
         )
 
 
-def _longer(value: float | str | None, more: float) -> float | str | None:
+def _delayed(value: float | str | None, more: float) -> float | str | None:
     """Bounds are what the lab waited for, and times of nothing stay so: neither is longer on a slow machine."""
     return round(value + more, DIGITS) if isinstance(value, float | int) and value else value
 
 
 def _sample(unit: Unit, values: Values, *, slower: bool) -> Sample:
     def taken(seconds: float) -> float:
-        return seconds * (1 + SLOWER) + LATER_S if slower else seconds
+        return seconds * (1 + SLOWDOWN_FACTOR) + SLOWDOWN_S if slower else seconds
 
     ended = sorted(taken(value) for value in values if isinstance(value, float | int))
     bounds = sorted(taken(float(value)) for value in values if isinstance(value, str))
@@ -84,23 +85,23 @@ def _sample(unit: Unit, values: Values, *, slower: bool) -> Sample:
 
 
 @lru_cache(maxsize=1)
-def pools() -> dict[str, list[Pool]]:
+def pools() -> dict[str, list[RunPool]]:
     """By scenario."""
-    found: dict[str, list[Pool]] = {}
+    found: dict[str, list[RunPool]] = {}
     for case in json.loads(RUNS.read_text(encoding="utf-8"))["cases"]:
         pool = _pool(case)
         found.setdefault(pool.name.scenario, []).append(pool)
     return found
 
 
-def _pool(case: dict[str, Any]) -> Pool:
+def _pool(case: dict[str, Any]) -> RunPool:
     scenario, client, version, driver, environment, parameters = case["name"]
     columns = {key.partition(" ")[::2]: values for key, values in case.items()}
-    return Pool(
+    return RunPool(
         name=CaseName(scenario, client, version, driver, environment, tuple((name, text) for name, text in parameters)),
         operations=tuple(case["operations"]),
-        late_s=case["late_s"],
-        happened={Happening.parse(rest): told for (kind, rest), told in columns.items() if kind == "happened"},
+        timer_lag_s=case["late_s"],
+        happened={Symptom.parse(rest): told for (kind, rest), told in columns.items() if kind == "happened"},
         measures={
             rest: ("s" if kind == "s" else "count", values)
             for (kind, rest), values in columns.items()
@@ -123,30 +124,30 @@ def slower_suite(runs: int, number: int) -> str:
     chosen = [random.choice(cases) for cases in pools().values()]
     victim = chosen[number % len(chosen)]
     before = [pool.draw(random, runs) for pool in chosen]
-    now = [pool.draw(random, runs, slower=longest(pool) if pool is victim else None) for pool in chosen]
+    now = [pool.draw(random, runs, slower=longest_measure(pool) if pool is victim else None) for pool in chosen]
     gated = gate(side(before), side(now))
-    found = any(one.name == victim.name for one in gated.that("regression"))
+    found = any(one.name == victim.name for one in gated.cases_assessed("regression"))
     return "found" if found else f"missed {victim.name.scenario}"
 
 
-def longest(pool: Pool) -> str:
+def longest_measure(pool: RunPool) -> str:
     """The time that a slow-down shows in, of those that the gate looks at: one that most runs see the end of."""
     whole = pool.draw(Random(0), 200)
     times = [
         name
-        for name in tested(whole, whole)
-        if whole.samples[name].unit == "s" and len(whole.samples[name].values) > len(whole.samples[name].unended)
+        for name in comparable_measures(whole, whole)
+        if whole.samples[name].unit == "s" and len(whole.samples[name].values) > len(whole.samples[name].censored)
     ]
-    return max(times, key=lambda name: whole.samples[name].middle)
+    return max(times, key=lambda name: whole.samples[name].median)
 
 
-def side(cases: Sequence[CaseRuns]) -> Side:
+def side(cases: Sequence[CaseRuns]) -> SuiteRuns:
     """These cases as a suite."""
-    return Side(source="drawn", machine="", faultlab="", cases=tuple(cases))
+    return SuiteRuns(source="drawn", machine="", faultlab="", cases=tuple(cases))
 
 
-def _told(word: str, count: int, of: int, target: str) -> str:
-    seen = share_interval(count, of, chance=DOUBT)
+def _rate_line(word: str, count: int, of: int, target: str) -> str:
+    seen = share_interval(count, of, chance=ALPHA)
     return f"{word}: {count} of {of}, {count / of:.2%} [{seen.low:.2%} .. {seen.high:.2%}], asked for: {target}"
 
 
@@ -158,19 +159,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--runs", type=int, default=20, help="runs of each case on either side")
     given = parser.parse_args(arguments)
     cases = [pool for found in pools().values() for pool in found]
-    print(f"{len(pools())} scenarios, {len(cases)} cases, {sum(len(pool.late_s) for pool in cases)} real local runs")
+    print(
+        f"{len(pools())} scenarios, {len(cases)} cases, {sum(len(pool.timer_lag_s) for pool in cases)} real local runs"
+    )
     with ProcessPoolExecutor(len(os.sched_getaffinity(0))) as workers:
         null = Counter(workers.map(partial(null_suite, given.runs), range(given.null), chunksize=20))
         slower = Counter(workers.map(partial(slower_suite, given.runs), range(given.slower), chunksize=20))
-    print(_told("suites with an alarm where nothing changed", null["alarm"], given.null, f"at most {MOST_ALARMS:.0%}"))
-    unsure = share_interval(null["unsure"], given.null, chance=DOUBT)
+    print(
+        _rate_line(
+            "suites with an alarm where nothing changed", null["alarm"], given.null, f"at most {MAX_ALARM_RATE:.0%}"
+        )
+    )
+    unsure = share_interval(null["unsure"], given.null, chance=ALPHA)
     print(f"  unsure, without an alarm: {null['unsure'] / given.null:.1%} [{unsure.low:.1%} .. {unsure.high:.1%}]")
-    found = f"slow-downs of {SLOWER:.0%} + {LATER_S * 1000:.0f} ms that were found"
-    print(_told(found, slower["found"], given.slower, f"at least {LEAST_FOUND:.0%}"))
+    found = f"slow-downs of {SLOWDOWN_FACTOR:.0%} + {SLOWDOWN_S * 1000:.0f} ms that were found"
+    print(_rate_line(found, slower["found"], given.slower, f"at least {MIN_DETECTION_RATE:.0%}"))
     for word, number in slower.most_common():
         if word != "found":
             print(f"  {word}: {number}")
-    kept = null["alarm"] / given.null <= MOST_ALARMS and slower["found"] / given.slower >= LEAST_FOUND
+    kept = null["alarm"] / given.null <= MAX_ALARM_RATE and slower["found"] / given.slower >= MIN_DETECTION_RATE
     return 0 if kept else 1
 
 

@@ -18,15 +18,15 @@ from dataclasses import replace
 from pathlib import Path
 
 from harness.conductor import conduct
-from harness.environments.local.environment import Local
+from harness.environments.local.environment import LocalEnvironment
 from harness.environments.world import RunInterrupted
 from harness.faults import FAULTS
-from harness.plan import ClientPlan, ClusterShape, Do, Inject, Named, RunPlan, Topic
+from harness.plan import ClientPlan, ClusterShape, PlannedFault, PlannedOperation, ResolvedValue, RunPlan, Topic
 from harness.stats import median, p99
-from harness.story import Happening, Story, Told
+from harness.story import Event, EventKind, Story
 from harness.suite.machine import machine
 
-ALONE_S, BESIDE_S, READY_S = 0.002, 0.010, 1.0
+TARGET_ALONE_S, TARGET_LOADED_S, TARGET_READY_S = 0.002, 0.010, 1.0
 """Targets: p99 of the error alone, and beside waiting cells; median from the call to `ready`."""
 SLEEPER = Path(__file__).parent / "subjects" / "sleeper.py"
 WAIT_S = 300.0
@@ -38,53 +38,55 @@ BASE = RunPlan(
     cluster=ClusterShape(brokers=1, topics=(Topic(name="orders"),)),
 )  # fmt: skip
 BUNDLED = replace(BASE, client=ClientPlan(name="sarama", version="1.27.2", profile="sarama"))
-READY = replace(BUNDLED, steps=(Do(operation="start_client", alias="start"),))
+READY = replace(BUNDLED, steps=(PlannedOperation(operation="start_client", alias="start"),))
 WAITING = replace(
     BUNDLED,
-    settings=(Named(name="Net.ReadTimeout", text=f"{WAIT_S:g}s", unit="s", value=WAIT_S),),
+    settings=(ResolvedValue(name="Net.ReadTimeout", text=f"{WAIT_S:g}s", unit="s", value=WAIT_S),),
     steps=(
-        Do(operation="connect", alias="connect", expect="ok"),
-        Do(operation="send", alias="warm_up", expect="acknowledged"),
-        Inject(fault=FAULTS["blackhole"](), alias="outage"),
-        Do(operation="send", alias="probe"),
+        PlannedOperation(operation="connect", alias="connect", expect="ok"),
+        PlannedOperation(operation="send", alias="warm_up", expect="acknowledged"),
+        PlannedFault(fault=FAULTS["blackhole"](), alias="outage"),
+        PlannedOperation(operation="send", alias="probe"),
     ),
 )
 
 
-def sleeping(sends: int) -> RunPlan:
-    return replace(BASE, steps=tuple(Do(operation="send", alias=f"s{i}", expect="ok") for i in range(sends)))
+def sleeper_plan(sends: int) -> RunPlan:
+    return replace(
+        BASE, steps=tuple(PlannedOperation(operation="send", alias=f"s{i}", expect="ok") for i in range(sends))
+    )
 
 
 def errors_s(story: Story) -> list[float]:
     """What the lab measured less what the sleeper says, of each send."""
-    sound(story)
-    own_s = {
+    checked_story(story)
+    subject_s = {
         str(h.fields["operation"]): int(str(h.fields["text"])) / 1e9
-        for h in story.happenings
+        for h in story.events
         if h.fields.get("purpose") == "slept"
     }
     found = []
     for operation in story.operations:
         assert operation.stamped == "harness", f"{operation.alias} was stamped by the {operation.stamped}"
-        found.append(abs((operation.ended_ns - operation.started_ns) / 1e9 - own_s[operation.alias]))
+        found.append(abs((operation.ended_ns - operation.started_ns) / 1e9 - subject_s[operation.alias]))
     return found
 
 
-def sound(story: Story) -> Story:
+def checked_story(story: Story) -> Story:
     if story.error is not None:
         raise SystemExit(f"lab error {story.error.code}: {story.error.text}")
     return story
 
 
-def to_ready_s(local: Local) -> float:
+def to_ready_s(local: LocalEnvironment) -> float:
     """From the call to the subject's `ready`, on the one monotonic clock of this machine."""
     called_ns = time.monotonic_ns()
-    story = sound(local.run(READY, lambda _: None, None))
-    ready: Happening = next(h for h in story.happenings if h.kind == Told.CLIENT_READY)
+    story = checked_story(local.run(READY, lambda _: None, None))
+    ready: Event = next(h for h in story.events if h.kind == EventKind.CLIENT_READY)
     return (story.origin_ns + ready.at_ns - called_ns) / 1e9
 
 
-def waiting_cells(local: Local, count: int) -> list[threading.Thread]:
+def start_waiting_cells(local: LocalEnvironment, count: int) -> list[threading.Thread]:
     """Start cells and return once a client waits in a dark port in each of them."""
     waits = [threading.Event() for _ in range(count)]
 
@@ -95,7 +97,7 @@ def waiting_cells(local: Local, count: int) -> list[threading.Thread]:
 
         plan = replace(WAITING, run_id=f"waiting-{number}")
         with suppress(RunInterrupted):
-            sound(local.run(plan, progress, None))
+            checked_story(local.run(plan, progress, None))
 
     threads = [threading.Thread(target=lane, args=(i,), daemon=True) for i in range(count)]
     for thread in threads:
@@ -106,7 +108,7 @@ def waiting_cells(local: Local, count: int) -> list[threading.Thread]:
     return threads
 
 
-def shown(name: str, values_s: list[float], of: Callable[[list[float]], float], target_s: float) -> bool:
+def print_result(name: str, values_s: list[float], of: Callable[[list[float]], float], target_s: float) -> bool:
     reached = of(values_s) <= target_s
     word = "p99" if of is p99 else "median"
     print(
@@ -116,7 +118,7 @@ def shown(name: str, values_s: list[float], of: Callable[[list[float]], float], 
     return reached
 
 
-def lateness(story: Story) -> None:
+def print_timer_lag(story: Story) -> None:
     """How late the lab's timers came meanwhile: where this is large, the machine had other work."""
     noise = story.noise
     print(
@@ -132,17 +134,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = parser.parse_args(arguments)
     load = ", ".join(f"{average:.2f}" for average in os.getloadavg())
     print(f"{machine()}, local, load {load}")
-    local = Local(conduct, lanes=given.waiting + 1)
+    local = LocalEnvironment(conduct, lanes=given.waiting + 1)
     local.open()
     try:
-        reached = [shown("call to ready", [to_ready_s(local) for _ in range(given.starts)], median, READY_S)]
-        alone = local.run(sleeping(given.sends), lambda _: None, None)
-        reached.append(shown("error, alone", errors_s(alone), p99, ALONE_S))
-        lateness(alone)
-        threads = waiting_cells(local, given.waiting)
-        beside = local.run(sleeping(given.sends), lambda _: None, None)
-        reached.append(shown(f"error, {given.waiting} waiting cells beside", errors_s(beside), p99, BESIDE_S))
-        lateness(beside)
+        reached = [
+            print_result("call to ready", [to_ready_s(local) for _ in range(given.starts)], median, TARGET_READY_S)
+        ]
+        alone = local.run(sleeper_plan(given.sends), lambda _: None, None)
+        reached.append(print_result("error, alone", errors_s(alone), p99, TARGET_ALONE_S))
+        print_timer_lag(alone)
+        threads = start_waiting_cells(local, given.waiting)
+        beside = local.run(sleeper_plan(given.sends), lambda _: None, None)
+        reached.append(
+            print_result(f"error, {given.waiting} waiting cells beside", errors_s(beside), p99, TARGET_LOADED_S)
+        )
+        print_timer_lag(beside)
     finally:
         local.close()
     for thread in threads:

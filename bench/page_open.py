@@ -18,7 +18,7 @@ from time import perf_counter
 from playwright.sync_api import sync_playwright
 
 import reports
-from bench._multiplied import multiply, simulated
+from bench._synthetic_records import multiply, simulate_suite
 
 TARGET_S = 1.0
 """For 10,000 runs, on two cores that have nothing else to do."""
@@ -26,9 +26,9 @@ BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 DRAWN = "new Promise((drawn) => requestAnimationFrame(() => setTimeout(drawn)))"
 
 
-def page_of(folder: Path, runs: int) -> Path:
+def build_page(folder: Path, runs: int) -> Path:
     """The page of the bundled suite, multiplied."""
-    original = simulated(folder / "original")
+    original = simulate_suite(folder / "original")
     multiply(original, folder / "many", runs=runs, events=20 * runs)
     return reports.build([folder / "many"], out=folder / "report", progress=print).page
 
@@ -61,7 +61,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--runs", type=int, default=10_000)
     given = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as name:
-        page = given.page or page_of(Path(name), given.runs)
+        page = given.page or build_page(Path(name), given.runs)
         taken_s, nodes = opened_s(page, given.times)
         load = ", ".join(f"{average:.2f}" for average in os.getloadavg())
         print(f"page: {page.stat().st_size / 1e6:.2f} MB, {nodes:,} nodes; load {load}")

@@ -24,13 +24,13 @@ import duckdb
 import pyspark.sql.functions as F  # noqa: N812
 from pyspark.sql import Column, DataFrame, Window
 
-from bench._multiplied import multiply, simulated
+from bench._synthetic_records import multiply, simulate_suite
 from harness.records.event import EventRecord
 from reports.ingest.lines import REASON, SUITE
 from reports.ingest.schemas import schema_of
 from reports.ingest.size import Size
-from reports.ingest.spans import SAME, pairs_of, spans_of
-from reports.jvm.archive import archive_for
+from reports.ingest.spans import SPAN_IDENTITY, pair_events, spans_of
+from reports.jvm.class_archive import class_archive_for
 from reports.jvm.runtime import find_java
 from reports.session import spark_session
 
@@ -38,13 +38,13 @@ EVENTS_A_RUN = 100
 SHARES = (0.5, 0.99)
 BLOCK_BITS = 24
 """A block of times is 17 ms long."""
-Answer = list[tuple[Any, ...]]
-WHEN = """
+QueryRows = list[tuple[Any, ...]]
+EVENT_TIMES_SQL = """
     SELECT kind, count(*), quantile_cont(at_ns, 0.5), quantile_cont(at_ns, 0.99)
     FROM events GROUP BY kind ORDER BY kind
 """
-SAME_WAIT = ", ".join(("run_id", "source", *SAME["wait"]))
-WAITS = f"""
+SAME_WAIT = ", ".join(("run_id", "source", *SPAN_IDENTITY["wait"]))
+WAITS_SQL = f"""
     WITH numbered AS (
         SELECT {SAME_WAIT}, kind, at_ns,
                row_number() OVER (PARTITION BY {SAME_WAIT}, kind ORDER BY at_ns, source_seq) AS number
@@ -67,18 +67,23 @@ def when(events: DataFrame) -> DataFrame:
     """Spark's own exact percentile keeps each different value in a hash map, which of ten million is most of them. So
     values are counted by the block they fall in, and sorted only where a rank lies."""
     told = events.select("kind", "at_ns", F.shiftright("at_ns", BLOCK_BITS).alias("block"))
-    blocks = told.groupBy("kind", "block").agg(F.count("*").alias("there")).transform(with_places).where(holds_a_rank())
+    blocks = (
+        told.groupBy("kind", "block")
+        .agg(F.count("*").alias("there"))
+        .transform(with_cumulative_counts)
+        .where(contains_rank())
+    )
     number = F.row_number().over(Window.partitionBy("kind", "block").orderBy("at_ns")) - 1 + F.col("before")
     return (
         told.join(F.broadcast(blocks), on=["kind", "block"], how="inner")
         .withColumn("number", number)
         .groupBy("kind")
-        .agg(F.max("total").alias("count"), *(between_neighbours(share) for share in SHARES))
+        .agg(F.max("total").alias("count"), *(interpolated(share) for share in SHARES))
         .orderBy("kind")
     )
 
 
-def with_places(blocks: DataFrame) -> DataFrame:
+def with_cumulative_counts(blocks: DataFrame) -> DataFrame:
     """Adds how many values stand `before` a block, and the `total` of its kind."""
     every = Window.partitionBy("kind")
     before = F.sum("there").over(every.orderBy("block")) - F.col("there")
@@ -89,12 +94,12 @@ def rank(share: float) -> Column:
     return F.lit(share) * (F.col("total") - 1)
 
 
-def holds_a_rank() -> Column:
+def contains_rank() -> Column:
     last = F.col("before") + F.col("there") - 1
     return reduce(or_, [(F.ceil(rank(share)) >= F.col("before")) & (F.floor(rank(share)) <= last) for share in SHARES])
 
 
-def between_neighbours(share: float) -> Column:
+def interpolated(share: float) -> Column:
     """The value at a rank, as far between its two neighbours as the rank is."""
     lower = F.max(F.when(F.col("number") == F.floor(rank(share)), F.col("at_ns")))
     upper = F.max(F.when(F.col("number") == F.ceil(rank(share)), F.col("at_ns")))
@@ -104,34 +109,37 @@ def between_neighbours(share: float) -> Column:
 
 def waits(events: DataFrame) -> DataFrame:
     """By the report's own pairing of beginnings and ends."""
-    spans = events.transform(pairs_of).transform(spans_of).where(F.col("what") == "wait")
+    spans = events.transform(pair_events).transform(spans_of).where(F.col("what") == "wait")
     took = spans.withColumn("took_ns", F.col("ended_ns") - F.col("began_ns"))
     return took.dropna(subset="took_ns").groupBy("waiting_on").agg(*quantiles("took_ns")).orderBy("waiting_on")
 
 
-QUESTIONS = (("exact p50 and p99 of when, by kind", WHEN, when), ("waits paired, by setting", WAITS, waits))
+QUESTIONS = (
+    ("exact p50 and p99 of when, by kind", EVENT_TIMES_SQL, when),
+    ("waits paired, by setting", WAITS_SQL, waits),
+)
 
 
-def timed(ask: Callable[[], Answer], times: int) -> tuple[Answer, float]:
+def timed(query: Callable[[], QueryRows], times: int) -> tuple[QueryRows, float]:
     """The answer, and the median of so many times; the first one, which warms caches up, is not counted."""
-    answer, taken = ask(), []
+    answer, taken = query(), []
     for _ in range(times):
         began_s = perf_counter()
-        answer = ask()
+        answer = query()
         taken.append(perf_counter() - began_s)
     return answer, median(taken)
 
 
-def of_duckdb(told: duckdb.DuckDBPyConnection, sql: str) -> Answer:
+def run_duckdb(told: duckdb.DuckDBPyConnection, sql: str) -> QueryRows:
     return told.sql(sql).fetchall()
 
 
-def of_spark(asked: Callable[[DataFrame], DataFrame], events: DataFrame) -> Answer:
+def run_spark(spark_query: Callable[[DataFrame], DataFrame], events: DataFrame) -> QueryRows:
     """Asked anew: Spark keeps what a query shuffled for as long as the same query is asked."""
-    return [tuple(row) for row in asked(events).collect()]
+    return [tuple(row) for row in spark_query(events).collect()]
 
 
-def agree(one: Answer, other: Answer) -> bool:
+def same_rows(one: QueryRows, other: QueryRows) -> bool:
     return len(one) == len(other) and all(
         a[:2] == b[:2] and all(isclose(x, y, rel_tol=1e-9, abs_tol=1) for x, y in zip(a[2:], b[2:], strict=True))
         for a, b in zip(one, other, strict=True)
@@ -146,7 +154,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--times", type=int, default=3)
     given = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as name:
-        source = given.folder or simulated(Path(name) / "suite")
+        source = given.folder or simulate_suite(Path(name) / "suite")
         folder = Path(name) / "many"
         runs = max(1, given.events // EVENTS_A_RUN)
         multiply(source, folder, runs=runs, events=given.events, as_parquet=True, with_runs=False)
@@ -158,14 +166,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         load = ", ".join(f"{average:.2f}" for average in os.getloadavg())
         print(f"{count:,} events, {size / 1e6:.0f} MB of Parquet; load {load}")
         right = True
-        with spark_session(archive_for(find_java()), Path(name) / "work", size=Size.LARGE) as spark:
+        with spark_session(class_archive_for(find_java()), Path(name) / "work", size=Size.LARGE) as spark:
             events = spark.read.schema(schema_of(EventRecord)).parquet(str(parts))
             events = events.withColumns({SUITE: F.lit(0), REASON: F.lit(None).cast("string")})
-            for question, sql, asked in QUESTIONS:
-                by_duckdb, duckdb_s = timed(partial(of_duckdb, told, sql), given.times)
-                by_spark, spark_s = timed(partial(of_spark, asked, events), given.times)
-                right = right and agree(by_duckdb, by_spark)
-                same = "same answer" if agree(by_duckdb, by_spark) else "DIFFERENT ANSWERS"
+            for question, sql, spark_query in QUESTIONS:
+                by_duckdb, duckdb_s = timed(partial(run_duckdb, told, sql), given.times)
+                by_spark, spark_s = timed(partial(run_spark, spark_query, events), given.times)
+                right = right and same_rows(by_duckdb, by_spark)
+                same = "same answer" if same_rows(by_duckdb, by_spark) else "DIFFERENT ANSWERS"
                 ratio = spark_s / duckdb_s
                 print(f"  {question}: Spark {spark_s:.2f} s, duckdb {duckdb_s:.2f} s, ratio {ratio:.1f}; {same}")
     return 0 if right else 1

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from statistics import median
 
-from bench._multiplied import multiply, simulated
-from bench.report_time import once, told_by_stage
+from bench._synthetic_records import multiply, simulate_suite
+from bench.report_time import build_in_new_process, print_stages
 
 TARGET_S = 25.0
 """On two cores that have nothing else to do."""
@@ -29,15 +29,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name) / "many"
-        source = given.folder or simulated(Path(name) / "suite")
+        source = given.folder or simulate_suite(Path(name) / "suite")
         multiply(source, folder, runs=given.runs, events=given.events)
         size = sum(file.stat().st_size for file in folder.iterdir())
         print(f"{given.runs:,} runs, about {given.events:,} events, {size / 1e6:.0f} MB of lines")
         taken = []
         for number in range(given.times):
-            told = once(folder, Path(name) / f"out{number}")
-            taken.append(told["seconds"])
-            told_by_stage(told)
+            timings = build_in_new_process(folder, Path(name) / f"out{number}")
+            taken.append(timings["seconds"])
+            print_stages(timings)
     load = ", ".join(f"{average:.2f}" for average in os.getloadavg())
     print(f"report: median {median(taken):.2f} s of {len(taken)}, target {TARGET_S:.0f} s; load {load}")
     of_target = given.runs == parser.get_default("runs") and given.events == parser.get_default("events")

@@ -18,9 +18,9 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from reports.jvm.rehearsal import Blackhole, write_suite
+from reports.jvm.synthetic_suite import SyntheticBlackhole, write_suite
 
-ONE = """
+BUILD_SCRIPT = """
 import json, sys, time
 from pathlib import Path
 began = time.perf_counter()
@@ -33,22 +33,22 @@ print(json.dumps({"stages": stages, "runs": result.runs, "seconds": time.perf_co
 """
 TARGET_S = 8.0
 """For the bundled suite, on two cores that have nothing else to do."""
-CASES = [Blackhole(brokers=n, bootstrap=k, retries=m) for n, k in ((1, 1), (3, 1), (3, 3)) for m in (0, 1, 3)]
+CASES = [SyntheticBlackhole(brokers=n, bootstrap=k, retries=m) for n, k in ((1, 1), (3, 1), (3, 3)) for m in (0, 1, 3)]
 
 
-def once(folder: Path, out: Path) -> dict[str, Any]:
+def build_in_new_process(folder: Path, out: Path) -> dict[str, Any]:
     done = subprocess.run(
-        [sys.executable, "-c", ONE, str(folder), str(out)], capture_output=True, text=True, check=True
+        [sys.executable, "-c", BUILD_SCRIPT, str(folder), str(out)], capture_output=True, text=True, check=True
     )
-    told: dict[str, Any] = json.loads(done.stdout)
-    return told
+    timings: dict[str, Any] = json.loads(done.stdout)
+    return timings
 
 
-def told_by_stage(told: Mapping[str, Any]) -> None:
-    stages = [*told["stages"], (told["seconds"], "end")]
+def print_stages(timings: Mapping[str, Any]) -> None:
+    stages = [*timings["stages"], (timings["seconds"], "end")]
     for (began, line), (ended, _) in pairwise(stages):
         print(f"  {ended - began:6.2f} s  {line}")
-    print(f"  {told['seconds']:6.2f} s  all of it, {told['runs']:,} runs")
+    print(f"  {timings['seconds']:6.2f} s  all of it, {timings['runs']:,} runs")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -64,9 +64,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
             write_suite(folder, CASES, repeats=11)
         taken = []
         for number in range(given.times):
-            told = once(folder, Path(name) / f"out{number}")
-            taken.append(told["seconds"])
-            told_by_stage(told)
+            timings = build_in_new_process(folder, Path(name) / f"out{number}")
+            taken.append(timings["seconds"])
+            print_stages(timings)
         spent = resource.getrusage(resource.RUSAGE_CHILDREN)
         processor_s = (spent.ru_utime + spent.ru_stime) / len(taken)
         load = ", ".join(f"{average:.2f}" for average in os.getloadavg())

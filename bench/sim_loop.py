@@ -15,9 +15,9 @@ from collections.abc import Sequence
 from random import Random
 
 from harness.environments.sim.loop import SimLoop
-from harness.environments.sim.rules import Rule
+from harness.environments.sim.rules import PacketRule
 from harness.environments.sim.simulation import simulate
-from harness.levers import Verdict
+from harness.levers import PacketAction
 
 ADDRESS = ("127.0.2.1", 9092)
 READ_TIMEOUT_S, DIAL_TIMEOUT_S, BACKOFF_S, DIALS = 2.0, 1.0, 0.25, 3
@@ -47,8 +47,8 @@ async def toy(loop: SimLoop) -> float:
     await reader.readexactly(7)
     began_s = loop.time()
     with (
-        loop.network.rule(Rule(ADDRESS, "to_broker", "any", Verdict.DROP)),
-        loop.network.rule(Rule(ADDRESS, "to_client", "any", Verdict.DROP)),
+        loop.network.rule(PacketRule(ADDRESS, "to_broker", "any", PacketAction.DROP)),
+        loop.network.rule(PacketRule(ADDRESS, "to_client", "any", PacketAction.DROP)),
     ):
         writer.write(b"request")
         await writer.drain()

@@ -9,17 +9,17 @@ from pathlib import Path
 
 import click
 
-from cli.ci import Annotation, LogStream, System, this_system
-from cli.exits import Exit
+from cli.ci import Annotation, LogStream, System, detect_system
+from cli.exit_codes import ExitCode
 
-annotated = ContextVar("annotated", default=False)
+annotate_errors = ContextVar("annotated", default=False)
 """Whether a CI system reads what is said: `--ci` was given."""
 
 
-class Stop(click.ClickException):
+class CommandError(click.ClickException):
     """Ends the command with `error: <problem>` and, below, what to do."""
 
-    def __init__(self, problem: str, remedy: str = "", *, code: Exit = Exit.USAGE) -> None:
+    def __init__(self, problem: str, remedy: str = "", *, code: ExitCode = ExitCode.USAGE) -> None:
         super().__init__(problem)
         self.remedy = remedy
         self.code = code
@@ -28,21 +28,21 @@ class Stop(click.ClickException):
         return f"{self.message}\n  {self.remedy}" if self.remedy else self.message
 
 
-def say_error(text: str) -> None:
+def print_error(text: str) -> None:
     """To stderr, whose loss is no reason to fail: there is nobody left to tell. In CI as an annotation, too."""
     try:
-        if not annotated.get():
+        if not annotate_errors.get():
             click.echo(f"error: {text}", err=True)
             return
         log = LogStream(sys.stderr)
         log.write(f"error: {text}\n")
-        if this_system() is not System.GITLAB:
+        if detect_system() is not System.GITLAB:
             log.command(Annotation(level="error", title="faultlab", message=text).command())
     except OSError:
         return
 
 
-def say_bug(error: BaseException) -> None:
+def print_internal_error(error: BaseException) -> None:
     """A short message; the details go to a file that its finder can send."""
     details = "".join(traceback.format_exception(error))
     try:
@@ -52,4 +52,4 @@ def say_bug(error: BaseException) -> None:
         where = f"the details are in {Path(name)}"
     except OSError as unwritable:
         where = f"no file could be written for the details ({unwritable.strerror})"
-    say_error(f"this is a bug in faultlab: {type(error).__name__}: {error}\n  {where}; please report it")
+    print_error(f"this is a bug in faultlab: {type(error).__name__}: {error}\n  {where}; please report it")

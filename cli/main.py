@@ -14,11 +14,11 @@ from pathlib import Path
 import click
 
 from cli import commands
-from cli.errors import Stop, annotated, say_bug, say_error
-from cli.exits import Exit
-from cli.helping import help_in
+from cli.command_help import read_command_help
+from cli.errors import CommandError, annotate_errors, print_error, print_internal_error
+from cli.exit_codes import ExitCode
 
-UNWRITTEN = "what there is to say cannot be written: {}\n  make room, or let it go elsewhere"
+OUTPUT_FAILED = "what there is to say cannot be written: {}\n  make room, or let it go elsewhere"
 
 
 class Commands(click.Group):
@@ -39,11 +39,11 @@ class Commands(click.Group):
         names = self.list_commands(context)
         room = formatter.width - 6 - max(map(len, names))
         with formatter.section("Commands"):
-            formatter.write_dl([(name, self._named(context, name).get_short_help_str(room)) for name in names])
+            formatter.write_dl([(name, self._listed_command(context, name).get_short_help_str(room)) for name in names])
 
-    def _named(self, context: click.Context, name: str) -> click.Command:
+    def _listed_command(self, context: click.Context, name: str) -> click.Command:
         """Enough of the command to be listed."""
-        told = help_in(Path(*commands.__path__) / f"{name.replace('-', '_')}.py")
+        told = read_command_help(Path(*commands.__path__) / f"{name.replace('-', '_')}.py")
         return click.Command(name, help=told) if told else self.get_command(context, name) or click.Command(name)
 
 
@@ -66,17 +66,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal without ≠ shows a question mark, not a traceback
-    annotated.set("--ci" in (sys.argv[1:] if arguments is None else arguments))
+    annotate_errors.set("--ci" in (sys.argv[1:] if arguments is None else arguments))
     try:
         code = _run(arguments)
         sys.stdout.flush()
     except BrokenPipeError:
         _drop_stdout()
-        return Exit.BROKEN_PIPE
+        return ExitCode.BROKEN_PIPE
     except OSError as error:
         _drop_stdout()
-        say_error(UNWRITTEN.format(error.strerror))
-        return Exit.LAB
+        print_error(OUTPUT_FAILED.format(error.strerror))
+        return ExitCode.LAB_ERROR
     return code
 
 
@@ -92,56 +92,56 @@ def _run(arguments: Sequence[str] | None) -> int:
         code = faultlab.main(arguments, prog_name="faultlab", standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.format_message(), err=True)
-        return Exit.USAGE
+        return ExitCode.USAGE
     except click.UsageError as error:
         usage = f"\n  {error.ctx.get_usage()}\n  {error.ctx.command_path} --help explains" if error.ctx else ""
-        say_error(f"{error.format_message()}{usage}")
-        return Exit.USAGE
+        print_error(f"{error.format_message()}{usage}")
+        return ExitCode.USAGE
     except click.ClickException as error:
-        say_error(error.format_message())
-        return error.code if isinstance(error, Stop) else Exit.USAGE
+        print_error(error.format_message())
+        return error.code if isinstance(error, CommandError) else ExitCode.USAGE
     except (click.Abort, KeyboardInterrupt):
-        say_error("interrupted")
-        return Exit.INTERRUPTED
+        print_error("interrupted")
+        return ExitCode.INTERRUPTED
     except BrokenPipeError:
         raise
     except Exception as error:  # noqa: BLE001  (the last place that can turn a bug into a message)
-        known = _known(error)
+        known = _expected_error(error)
         if known is None:
-            say_bug(error)
-            return Exit.LAB
-        say_error(f"{known[0]}\n  {known[1]}" if known[1] else known[0])
+            print_internal_error(error)
+            return ExitCode.LAB_ERROR
+        print_error(f"{known[0]}\n  {known[1]}" if known[1] else known[0])
         return known[2]
-    return code if isinstance(code, int) else Exit.PASSED
+    return code if isinstance(code, int) else ExitCode.PASSED
 
 
-def _known(error: Exception) -> tuple[str, str, Exit] | None:
+def _expected_error(error: Exception) -> tuple[str, str, ExitCode] | None:
     """Problem, remedy and code of the errors that rooms raise for bad input or a machine that cannot do it."""
-    from harness.agreement.differences import DifferencesUnreadable
+    from harness.agreement.known_differences import DifferencesUnreadable
     from harness.environments.world import EnvironmentUnavailable
     from harness.realclients import RealClientMissing, UnknownRealClient
     from harness.records.folder import RecordsError, ResultsUnwritable
-    from harness.suite.collection import NotFound
+    from harness.suite.collection import ScenarioNotFound
     from harness.suite.resuming import CannotResume
 
     match error:
-        case FileNotFoundError() if _nowhere():
-            return "the folder that this was started in is gone", "go to one that is there: cd", Exit.USAGE
+        case FileNotFoundError() if _working_directory_is_gone():
+            return "the folder that this was started in is gone", "go to one that is there: cd", ExitCode.USAGE
         case OSError(errno=errno.ENOSPC | errno.EDQUOT, filename=None):
-            return UNWRITTEN.format(error.strerror), "", Exit.LAB
+            return OUTPUT_FAILED.format(error.strerror), "", ExitCode.LAB_ERROR
         case ResultsUnwritable():
-            return error.problem, error.remedy, Exit.LAB
-        case RecordsError() | NotFound() | CannotResume() | DifferencesUnreadable():
-            return error.problem, error.remedy, Exit.USAGE
+            return error.problem, error.remedy, ExitCode.LAB_ERROR
+        case RecordsError() | ScenarioNotFound() | CannotResume() | DifferencesUnreadable():
+            return error.problem, error.remedy, ExitCode.USAGE
         case UnknownRealClient():
-            return error.reason, error.remedy, Exit.USAGE
+            return error.reason, error.remedy, ExitCode.USAGE
         case EnvironmentUnavailable() | RealClientMissing():
-            return error.reason, error.remedy, Exit.LAB
+            return error.reason, error.remedy, ExitCode.LAB_ERROR
         case _:
             return None
 
 
-def _nowhere() -> bool:
+def _working_directory_is_gone() -> bool:
     try:
         Path.cwd()
     except FileNotFoundError:

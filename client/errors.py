@@ -16,7 +16,7 @@ class ClientError(Exception):
 E = TypeVar("E", bound=Exception)
 
 
-def as_value(error: E) -> E:
+def without_traceback(error: E) -> E:
     """An error that is kept, as Go keeps them: a value without the frames that it came through.
 
     They would hold it, and it them, until somebody searches for cyclic garbage.

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from enum import StrEnum
 
 
-class Kind(StrEnum):
+class TraceKind(StrEnum):
     """Kinds of events; each says which fields it carries."""
 
     WAIT_STARTED = "wait_started"
@@ -38,8 +38,8 @@ class Kind(StrEnum):
     """purpose (whose state), outcome (the new state): breaker open, retry level, broker deregistered."""
 
 
-Value = str | int | float | bool | None
-Sink = Callable[[int, str, dict[str, Value]], None]
+TraceValue = str | int | float | bool | None
+Sink = Callable[[int, str, dict[str, TraceValue]], None]
 """Takes at_ns, kind, fields."""
 
 
@@ -48,13 +48,13 @@ class Wait:
 
     __slots__ = ("_fields", "_tracer")
 
-    def __init__(self, tracer: "Tracer", fields: dict[str, Value]) -> None:
+    def __init__(self, tracer: "Tracer", fields: dict[str, TraceValue]) -> None:
         self._tracer = tracer
         self._fields = fields
 
     def end(self, outcome: str) -> None:
         """`elapsed`: the limit passed; `satisfied`: what was waited for came; `failed`: something else ended it."""
-        self._tracer.tell(Kind.WAIT_ENDED, {**self._fields, "outcome": outcome})
+        self._tracer.emit_fields(TraceKind.WAIT_ENDED, {**self._fields, "outcome": outcome})
 
 
 class Tracer:
@@ -64,21 +64,21 @@ class Tracer:
         self._clock = clock
         self._sink = sink
 
-    def emit(self, kind: Kind, **fields: Value) -> None:
+    def emit(self, kind: TraceKind, **fields: TraceValue) -> None:
         self._sink(round(self._clock() * 1e9), kind._value_, fields)
 
-    def tell(self, kind: Kind, fields: dict[str, Value]) -> None:
+    def emit_fields(self, kind: TraceKind, fields: dict[str, TraceValue]) -> None:
         """`emit` for fields that stand in a dict already, which goes to the sink."""
         self._sink(round(self._clock() * 1e9), kind._value_, fields)
 
-    def wait(self, waiting_on: str, limit_s: float, purpose: str, **fields: Value) -> Wait:
+    def wait(self, waiting_on: str, limit_s: float, purpose: str, **fields: TraceValue) -> Wait:
         """Start a wait on a setting; the caller ends it."""
         fields = {"waiting_on": waiting_on, "purpose": purpose, **fields}
-        self.tell(Kind.WAIT_STARTED, {**fields, "limit_s": limit_s})
+        self.emit_fields(TraceKind.WAIT_STARTED, {**fields, "limit_s": limit_s})
         return Wait(self, fields)
 
     @contextmanager
-    def sleeping(self, waiting_on: str, limit_s: float, purpose: str, **fields: Value) -> Iterator[None]:
+    def sleeping(self, waiting_on: str, limit_s: float, purpose: str, **fields: TraceValue) -> Iterator[None]:
         """A wait that nothing ends early: a back-off."""
         wait = self.wait(waiting_on, limit_s, purpose, **fields)
         outcome = "failed"

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from client.net.dialer import split_host_port
 from client.settings import SettingValue
 
-PROTOCOL = 1
+PROTOCOL_VERSION = 1
 
 _PLAIN = (float, int, str, bool)
 
@@ -16,7 +16,7 @@ class LaunchError(Exception):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Launch:
+class LaunchRecord:
     """`bootstrap` holds hosts and ports, `settings` values by full name, durations in seconds; `producer` is None for
     the client's usual one."""
 
@@ -28,15 +28,15 @@ class Launch:
     producer: str | None = None
 
 
-def launch_of(record: Mapping[str, object]) -> Launch:
+def parse_launch_record(record: Mapping[str, object]) -> LaunchRecord:
     """Raises LaunchError. Keys that the protocol does not know are left alone."""
-    protocol = record.get("protocol", PROTOCOL)
-    if protocol != PROTOCOL:
-        raise LaunchError(f"protocol is {protocol!r}, this subject speaks {PROTOCOL}")
+    protocol = record.get("protocol", PROTOCOL_VERSION)
+    if protocol != PROTOCOL_VERSION:
+        raise LaunchError(f"protocol is {protocol!r}, this subject speaks {PROTOCOL_VERSION}")
     seed = record.get("seed", 0)
     if not isinstance(seed, int) or isinstance(seed, bool):
         raise LaunchError(f"seed is {seed!r}, not an integer")
-    return Launch(
+    return LaunchRecord(
         client=_text(record, "client"),
         version=_text(record, "version"),
         bootstrap=_bootstrap(record.get("bootstrap")),

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from pydantic_core import to_json
 
-from client.serve import LOG, USAGE, Event, named, serve
+from client.serve import EXIT_USAGE, LOG, Event, event_to_dict, serve
 
 _LINE_LIMIT_BYTES = 16 << 20
 """A command is as long as the message that it carries."""
@@ -20,15 +20,15 @@ def main() -> int:
     text = os.environ.get("FAULTLAB_SUBJECT")
     if text is None:
         LOG.error("FAULTLAB_SUBJECT is not set: it holds the launch record, see docs/SUBJECT_PROTOCOL.md")
-        return USAGE
+        return EXIT_USAGE
     try:
         launch = json.loads(text)
     except ValueError as wrong:
         LOG.error("FAULTLAB_SUBJECT is no JSON: %s", wrong)
-        return USAGE
+        return EXIT_USAGE
     if not isinstance(launch, dict):
         LOG.error("FAULTLAB_SUBJECT is no JSON object")
-        return USAGE
+        return EXIT_USAGE
     try:
         return asyncio.run(serve_pipes(launch, 0, 1))
     except KeyboardInterrupt:
@@ -42,7 +42,7 @@ async def serve_pipes(launch: Mapping[str, object], stdin: int, stdout: int) -> 
     """
     loop = asyncio.get_running_loop()
     commands = asyncio.StreamReader(limit=_LINE_LIMIT_BYTES)
-    events = _Events()
+    events = _EventWriter()
     try:
         source, _ = await loop.connect_read_pipe(
             lambda: asyncio.StreamReaderProtocol(commands), os.fdopen(stdin, "rb", buffering=0)
@@ -50,7 +50,7 @@ async def serve_pipes(launch: Mapping[str, object], stdin: int, stdout: int) -> 
         sink, _ = await loop.connect_write_pipe(lambda: events, os.fdopen(stdout, "wb", buffering=0))
     except ValueError as wrong:
         LOG.error("stdin and stdout have to be pipes: %s", wrong)
-        return USAGE
+        return EXIT_USAGE
     events.transport = sink
     try:
         return await serve(launch, commands, events.write)
@@ -60,7 +60,7 @@ async def serve_pipes(launch: Mapping[str, object], stdin: int, stdout: int) -> 
         await events.lost
 
 
-class _Events(asyncio.BaseProtocol):
+class _EventWriter(asyncio.BaseProtocol):
     """`lost` is done when everything is out or nobody reads."""
 
     def __init__(self) -> None:
@@ -75,4 +75,4 @@ class _Events(asyncio.BaseProtocol):
         """Each as a line of JSON. Raises BrokenPipeError where nobody reads."""
         if self.lost.done() or self.transport is None or self.transport.is_closing():
             raise BrokenPipeError("the reader of our events is gone")
-        self.transport.write(b"".join([to_json(named(event)) + b"\n" for event in events]))
+        self.transport.write(b"".join([to_json(event_to_dict(event)) + b"\n" for event in events]))

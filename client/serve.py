@@ -14,33 +14,33 @@ from typing import Any
 
 from pydantic_core import from_json
 
-from client.errors import ClientError, SettingError, as_value
-from client.events import Tracer, Value
-from client.launch import Launch, LaunchError, launch_of
+from client.errors import ClientError, SettingError, without_traceback
+from client.events import Tracer, TraceValue
+from client.launch import LaunchError, LaunchRecord, parse_launch_record
 from client.net.resolver import TableResolver
 from client.profiles import check_release, profile
 from client.profiles.contract import Producer
-from client.surroundings import Surroundings
-from client.tasks import Tasks
+from client.runtime import ClientRuntime
+from client.tasks import BackgroundTasks
 
-USAGE = 4
-BROKEN = 70
+EXIT_USAGE = 4
+EXIT_INTERNAL_ERROR = 70
 """Exit codes: a launch record that cannot be followed; a mistake of this program."""
 
 LOG = logging.getLogger("faultlab.client")
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
-Traced = tuple[int, str, dict[str, Value]]
+TraceTuple = tuple[int, str, dict[str, TraceValue]]
 """at_ns, kind and fields of a trace event: nearly all that a subject says."""
 
-Event = dict[str, Any] | Traced
+Event = dict[str, Any] | TraceTuple
 """What a line says (docs/SUBJECT_PROTOCOL.md), by name or as Traced. Whoever is told it owns it."""
 
 Write = Callable[[list[Event]], None]
 Log = Callable[[str], None]
 
 
-def named(event: Event) -> dict[str, Any]:
+def event_to_dict(event: Event) -> dict[str, Any]:
     """What a line says by name: texts, numbers and None."""
     if isinstance(event, dict):
         return event
@@ -59,44 +59,44 @@ async def serve(launch: Mapping[str, object], lines: AsyncIterator[bytes], write
     nobody does. `log` is told what belongs on stderr.
     """
     try:
-        wanted = launch_of(launch)
+        wanted = parse_launch_record(launch)
         one = profile(wanted.client)
         check_release(one, wanted.version)
-        one.connect_as(wanted.producer)
+        one.producer_factory(wanted.producer)
     except (LaunchError, SettingError) as wrong:
         log(f"FAULTLAB_SUBJECT: {wrong}")
-        return USAGE
+        return EXIT_USAGE
     one.prepare()
     return await _Subject(wanted, write, log).run(lines)
 
 
-class _End:
+class _Exit:
     """How the subject ends: `code` is its exit code, once somebody has said it."""
 
     def __init__(self, log: Log) -> None:
         self.code: asyncio.Future[int] = asyncio.get_running_loop().create_future()
         self._log = log
 
-    def say(self, code: int) -> None:
+    def set_code(self, code: int) -> None:
         if not self.code.done():
             self.code.set_result(code)
 
-    def unheard(self, gone: OSError) -> None:
+    def output_failed(self, gone: OSError) -> None:
         if not self.code.done():
             self._log(f"nobody reads our events any more: {gone}")
-            self.say(1)
+            self.set_code(1)
 
-    def panicked(self, panic: BaseException) -> None:
+    def task_failed(self, panic: BaseException) -> None:
         self._log("".join(traceback.format_exception(panic)))
-        self.say(BROKEN)
+        self.set_code(EXIT_INTERNAL_ERROR)
 
 
 class _Outbox:
     """Events on their way out, in order. What is told at one moment goes out together, after all that happens then."""
 
-    def __init__(self, write: Write, broken: Callable[[OSError], None]) -> None:
+    def __init__(self, write: Write, on_write_error: Callable[[OSError], None]) -> None:
         self._write = write
-        self._broken = broken
+        self._on_write_error = on_write_error
         self._loop = asyncio.get_running_loop()
         self._events: list[Event] = []
 
@@ -105,7 +105,7 @@ class _Outbox:
             self._loop.call_at(self._loop.time(), self.flush)
         self._events.append(event)
 
-    def trace(self, at_ns: int, kind: str, fields: dict[str, Value]) -> None:
+    def trace(self, at_ns: int, kind: str, fields: dict[str, TraceValue]) -> None:
         """`put` for a Tracer."""
         if not self._events:
             self._loop.call_at(self._loop.time(), self.flush)
@@ -118,18 +118,18 @@ class _Outbox:
             try:
                 self._write(events)
             except OSError as gone:
-                self._broken(gone)
+                self._on_write_error(gone)
 
 
 class _Subject:
-    def __init__(self, launch: Launch, write: Write, log: Log) -> None:
+    def __init__(self, launch: LaunchRecord, write: Write, log: Log) -> None:
         self._launch = launch
         self._log = log
         self._loop = asyncio.get_running_loop()
-        self._end = _End(log)
-        self._outbox = _Outbox(write, self._end.unheard)
-        self._tasks = Tasks(self._end.panicked)
-        self._surroundings = Surroundings(
+        self._exit = _Exit(log)
+        self._outbox = _Outbox(write, self._exit.output_failed)
+        self._tasks = BackgroundTasks(self._exit.task_failed)
+        self._runtime = ClientRuntime(
             Random(launch.seed), TableResolver(), Tracer(self._loop.time, self._outbox.trace), tasks=self._tasks
         )
         self._producer: Producer | None = None
@@ -139,68 +139,68 @@ class _Subject:
 
     async def run(self, lines: AsyncIterator[bytes]) -> int:
         self._outbox.put({"ev": "ready", "clock_ns": self._now_ns()})
-        self._tasks.go(self._reading(lines), "subject/commands")
+        self._tasks.go(self._read_commands(lines), "subject/commands")
         try:
-            return await self._end.code
+            return await self._exit.code
         finally:
-            self._tasks.end()
+            self._tasks.cancel_all()
             self._outbox.flush()
 
-    async def _reading(self, lines: AsyncIterator[bytes]) -> None:
+    async def _read_commands(self, lines: AsyncIterator[bytes]) -> None:
         try:
             async for line in lines:
                 if line.strip():
-                    self._command(line)
+                    self._handle_command(line)
         except ValueError as wrong:
             self._log(f"commands cannot be read: {wrong}")
-            self._end.say(USAGE)
-        self._end.say(0)
+            self._exit.set_code(EXIT_USAGE)
+        self._exit.set_code(0)
 
     def _now_ns(self) -> int:
         return round(self._loop.time() * 1e9)
 
     # Commands.
 
-    def _command(self, line: bytes) -> None:
+    def _handle_command(self, line: bytes) -> None:
         try:
             command = from_json(line)
         except ValueError as wrong:
-            self._refuse(f"a command is a JSON object in a line: {wrong}")
+            self._reject(f"a command is a JSON object in a line: {wrong}")
             return
         if not isinstance(command, dict):
-            self._refuse(f"a command is a JSON object, not {_encode(command)[:80]}")
+            self._reject(f"a command is a JSON object, not {_encode(command)[:80]}")
             return
         name = command.get("id")
         if not isinstance(name, str) or not name:
-            self._refuse(f"a command's id is a text, not {_encode(name)[:80]}")
+            self._reject(f"a command's id is a text, not {_encode(name)[:80]}")
             return
         if name in self._used_ids:
-            self._refuse(f"the id {name} was used before")
+            self._reject(f"the id {name} was used before")
             return
         self._used_ids[name] = None
-        self._tasks.go(self._carry_out(name, command), f"subject/{name}")
+        self._tasks.go(self._execute(name, command), f"subject/{name}")
 
-    def _refuse(self, why: str) -> None:
+    def _reject(self, why: str) -> None:
         """A line that names no operation which could be answered."""
         self._outbox.put({"ev": "error", "id": None, "at_ns": self._now_ns(), "error": why, "class": "CommandError"})
 
-    async def _carry_out(self, name: str, command: Mapping[str, object]) -> None:
+    async def _execute(self, name: str, command: Mapping[str, object]) -> None:
         self._outbox.put({"ev": "started", "id": name, "at_ns": self._now_ns()})
-        answer: dict[str, Value] = {"ev": "ok", "id": name}
+        answer: dict[str, TraceValue] = {"ev": "ok", "id": name}
         try:
-            found = await self._operate(name, command)
+            found = await self._dispatch(name, command)
         except ClientError as failed:
             answer = {"ev": "error", "id": name, "error": failed.text, "class": failed.name}
-            as_value(failed)  # the producer may keep it
+            without_traceback(failed)  # the producer may keep it
         except (CommandError, SettingError) as wrong:
             answer = {"ev": "error", "id": name, "error": str(wrong), "class": type(wrong).__name__}
         else:
             answer |= found
         self._outbox.put({**answer, "at_ns": self._now_ns()})
         if command.get("op") == "close" and answer["ev"] == "ok":
-            self._end.say(0)
+            self._exit.set_code(0)
 
-    async def _operate(self, name: str, command: Mapping[str, object]) -> dict[str, Value]:
+    async def _dispatch(self, name: str, command: Mapping[str, object]) -> dict[str, TraceValue]:
         operation = command.get("op")
         if operation == "connect":
             await self._connect()
@@ -221,8 +221,8 @@ class _Subject:
         settings = one.settings.resolve(self._launch.settings, self._launch.version)
         self._connecting = True
         try:
-            connect = one.connect_as(self._launch.producer)
-            self._producer = await connect(self._surroundings, settings, self._launch.bootstrap)
+            connect = one.producer_factory(self._launch.producer)
+            self._producer = await connect(self._runtime, settings, self._launch.bootstrap)
         finally:
             self._connecting = False
 
@@ -234,7 +234,7 @@ class _Subject:
             await self._producer.close()
             self._producer = None
 
-    async def _send(self, name: str, command: Mapping[str, object]) -> dict[str, Value]:
+    async def _send(self, name: str, command: Mapping[str, object]) -> dict[str, TraceValue]:
         topic, value = command.get("topic"), command.get("value")
         key, partition = command.get("key"), command.get("partition")
         if not isinstance(topic, str):

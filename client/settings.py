@@ -10,7 +10,7 @@ from client.errors import ClientError, SettingError
 T = TypeVar("T")
 
 SettingValue = float | int | str | bool
-Kind = Literal["duration", "count", "choice", "text", "flag"]
+SettingKind = Literal["duration", "count", "choice", "text", "flag"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,7 +22,7 @@ class Setting:
     """
 
     name: str
-    kind: Kind
+    kind: SettingKind
     default: SettingValue
     about: str = ""
     choices: tuple[str, ...] = ()
@@ -47,7 +47,7 @@ class Settings(Mapping[str, SettingValue]):
     def __init__(self, values: Mapping[str, SettingValue], *, release: str = "") -> None:
         self.release = release
         self._values = dict(values)
-        self._made: dict[Callable[[Settings], Any], Any] = {}
+        self._derived: dict[Callable[[Settings], Any], Any] = {}
 
     def __getitem__(self, name: str) -> SettingValue:
         return self._values[name]
@@ -58,11 +58,11 @@ class Settings(Mapping[str, SettingValue]):
     def __len__(self) -> int:
         return len(self._values)
 
-    def once(self, make: "Callable[[Settings], T]") -> T:
+    def derive(self, make: "Callable[[Settings], T]") -> T:
         """What `make` makes of these settings; made once."""
-        if make not in self._made:
-            self._made[make] = make(self)
-        made: T = self._made[make]
+        if make not in self._derived:
+            self._derived[make] = make(self)
+        made: T = self._derived[make]
         return made
 
     def seconds(self, name: str) -> float:
@@ -79,7 +79,7 @@ class Settings(Mapping[str, SettingValue]):
         return bool(self._values[name])
 
 
-_RESOLVED_KEPT = 64
+_MAX_CACHED_RESOLVED = 64
 
 
 class SettingsTable:
@@ -90,24 +90,26 @@ class SettingsTable:
         self._rows: dict[str, list[Setting]] = {}
         for setting in settings:
             self._rows.setdefault(setting.name, []).append(setting)
-        self._of: dict[str, tuple[Setting, ...]] = {}
+        self._by_release: dict[str, tuple[Setting, ...]] = {}
         self._resolved: dict[object, Settings] = {}
 
-    def of(self, release: str) -> tuple[Setting, ...]:
+    def for_release(self, release: str) -> tuple[Setting, ...]:
         """The settings that this release has."""
-        if release not in self._of:
-            self._of[release] = tuple(row for rows in self._rows.values() for row in rows if _has(row, release))
-        return self._of[release]
+        if release not in self._by_release:
+            self._by_release[release] = tuple(
+                row for rows in self._rows.values() for row in rows if _available_in(row, release)
+            )
+        return self._by_release[release]
 
     def find(self, name: str, release: str) -> Setting:
         """The setting called `name`. Raises SettingError with the nearest name where the release has none."""
         rows = self._rows.get(name)
         if rows is None:
-            known = [setting.name for setting in self.of(release)]
+            known = [setting.name for setting in self.for_release(release)]
             near = get_close_matches(name, known, n=1)
             raise SettingError(name, f"{self.profile} has no setting {name}", near[0] if near else None)
         for row in rows:
-            if _has(row, release):
+            if _available_in(row, release):
                 return row
         has = ", ".join(version for row in rows for version in row.releases)
         raise SettingError(name, f"{self.profile} {release} has no setting {name} (only {has})")
@@ -131,12 +133,12 @@ class SettingsTable:
         if found is None:
             for name, value in given.items():
                 self.check(name, value, release)
-            if len(self._resolved) >= _RESOLVED_KEPT:
+            if len(self._resolved) >= _MAX_CACHED_RESOLVED:
                 self._resolved.clear()
-            found = Settings({s.name: given.get(s.name, s.default) for s in self.of(release)}, release=release)
+            found = Settings({s.name: given.get(s.name, s.default) for s in self.for_release(release)}, release=release)
             self._resolved[key] = found
         return found
 
 
-def _has(setting: Setting, release: str) -> bool:
+def _available_in(setting: Setting, release: str) -> bool:
     return not setting.releases or release in setting.releases

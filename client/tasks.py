@@ -9,7 +9,7 @@ def _raise(panic: BaseException) -> None:
     raise panic
 
 
-class Tasks:
+class BackgroundTasks:
     """Goroutines, threads, timers' work: whatever a client runs in the background.
 
     An exception that leaves a task is one that no code of the client expected; the subject is over then, as a process
@@ -31,7 +31,7 @@ class Tasks:
         if not task.cancelled() and (panic := task.exception()) is not None:
             self._on_panic(panic)
 
-    def end(self) -> None:
+    def cancel_all(self) -> None:
         """Cancel every task, in the order in which they were started."""
         for task in tuple(self._tasks):
             task.cancel()

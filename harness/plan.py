@@ -13,13 +13,13 @@ from harness.faults.base import FaultModel
 
 Unit = Literal["s", "count", "bool", "text"]
 
-DARK, REFUSED = 100, 200
+BLACKHOLED_BASE, REFUSED_BASE = 100, 200
 """Where the numbers of addresses begin that belong to no broker: 101, 102, ... are dark, 201, 202, ... refuse."""
 DriverName = Literal["bundled", "real", "exec"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Named:
+class ResolvedValue:
     """A setting or a matrix parameter: its full name, its text as written (`1s`), and its value.
 
     `value` is seconds for a duration (`unit == "s"`), else a number or None where it has no numeric value.
@@ -58,8 +58,8 @@ class ClientPlan:
     """Who is under test: a bundled profile (`profile`, `version`) or a program of the user's (`argv`).
 
     `real`: the library itself takes the place of the profile, whose settings and formulas hold for it. `bootstrap`
-    holds broker ids, which the world turns into their advertised addresses. Ids above `DARK` are addresses of no member
-    that answer nothing, ids above `REFUSED` such at which nobody listens.
+    holds broker ids, which the world turns into their advertised addresses. Ids above `BLACKHOLED_BASE` are addresses
+    of no member that answer nothing, ids above `REFUSED_BASE` such at which nobody listens.
     """
 
     name: str
@@ -73,12 +73,12 @@ class ClientPlan:
     @property
     def dark(self) -> tuple[int, ...]:
         """Addresses of the bootstrap list that answer nothing, in its order."""
-        return tuple(number for number in self.bootstrap if DARK < number <= REFUSED)
+        return tuple(number for number in self.bootstrap if BLACKHOLED_BASE < number <= REFUSED_BASE)
 
     @property
     def refused(self) -> tuple[int, ...]:
         """Addresses of the bootstrap list at which nobody listens, in its order."""
-        return tuple(number for number in self.bootstrap if number > REFUSED)
+        return tuple(number for number in self.bootstrap if number > REFUSED_BASE)
 
     @property
     def driver(self) -> DriverName:
@@ -88,7 +88,7 @@ class ClientPlan:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class When:
+class StartCondition:
     """When a step starts: as soon as the step before has ended, or `after_s` after that, or `after_s` after the
     moment at which the step called `alias` was confirmed (a fault) or ended (an operation)."""
 
@@ -97,7 +97,7 @@ class When:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Again:
+class RepeatUntil:
     """Call an operation anew until it ends as `until` says: `every_s` after the call before, or when that has ended."""
 
     every_s: float
@@ -105,10 +105,10 @@ class Again:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Do:
+class PlannedOperation:
     """An operation. `give_up_after_s` is the lab's patience: past it the operation is censored.
 
-    With `again` the patience is for all calls together; `nth_call` says what they are called.
+    With `again` the patience is for all calls together; `call_alias` says what they are called.
     """
 
     operation: str
@@ -117,42 +117,42 @@ class Do:
     expect: Literal["acknowledged", "ok", "failed"] | None = None
     give_up_after_s: float = 300.0
     background: bool = False
-    again: Again | None = None
-    when: When = When()
+    again: RepeatUntil | None = None
+    when: StartCondition = StartCondition()
     line: int = 0
 
 
-def nth_call(alias: str, number: int) -> str:
+def call_alias(alias: str, number: int) -> str:
     """What a step's call is called: the first as the step, `probe`, the next ones `probe#2`, `probe#3`."""
     return alias if number == 1 else f"{alias}#{number}"
 
 
-def step_of(alias: str) -> str:
+def step_alias(alias: str) -> str:
     """The step that a call belongs to: `probe` of `probe#3`."""
     return alias.partition("#")[0]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Inject:
+class PlannedFault:
     """A fault. Ends when every lever is confirmed; `for_s` heals it by itself, else a Heal or the run's end does."""
 
     fault: FaultModel
     alias: str
     for_s: float | None = None
-    when: When = When()
+    when: StartCondition = StartCondition()
     line: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Heal:
+class PlannedHealing:
     """Undo the fault called `alias`. Ends when the healing is confirmed."""
 
     alias: str
-    when: When = When()
+    when: StartCondition = StartCondition()
     line: int = 0
 
 
-Step = Do | Inject | Heal
+Step = PlannedOperation | PlannedFault | PlannedHealing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -220,9 +220,9 @@ class RunPlan:
     tags: tuple[str, ...]
     environment: str
     client: ClientPlan
-    settings: tuple[Named, ...]
+    settings: tuple[ResolvedValue, ...]
     given_settings: tuple[str, ...]
-    parameters: tuple[Named, ...]
+    parameters: tuple[ResolvedValue, ...]
     cluster: ClusterShape
     steps: tuple[Step, ...]
     expectations: tuple[Expectation, ...]

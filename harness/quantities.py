@@ -46,14 +46,14 @@ def duration_s(text: str) -> float:
         return 0.0
     parts = PART.findall(text)
     if not parts or "".join(number + unit for number, unit in parts) != text:
-        raise QuantityError(f"{shown(text)} is not a duration", _duration_hint(text))
+        raise QuantityError(f"{quote_value(text)} is not a duration", _duration_hint(text))
     scales = [NANOSECONDS[unit] for _, unit in parts]
     if any(later >= earlier for earlier, later in pairwise(scales)):
-        raise QuantityError(f"{shown(text)}: units of a duration fall from left to right", "write it as 1m30s")
+        raise QuantityError(f"{quote_value(text)}: units of a duration fall from left to right", "write it as 1m30s")
     exact = sum((Fraction(number) * scale for (number, _), scale in zip(parts, scales, strict=True)), Fraction(0))
     seconds = float(exact / NANOSECONDS["s"])
     if seconds > LONGEST_S:
-        raise QuantityError(f"{shown(text)} is longer than a year", "")
+        raise QuantityError(f"{quote_value(text)} is longer than a year", "")
     return seconds
 
 
@@ -80,10 +80,10 @@ def size_bytes(text: str) -> int:
     """Bytes of `512B`, `1KiB` or `2MB`. Raises QuantityError."""
     match = re.fullmatch(rf"({NUMBER})({'|'.join(BYTES)})", text)
     if match is None:
-        raise QuantityError(f"{shown(text)} is not a size", "write it as 512B, 1KiB or 2MB")
+        raise QuantityError(f"{quote_value(text)} is not a size", "write it as 512B, 1KiB or 2MB")
     exact = Fraction(match[1]) * BYTES[match[2]]
     if exact.denominator != 1 or exact > LARGEST_BYTES:
-        raise QuantityError(f"{shown(text)} is not a whole number of bytes below 1 PiB", "")
+        raise QuantityError(f"{quote_value(text)} is not a whole number of bytes below 1 PiB", "")
     return int(exact)
 
 
@@ -91,7 +91,7 @@ def rate_per_s(text: str) -> float:
     """Events a second of `200/s`, `30/m` or `1/h`. Raises QuantityError."""
     match = re.fullmatch(rf"({NUMBER})/(s|m|h)", text)
     if match is None:
-        raise QuantityError(f"{shown(text)} is not a rate", "write it as 200/s")
+        raise QuantityError(f"{quote_value(text)} is not a rate", "write it as 200/s")
     return float(Fraction(match[1]) * NANOSECONDS["s"] / NANOSECONDS[match[2]])
 
 
@@ -99,7 +99,7 @@ def percent(text: str) -> float:
     """The fraction that `1%` is: 0.01. Raises QuantityError."""
     match = re.fullmatch(rf"({NUMBER})%", text)
     if match is None:
-        raise QuantityError(f"{shown(text)} is not a percentage", "write it as 1%")
+        raise QuantityError(f"{quote_value(text)} is not a percentage", "write it as 1%")
     return float(Fraction(match[1]) / 100)
 
 
@@ -123,7 +123,7 @@ def tolerance(text: str) -> Tolerance:
     for part in (piece.strip() for piece in text.split("+")):
         is_percent = part.endswith("%")
         if is_percent in seen or not part:
-            raise QuantityError(f"{shown(text)} is not a tolerance", "write it as 1% + 50ms")
+            raise QuantityError(f"{quote_value(text)} is not a tolerance", "write it as 1% + 50ms")
         seen.add(is_percent)
         if is_percent:
             relative = percent(part)
@@ -158,7 +158,7 @@ def duration_text(value_s: float) -> str:
     return f"{text}{whole}{'.' + decimals if decimals else ''}{unit}"
 
 
-def shown(value: object, limit: int = 60) -> str:
+def quote_value(value: object, limit: int = 60) -> str:
     """A value of the user's as an error message may show it: printable, and cut where it is long."""
     text = "".join(
         c if c.isprintable() else "?" for c in (value if isinstance(value, str) else str(value))[: limit + 1]
@@ -174,7 +174,9 @@ def _field(parse: Callable[[str], Parsed]) -> Callable[[object], Parsed]:
 
     def validate(value: object) -> Parsed:
         if isinstance(value, bool) or not isinstance(value, str | int | float):
-            text = "a list" if isinstance(value, list) else "a mapping" if isinstance(value, dict) else shown(value)
+            text = (
+                "a list" if isinstance(value, list) else "a mapping" if isinstance(value, dict) else quote_value(value)
+            )
             raise PydanticCustomError("quantity", "{text}", {"text": f"{text} is not a quantity", "hint": ""})
         try:
             return parse(str(value))
@@ -185,7 +187,7 @@ def _field(parse: Callable[[str], Parsed]) -> Callable[[object], Parsed]:
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class QuantityUnit:
     """Marks a model's field as a quantity, so that formulas know its unit."""
 
     unit: Literal["s", "count"]
@@ -194,12 +196,12 @@ class Measured:
 Seconds = Annotated[
     float,
     BeforeValidator(_field(duration_s)),
-    Measured("s"),
+    QuantityUnit("s"),
     WithJsonSchema({"type": "string", "pattern": DURATION_PATTERN, "examples": ["250ms", "1s", "1m30s"]}),
 ]
 """A field written as a duration, held in seconds."""
 
-Within = Annotated[
+ToleranceField = Annotated[
     Tolerance,
     BeforeValidator(_field(tolerance)),
     WithJsonSchema({"type": ["string", "number"], "examples": ["1% + 50ms", "50ms", 0.08]}),

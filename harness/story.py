@@ -20,7 +20,7 @@ class Outcome(StrEnum):
     """It had not ended when the lab's patience or the run was over: its time is a lower bound."""
 
 
-class Told(StrEnum):
+class EventKind(StrEnum):
     """Kinds of happenings beside those of a client's trace (`client.events.Kind`); `operation` holds a step's name."""
 
     OPERATION_STARTED = "operation_started"
@@ -53,7 +53,7 @@ class Told(StrEnum):
     """operation, text."""
 
 
-class Written(StrEnum):
+class WriteStatus(StrEnum):
     """Whether a message stands in the log, once nothing can be written any more. Failed and written: a zombie."""
 
     WRITTEN = "written"
@@ -62,7 +62,7 @@ class Written(StrEnum):
     """Nobody asked for the log, or the world had not settled when it was read."""
 
 
-class Happening(NamedTuple):
+class Event(NamedTuple):
     """One stamped event of a source (`subject`, `conductor`, `broker-1`). `source_seq` counts within the source.
 
     `fields` has only keys that `harness.records.event.EventRecord` knows.
@@ -93,7 +93,7 @@ class OperationStory:
     stamped: Literal["subject", "harness"] = "subject"
     partition: int | None = None
     offset: int | None = None
-    written: Written | None = None
+    written: WriteStatus | None = None
     """Whether its message stands in the log; None for what is no send."""
     asked_ns: int | None = None
     unmet: str | None = None
@@ -122,7 +122,7 @@ class FaultStory:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Settled:
+class SettleResult:
     """How the waiting for a world to settle ended: after `seconds`; `complete` where nothing was under way any more."""
 
     seconds: float
@@ -130,7 +130,7 @@ class Settled:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Logged:
+class StoredRecord:
     """One record of a partition's log, as its brokers keep it."""
 
     offset: int
@@ -139,7 +139,7 @@ class Logged:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Copy:
+class MessageCopy:
     """One record of the log, with the operation whose message it is: a second copy is a duplicate."""
 
     operation: str
@@ -155,8 +155,8 @@ class Integrity:
     `strangers` counts records that no operation of the run sent.
     """
 
-    settled: Settled
-    copies: tuple[Copy, ...]
+    settled: SettleResult
+    copies: tuple[MessageCopy, ...]
     strangers: int = 0
 
 
@@ -202,7 +202,7 @@ class Story:
     ended_ns: int
     operations: tuple[OperationStory, ...]
     faults: tuple[FaultStory, ...]
-    happenings: tuple[Happening, ...]
+    events: tuple[Event, ...]
     noise: Noise
     kernel: Kernel
     error: LabError | None = None

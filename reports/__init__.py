@@ -45,8 +45,8 @@ def build(
     missing = [name for name in NEEDED if find_spec(name) is None]
     if missing:
         raise ReportsNotInstalled(missing)
-    from reports.report import Asked, write_report
+    from reports.report import ReportRequest, write_report
 
     names = [str(folder) for folder in folders]
-    asked = Asked(folders=names, out=out, on=on, archive=archive, settings=settings or {})
-    return write_report(asked, progress=progress)
+    request = ReportRequest(folders=names, out=out, on=on, archive=archive, settings=settings or {})
+    return write_report(request, progress=progress)

@@ -10,18 +10,18 @@ from py4j.protocol import Py4JError  # type: ignore[import-untyped]
 from pyspark import SparkConf, SparkContext
 from pyspark.sql import SparkSession
 
-from reports.jvm.members import remember_members
+from reports.jvm.member_cache import cache_members
 from reports.jvm.process import JavaProcess
 
 
-class Ending(Enum):
+class ShutdownMode(Enum):
     """How Java ends: by itself, which takes it a second, or killed."""
 
-    IN_ORDER = "in order"
-    AT_ONCE = "at once"
+    GRACEFUL = "in order"
+    IMMEDIATE = "at once"
 
 
-def connected(java: JavaProcess, settings: Mapping[str, str]) -> SparkSession:
+def open_session(java: JavaProcess, settings: Mapping[str, str]) -> SparkSession:
     """A session in that Java. Raises what PySpark raises."""
     os.environ.update(PYSPARK_GATEWAY_PORT=str(java.port), PYSPARK_GATEWAY_SECRET=java.secret)
     with warnings.catch_warnings():
@@ -30,16 +30,16 @@ def connected(java: JavaProcess, settings: Mapping[str, str]) -> SparkSession:
     # Java ends with the report: what Python forgets need not be told to it, object by object.
     assert context._gateway is not None
     context._gateway._gateway_client.gateway_property.enable_memory_management = False
-    remember_members(context._jvm)
+    cache_members(context._jvm)
     return SparkSession(context)
 
 
-def stop(java: JavaProcess, spark: SparkSession, *, ending: Ending) -> None:
+def stop(java: JavaProcess, spark: SparkSession, *, mode: ShutdownMode) -> None:
     """End Spark and its Java, and wait for it: nothing outlives the report."""
     context = spark.sparkContext
     gateway = context._gateway
     try:
-        if ending is Ending.AT_ONCE:
+        if mode is ShutdownMode.IMMEDIATE:
             context._accumulatorServer.handle_error = lambda *_: None  # type: ignore[method-assign]  # loses its Java
             java.kill()
         # A Java that died has nothing left to stop.

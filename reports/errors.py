@@ -5,13 +5,13 @@ import sys
 from collections.abc import Sequence
 
 
-def extra() -> str:
+def install_command() -> str:
     """The command that installs what reports need. Of this very Python: there faultlab is installed already, so that no
     index is asked for a package of that name."""
     return f"{shlex.quote(sys.executable)} -m pip install 'faultlab[report]'"
 
 
-def preparation() -> str:
+def prepare_command() -> str:
     """The command that prepares Java. -I: a package `reports` where the user stands is not imported."""
     return f"{shlex.quote(sys.executable)} -I -m reports.jvm"
 
@@ -33,7 +33,7 @@ class NoSuchFolder(NothingToReport):
     """A folder was named that is not there."""
 
 
-class ArchiveInTheWay(ReportError):
+class ArchiveNotWritable(ReportError):
     """There is something at the archive's place already, or nothing can be written there."""
 
 
@@ -43,7 +43,7 @@ class ReportsNotInstalled(ReportError):
     def __init__(self, missing: Sequence[str]) -> None:
         super().__init__(
             f"reports need {', '.join(missing)}, which {'is' if len(missing) == 1 else 'are'} not installed",
-            f"install the extra: {extra()}",
+            f"install the extra: {install_command()}",
         )
 
 

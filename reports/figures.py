@@ -5,13 +5,13 @@ from datetime import datetime
 from typing import Any
 
 MINUS = "\u2212"
-NOTHING = "\u2013"
+NO_VALUE = "\u2013"
 
 
 def amount(value: float | None, unit: str) -> str:
     """`8.856 s`, `4`, `16.7 %` of a share; a dash where there is no value."""
     if value is None:
-        return NOTHING
+        return NO_VALUE
     if unit == "share":
         return f"{signed(100 * value, '.1f')} %"
     return f"{signed(value, '.3f')} s" if unit == "s" else signed(value, "g")
@@ -48,7 +48,7 @@ def difference(value: float, unit: str) -> str:
 def predicted(row: Mapping[str, Any]) -> str:
     """The bound with its sign where it is not equality."""
     sign = {"at_most": "\u2264 ", "at_least": "\u2265 "}.get(row.get("kind") or "", "")
-    return sign + amount(row["predicted"], row["unit"]) if row["predicted"] is not None else NOTHING
+    return sign + amount(row["predicted"], row["unit"]) if row["predicted"] is not None else NO_VALUE
 
 
 def tolerance(row: Mapping[str, Any]) -> str:

@@ -7,21 +7,21 @@ from typing import Any
 from reports.figures import many
 from reports.ingest.folders import Folder
 
-MOST_NAMED = 3
+MAX_NAMED = 3
 
 
 def remarks_on(folders: Sequence[Folder], rows: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
     """Sentences; `rows` are those of the table of folders."""
     of_manifests = [remark for folder in folders for remark in folder.remarks]
-    return (*of_manifests, *(remark for row in rows for remark in of_folder(row)), *counted_once(rows))
+    return (*of_manifests, *(remark for row in rows for remark in folder_remarks(row)), *duplicate_run_remarks(rows))
 
 
-def counted_once(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+def duplicate_run_remarks(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """Which runs were left out because a later folder has them too, and why; `rows` as above."""
     told = [f"{row['runs'] - row['counted']} of {row['folder']}" for row in rows if row["counted"] < row["runs"]]
     left_out = sum(row["runs"] - row["counted"] for row in rows)
     if left_out:
-        named = f" ({', '.join(told[:MOST_NAMED])}{', ...' if len(told) > MOST_NAMED else ''})"
+        named = f" ({', '.join(told[:MAX_NAMED])}{', ...' if len(told) > MAX_NAMED else ''})"
         verb = "is" if left_out == 1 else "are"
         yield (
             f"{many(left_out, 'run')}{named} {verb} in a later folder too: the same scenario, settings and seed make"
@@ -29,7 +29,7 @@ def counted_once(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         )
 
 
-def of_folder(row: Mapping[str, Any]) -> Iterator[str]:
+def folder_remarks(row: Mapping[str, Any]) -> Iterator[str]:
     ended, planned = row["runs"], row["planned"]
     so_far = f"{ended} of {many(planned, 'run')}" if planned else many(ended, "run")
     if row["is_written"]:

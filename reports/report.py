@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from time import perf_counter
 
-from reports.errors import ArchiveInTheWay, NothingToReport
+from reports.errors import ArchiveNotWritable, NothingToReport
 from reports.ingest.filesystems import HadoopFiles, LocalFiles, is_uri
-from reports.ingest.folders import find
-from reports.jvm.archive import archive_for
+from reports.ingest.folders import find_folders
+from reports.jvm.class_archive import class_archive_for
 from reports.jvm.runtime import find_java
 from reports.result import ReportResult
 from reports.session import size_for, spark_session
@@ -25,7 +25,7 @@ Progress = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class ReportRequest:
     """What a report is to be made of, and how. `on`: the master of a cluster; `archive`: where to keep the records as
     Parquet files; `settings`: more settings for Spark."""
 
@@ -45,19 +45,19 @@ class Asked:
         return self.out or Path(self.folders[0])
 
 
-def check_place(archive: str) -> None:
+def check_archive_target(archive: str) -> None:
     """An archive needs a place of its own: what is in a folder already would be taken for part of it.
 
-    Raises ArchiveInTheWay. Nothing is known of places behind a URI before Java runs.
+    Raises ArchiveNotWritable. Nothing is known of places behind a URI before Java runs.
     """
     place = Path(archive)
     if not is_uri(archive) and os.path.lexists(place) and not (place.is_dir() and not any(place.iterdir())):
         there = "a folder with something in it" if place.is_dir() else "a file"
-        raise ArchiveInTheWay(f"cannot write an archive to {archive}: there is {there}", "name a new folder")
+        raise ArchiveNotWritable(f"cannot write an archive to {archive}: there is {there}", "name a new folder")
 
 
 @contextmanager
-def without_garbage_search() -> Iterator[None]:
+def garbage_collection_disabled() -> Iterator[None]:
     """A report makes rows by the hundred thousand and next to no cyclic garbage: to look for it takes 0.2 s."""
     before = gc.isenabled()
     gc.disable()
@@ -68,23 +68,23 @@ def without_garbage_search() -> Iterator[None]:
             gc.enable()
 
 
-@without_garbage_search()
-def write_report(asked: Asked, *, progress: Progress) -> ReportResult:
+@garbage_collection_disabled()
+def write_report(request: ReportRequest, *, progress: Progress) -> ReportResult:
     """See `reports.build`."""
     began_s = perf_counter()
-    if not asked.folders:
+    if not request.folders:
         raise NothingToReport("no results folder was named", "name a folder that `faultlab run` wrote")
-    if asked.archive is not None:
-        check_place(asked.archive)
-    found = {text: find([text], LocalFiles()) for text in asked.folders if not is_uri(text)}
-    target = asked.target if asked.out or is_uri(asked.folders[0]) else Path(found[asked.folders[0]][0].name)
+    if request.archive is not None:
+        check_archive_target(request.archive)
+    found = {text: find_folders([text], LocalFiles()) for text in request.folders if not is_uri(text)}
+    target = request.target if request.out or is_uri(request.folders[0]) else Path(found[request.folders[0]][0].name)
     here = [folder for own in found.values() for folder in own]
-    size = size_for(here, asked.folders, on=asked.on)
-    size_bytes = sum(folder.size_bytes for folder in here) if len(found) == len(set(asked.folders)) else None
+    size = size_for(here, request.folders, on=request.on)
+    size_bytes = sum(folder.size_bytes for folder in here) if len(found) == len(set(request.folders)) else None
     java = find_java()
-    archive = archive_for(java)
+    archive = class_archive_for(java)
     without = f", {archive.lacking}" if archive.lacking else ""
-    progress(f"starting Spark on {java}{f' for {asked.on}' if asked.on else ''}{without}")
+    progress(f"starting Spark on {java}{f' for {request.on}' if request.on else ''}{without}")
     work = target / "report" / ".work"
     try:
         with spark_session(
@@ -92,23 +92,29 @@ def write_report(asked: Asked, *, progress: Progress) -> ReportResult:
             work,
             size=size,
             size_bytes=size_bytes,
-            on=asked.on,
-            settings=asked.settings,
-            meanwhile=get_ready,
+            on=request.on,
+            settings=request.settings,
+            during_startup=preload,
         ) as spark:
-            from reports.making import report_of
+            from reports.pipeline import build_report
 
-            found.update({text: find([text], HadoopFiles(spark)) for text in asked.folders if is_uri(text)})
-            folders = {folder.name: folder for text in asked.folders for folder in found[text]}
-            return report_of(
-                spark, [*folders.values()], size, out=target, archive=asked.archive, progress=progress, began_s=began_s
+            found.update({text: find_folders([text], HadoopFiles(spark)) for text in request.folders if is_uri(text)})
+            folders = {folder.name: folder for text in request.folders for folder in found[text]}
+            return build_report(
+                spark,
+                [*folders.values()],
+                size,
+                out=target,
+                archive=request.archive,
+                progress=progress,
+                began_s=began_s,
             )
     finally:
         shutil.rmtree(work, ignore_errors=True)
 
 
-def get_ready() -> None:
+def preload() -> None:
     """Import what makes the report, and compile its templates."""
-    from reports.making import compile_templates
+    from reports.pipeline import compile_templates
 
     compile_templates()

@@ -18,13 +18,13 @@ from typing import IO, TYPE_CHECKING
 
 from py4j.protocol import Py4JError  # type: ignore[import-untyped]
 
-from reports.errors import JavaFailed, preparation
+from reports.errors import JavaFailed, prepare_command
 from reports.ingest.filesystems import is_uri
 from reports.ingest.folders import Folder
 from reports.ingest.size import Size
-from reports.jvm.archive import Archive, spark_home
+from reports.jvm.class_archive import ClassArchive, spark_home
 from reports.jvm.flags import flags_for
-from reports.jvm.process import JavaProcess, NotStarted, start_java
+from reports.jvm.process import JavaNotStarted, JavaProcess, start_java
 from reports.jvm.shim import home_for_spark
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ SETTINGS = {
     # Above so many groups (128 by default) Spark sorts instead, which is slower for a few thousand.
     "spark.sql.objectHashAggregate.sortBased.fallbackThreshold": "10000",
 }
-TROUBLE = re.compile(r"error|exception|cannot|could not|too (small|large)|invalid|unrecogni[sz]ed", re.IGNORECASE)
+ERROR_LINE = re.compile(r"error|exception|cannot|could not|too (small|large)|invalid|unrecogni[sz]ed", re.IGNORECASE)
 LARGE_BYTES = 48 * 2**20
 """Records above this size are worth a Spark that takes longer to start and then works faster."""
 SMALL_SETTINGS = {
@@ -67,10 +67,10 @@ LARGE_SETTINGS = {
 }
 CLUSTER_SETTINGS = {"spark.sql.adaptive.enabled": "true", "spark.sql.shuffle.partitions": "64"}
 PARTITION_BYTES = 256 * 2**20
-"""So much in lines is grouped at a time: on either core, within MOST_MEMORY_BYTES."""
-MOST_MEMORY_BYTES = 4 * 2**30
+"""So much in lines is grouped at a time: on either core, within MAX_MEMORY_BYTES."""
+MAX_MEMORY_BYTES = 4 * 2**30
 MASTER = re.compile(r"spark://([^:,/]+):(\d+)$")
-REACH_TIMEOUT_S = 5.0
+CONNECT_TIMEOUT_S = 5.0
 
 
 def size_for(folders: Sequence[Folder], names: Sequence[str], *, on: str | None) -> Size:
@@ -81,29 +81,30 @@ def size_for(folders: Sequence[Folder], names: Sequence[str], *, on: str | None)
 
 @contextlib.contextmanager
 def spark_session(
-    archive: Archive,
+    archive: ClassArchive,
     work: Path,
     *,
     size: Size = Size.SMALL,
     size_bytes: int | None = None,
     on: str | None = None,
     settings: Mapping[str, str] | None = None,
-    make_archive: Path | None = None,
-    meanwhile: Callable[[], None] | None = None,
+    archive_output: Path | None = None,
+    during_startup: Callable[[], None] | None = None,
 ) -> Iterator["SparkSession"]:
     """A session for the length of a `with` block, fit for records of a size; `work` takes its temporary files.
 
     `size_bytes` is how much of them there is, where that is known. `on` is the master of a cluster, `spark://host:port`;
     `settings` are added to ours, or stand in their place. A session that the process already has is lent, not stopped.
-    `make_archive` makes Java write its class archive to that file when it ends. `meanwhile` is done while Java starts.
+    `archive_output` makes Java write its class archive to that file when it ends. `during_startup` is done while Java
+    starts.
 
     Raises JavaFailed with Java's own words where Spark does not start, or fails at its work.
     """
-    active = session_there()
+    active = active_session()
     if active is not None:
         yield active
         return
-    address = LOOPBACK if on is None else address_towards(on)
+    address = LOOPBACK if on is None else local_address_for(on)
     work.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryFile("w+b") as log, without_py4j_log():
         fit = SMALL_SETTINGS if size is Size.SMALL else large_settings(size_bytes)
@@ -113,29 +114,33 @@ def spark_session(
             **({} if on is None else {**CLUSTER_SETTINGS, "spark.master": on}),
             "spark.driver.host": address,
             "spark.driver.bindAddress": address,
-            **places(work),
-            **java_options(archive, make_archive, size, work),
+            **directory_settings(work),
+            **java_options(archive, archive_output, size, work),
             **(settings or {}),
         }
-        java, spark = start(archive, every, work, log, address, meanwhile)
+        java, spark = start(archive, every, work, log, address, during_startup)
         try:
             yield spark
         except (Py4JError, ConnectionError) as error:
             raise JavaFailed(
-                f"Spark failed on {archive.java}: {last_words(log) or first_line(error)}",
+                f"Spark failed on {archive.java}: {error_lines(log) or first_line(error)}",
                 "if it ran out of memory or disk, make room and try again; else try another Java (JAVA_HOME)",
             ) from error
         except KeyboardInterrupt:
             java.kill()
             raise
         finally:
-            from reports.connection import Ending, stop
+            from reports.connection import ShutdownMode, stop
 
             # On this machine Java has nothing to hand over: it would only tidy up what is removed with its folder.
-            stop(java, spark, ending=Ending.AT_ONCE if not (on or settings or make_archive) else Ending.IN_ORDER)
+            stop(
+                java,
+                spark,
+                mode=ShutdownMode.IMMEDIATE if not (on or settings or archive_output) else ShutdownMode.GRACEFUL,
+            )
 
 
-def session_there() -> "SparkSession | None":
+def active_session() -> "SparkSession | None":
     """The one that this process has already. There is none where nobody has imported PySpark, which takes its time."""
     if "pyspark.sql" not in sys.modules:
         return None
@@ -144,13 +149,13 @@ def session_there() -> "SparkSession | None":
     return SparkSession.getActiveSession()
 
 
-def address_towards(master: str) -> str:
+def local_address_for(master: str) -> str:
     """This machine's address as the cluster sees it. Raises JavaFailed where there is no master."""
     found = MASTER.match(master)
     if found is None:
         raise JavaFailed(f"{master} is no master of a Spark cluster", "name one as spark://host:port")
     try:
-        with socket.create_connection((found[1], int(found[2])), timeout=REACH_TIMEOUT_S) as connection:
+        with socket.create_connection((found[1], int(found[2])), timeout=CONNECT_TIMEOUT_S) as connection:
             return str(connection.getsockname()[0])
     except OSError as error:
         raise JavaFailed(
@@ -172,29 +177,29 @@ def large_settings(size_bytes: int | None) -> Mapping[str, str]:
 def driver_memory() -> str:
     """Half of this machine's memory, up to 4 GiB: records are kept in it between the tables."""
     there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    return f"{min(MOST_MEMORY_BYTES, max(there // 2, 2**30)) // 2**20}m"
+    return f"{min(MAX_MEMORY_BYTES, max(there // 2, 2**30)) // 2**20}m"
 
 
 def start(
-    archive: Archive,
+    archive: ClassArchive,
     settings: Mapping[str, str],
     work: Path,
     log: IO[bytes],
     address: str,
-    meanwhile: Callable[[], None] | None,
+    during_startup: Callable[[], None] | None,
 ) -> tuple[JavaProcess, "SparkSession"]:
     on_interrupt = signal.getsignal(signal.SIGINT)
     java = None
     try:
-        with surroundings(archive, work, address):
-            java = start_java(spark_home(), settings, os.environ, log, meanwhile=meanwhile)
-            from reports.connection import connected
+        with spark_environment(archive, work, address):
+            java = start_java(spark_home(), settings, os.environ, log, during_startup=during_startup)
+            from reports.connection import open_session
 
-            return java, connected(java, settings)
-    except (NotStarted, Py4JError, ConnectionError) as error:
+            return java, open_session(java, settings)
+    except (JavaNotStarted, Py4JError, ConnectionError) as error:
         raise JavaFailed(
-            f"{archive.java} ({archive.java.home}) did not start Spark: {last_words(log) or error}",
-            f"run `{preparation()}` to prepare it anew, or set JAVA_HOME to another Java",
+            f"{archive.java} ({archive.java.home}) did not start Spark: {error_lines(log) or error}",
+            f"run `{prepare_command()}` to prepare it anew, or set JAVA_HOME to another Java",
         ) from error
     except BaseException:
         if java is not None:
@@ -206,14 +211,14 @@ def start(
                 signal.signal(signal.SIGINT, on_interrupt)
 
 
-def places(work: Path) -> Mapping[str, str]:
+def directory_settings(work: Path) -> Mapping[str, str]:
     return {"spark.local.dir": str(work), "spark.sql.warehouse.dir": str(work / "warehouse")}
 
 
-def java_options(archive: Archive, make_archive: Path | None, size: Size, work: Path) -> Mapping[str, str]:
+def java_options(archive: ClassArchive, archive_output: Path | None, size: Size, work: Path) -> Mapping[str, str]:
     flags = [*flags_for(size, work)]
-    if make_archive is not None:
-        flags.append(archive.make_flag(make_archive))
+    if archive_output is not None:
+        flags.append(archive.make_flag(archive_output))
     else:
         flags += archive.use_flags
     return {"spark.driver.extraJavaOptions": " ".join(quoted(flag) for flag in flags)}
@@ -225,7 +230,7 @@ def quoted(flag: str) -> str:
 
 
 @contextlib.contextmanager
-def surroundings(archive: Archive, work: Path, address: str) -> Iterator[None]:
+def spark_environment(archive: ClassArchive, work: Path, address: str) -> Iterator[None]:
     """The environment that Spark's start scripts see: ours instead of the user's, and put back afterwards."""
     before = dict(os.environ)
     temporary_before = tempfile.tempdir
@@ -242,7 +247,7 @@ def surroundings(archive: Archive, work: Path, address: str) -> Iterator[None]:
         tempfile.tempdir = temporary_before
 
 
-def variables(archive: Archive, address: str) -> Mapping[str, str]:
+def variables(archive: ClassArchive, address: str) -> Mapping[str, str]:
     home = spark_home()
     return {
         "JAVA_HOME": str(home_for_spark(archive.java, archive.folder)),
@@ -274,11 +279,11 @@ def without_py4j_log() -> Iterator[None]:
         root.removeFilter(not_py4j)
 
 
-def last_words(log: IO[bytes]) -> str:
+def error_lines(log: IO[bytes]) -> str:
     """What Java said of its end; nothing where it only said that it was at work."""
     log.seek(0)
     lines = [line.strip() for line in log.read().decode("utf-8", "replace").splitlines()]
-    return " / ".join([line for line in lines if TROUBLE.search(line) and "log level" not in line][-3:])[:500]
+    return " / ".join([line for line in lines if ERROR_LINE.search(line) and "log level" not in line][-3:])[:500]
 
 
 def first_line(error: Exception) -> str:

@@ -14,20 +14,30 @@ from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 
 from harness.faults import FAULTS
-from harness.plan import ClientPlan, ClusterShape, Do, Expectation, Inject, Named, RunPlan, Statistic, Topic
+from harness.plan import (
+    ClientPlan,
+    ClusterShape,
+    Expectation,
+    PlannedFault,
+    PlannedOperation,
+    ResolvedValue,
+    RunPlan,
+    Statistic,
+    Topic,
+)
 from harness.story import (
-    Copy,
+    Event,
+    EventKind,
     FaultStory,
-    Happening,
     Integrity,
     Kernel,
     LabError,
+    MessageCopy,
     Noise,
     OperationStory,
     Outcome,
-    Settled,
+    SettleResult,
     Story,
-    Told,
 )
 
 # Tests share the machine: how fast examples are made is no finding.
@@ -82,11 +92,11 @@ SETTINGS = {"Net.DialTimeout": 1.0, "Net.ReadTimeout": 2.0, "Net.WriteTimeout": 
 
 
 @dataclass
-class Tale:
+class StoryBuilder:
     """Everything a test may want to change; `story()` and `plan()` make the frozen things of it. Times in seconds."""
 
     expectations: list[Expectation] = field(default_factory=list)
-    happenings: list[Happening] = field(default_factory=list)
+    events: list[Event] = field(default_factory=list)
     operations: list[OperationStory] = field(default_factory=list)
     steps: list[Any] = field(default_factory=list)
     faults: list[FaultStory] = field(default_factory=list)
@@ -96,26 +106,26 @@ class Tale:
     integrity: Integrity | None = None
     statistics: list[Statistic] = field(default_factory=list)
 
-    def tell(self, at_s: float, kind: str, **fields: Any) -> None:
+    def add_event(self, at_s: float, kind: str, **fields: Any) -> None:
         """The subject tells something; order of telling is order of `source_seq`."""
-        number = len(self.happenings)
+        number = len(self.events)
         at_ns = round(at_s * 1e9)
-        self.happenings.append(Happening(at_ns=at_ns, source="subject", source_seq=number, kind=kind, fields=fields))
+        self.events.append(Event(at_ns=at_ns, source="subject", source_seq=number, kind=kind, fields=fields))
 
     def wait(self, began_s: float, ended_s: float, setting: str, outcome: str = "elapsed", **fields: Any) -> None:
-        self.tell(began_s, "wait_started", waiting_on=setting, **fields)
-        self.tell(ended_s, "wait_ended", waiting_on=setting, outcome=outcome, **fields)
+        self.add_event(began_s, "wait_started", waiting_on=setting, **fields)
+        self.add_event(ended_s, "wait_ended", waiting_on=setting, outcome=outcome, **fields)
 
     def begin(self, at_s: float, alias: str = "probe", operation: str = "send") -> None:
-        self.steps.append(Do(operation=operation, alias=alias))
-        self.tell(at_s, Told.OPERATION_STARTED, operation=alias, purpose=operation)
+        self.steps.append(PlannedOperation(operation=operation, alias=alias))
+        self.add_event(at_s, EventKind.OPERATION_STARTED, operation=alias, purpose=operation)
 
     def end(self, began_s: float, ended_s: float, outcome: str, alias: str = "probe", **fields: Any) -> None:
         operation = next(
             step.operation for step in self.steps if getattr(step, "operation", None) and step.alias == alias
         )
         if outcome != "censored":
-            self.tell(ended_s, Told.OPERATION_ENDED, operation=alias, purpose=operation, outcome=outcome)
+            self.add_event(ended_s, EventKind.OPERATION_ENDED, operation=alias, purpose=operation, outcome=outcome)
         self.operations.append(
             OperationStory(
                 alias=alias, operation=operation, started_ns=round(began_s * 1e9), ended_ns=round(ended_s * 1e9),
@@ -133,7 +143,7 @@ class Tale:
         healed_s: float | None = 100.0,
     ) -> None:
         blackhole = FAULTS["blackhole"]()
-        self.steps.append(Inject(fault=blackhole, alias="outage"))
+        self.steps.append(PlannedFault(fault=blackhole, alias="outage"))
         self.faults.append(
             FaultStory(
                 alias="outage", fault="blackhole", parameters={}, began_ns=round(at_s * 1e9),
@@ -147,11 +157,11 @@ class Tale:
     def log(self, *operations: str, complete: bool = True, partition: int = 0) -> None:
         """The log of a settled world: whose message each record is, in the order of offsets."""
         copies = tuple(
-            Copy(operation=operation, topic="orders", partition=partition, offset=offset)
+            MessageCopy(operation=operation, topic="orders", partition=partition, offset=offset)
             for offset, operation in enumerate(operations)
         )
         before = self.integrity.copies if self.integrity is not None else ()
-        self.integrity = Integrity(settled=Settled(seconds=1.5, complete=complete), copies=(*before, *copies))
+        self.integrity = Integrity(settled=SettleResult(seconds=1.5, complete=complete), copies=(*before, *copies))
 
     def expect(self, measure: str, kind: str, formula: str, **more: Any) -> Expectation:
         expectation = Expectation(measure=measure, kind=kind, formula=formula, **more)  # type: ignore[arg-type]
@@ -160,7 +170,7 @@ class Tale:
 
     def plan(self) -> RunPlan:
         client = ClientPlan(name="mine", version="1.27.2", argv=("./mine",))
-        settings = tuple(Named(name=name, text=f"{s:g}s", unit="s", value=s) for name, s in SETTINGS.items())
+        settings = tuple(ResolvedValue(name=name, text=f"{s:g}s", unit="s", value=s) for name, s in SETTINGS.items())
         return RunPlan(
             run_id="0123456789ab", scenario="by-hand", path=Path("by-hand.scenario.yaml"), about="", tags=(),
             environment="local", settings=settings, given_settings=tuple(list(SETTINGS)[:3]), parameters=(),
@@ -173,41 +183,41 @@ class Tale:
     def story(self) -> Story:
         return Story(
             run_id="0123456789ab", attempt=1, origin_ns=0, ready_s=0.1, ended_ns=10**12,
-            operations=tuple(self.operations), faults=tuple(self.faults), happenings=tuple(self.happenings),
+            operations=tuple(self.operations), faults=tuple(self.faults), events=tuple(self.events),
             noise=self.noise, kernel=Kernel(release="by hand", hz=250), error=self.error, integrity=self.integrity,
         )  # fmt: skip
 
 
 @pytest.fixture
-def tale() -> Tale:
-    return Tale()
+def story_builder() -> StoryBuilder:
+    return StoryBuilder()
 
 
 @pytest.fixture
-def blackholed() -> Callable[[], Tale]:
+def blackholed() -> Callable[[], StoryBuilder]:
     """A send into a dark port: two reads, four dials, three back-offs, an error after 8.751 s."""
 
-    def make() -> Tale:
-        tale = Tale()
-        tale.begin(0.0, "warm_up")
-        tale.tell(0.0, "dial_started", connection=1, broker=1)
-        tale.tell(0.0, "dial_ended", connection=1, broker=1, outcome="connected")
-        tale.wait(0.0, 0.004, "Net.ReadTimeout", "satisfied", connection=1)
-        tale.end(0.0, 0.005, "ok", "warm_up")
-        tale.inject(proven=True)
-        tale.begin(1.0)
-        tale.tell(1.0, "attempt_started", operation="probe", try_number=1)
+    def make() -> StoryBuilder:
+        story_builder = StoryBuilder()
+        story_builder.begin(0.0, "warm_up")
+        story_builder.add_event(0.0, "dial_started", connection=1, broker=1)
+        story_builder.add_event(0.0, "dial_ended", connection=1, broker=1, outcome="connected")
+        story_builder.wait(0.0, 0.004, "Net.ReadTimeout", "satisfied", connection=1)
+        story_builder.end(0.0, 0.005, "ok", "warm_up")
+        story_builder.inject(proven=True)
+        story_builder.begin(1.0)
+        story_builder.add_event(1.0, "attempt_started", operation="probe", try_number=1)
         now_s = 1.001
         for setting, takes_s in [("Net.ReadTimeout", 2.0)] * 2 + [("Net.DialTimeout", 1.0)] + [
             ("Metadata.Retry.Backoff", 0.25), ("Net.DialTimeout", 1.0)
         ] * 3:  # fmt: skip
             if setting == "Net.DialTimeout":
-                tale.tell(now_s, "dial_started", connection=2, broker=-1, address="127.0.2.1:9092")
-            tale.wait(now_s, now_s + takes_s, setting, purpose="x")
+                story_builder.add_event(now_s, "dial_started", connection=2, broker=-1, address="127.0.2.1:9092")
+            story_builder.wait(now_s, now_s + takes_s, setting, purpose="x")
             now_s += takes_s
-        tale.tell(now_s, "attempt_ended", operation="probe", try_number=1, outcome="failed")
-        tale.end(1.0, now_s, "failed", error="client has run out of available brokers")
-        tale.tell(now_s, "dial_started", connection=9, broker=1)
-        return tale
+        story_builder.add_event(now_s, "attempt_ended", operation="probe", try_number=1, outcome="failed")
+        story_builder.end(1.0, now_s, "failed", error="client has run out of available brokers")
+        story_builder.add_event(now_s, "dial_started", connection=9, broker=1)
+        return story_builder
 
     return make

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from harness.gating.cases import CaseName, Sample
-from harness.gating.gathering import case_of, name_of, why_not
+from harness.gating.suite_runs import case_name_of, case_runs_of, inconclusive_reason
 from harness.records.folder import RecordsError
 from harness.records.reader import read
 from harness.records.run import RunRecord
@@ -25,9 +25,9 @@ SCENARIOS = (
     "heal-in-read-wait", "call-until-acknowledged", "zombie", "latency", "stale-bootstrap", "heal-in-mid-dial",
     "breaker-open",
 )  # fmt: skip
-LEFT_OUT = ("waits(", "waited(")
+EXCLUDED_MEASURES = ("waits(", "waited(")
 """What only explains a difference is never held against anything."""
-FEWEST = 30
+MIN_RUNS = 30
 """Fewer conclusive runs of a case are too few to draw from."""
 
 
@@ -48,11 +48,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error(str(error))
     together: dict[CaseName, list[RunRecord]] = {}
     for run in results.runs:
-        runs = together.setdefault(name_of(run), [])
-        runs += [run] if why_not(run) is None else []
-    few = [_called(name, len(runs)) for name, runs in sorted(together.items()) if len(runs) < FEWEST]
+        runs = together.setdefault(case_name_of(run), [])
+        runs += [run] if inconclusive_reason(run) is None else []
+    few = [_case_label(name, len(runs)) for name, runs in sorted(together.items()) if len(runs) < MIN_RUNS]
     gone = [name for name in SCENARIOS if f"sarama-{name}" not in {case.scenario for case in together}]
-    for problem, which in (("not run", gone), (f"fewer than {FEWEST} conclusive runs", few)):
+    for problem, which in (("not run", gone), (f"fewer than {MIN_RUNS} conclusive runs", few)):
         if which:
             print(f"{problem}: {', '.join(which)}", file=sys.stderr)
     if few or gone:
@@ -69,23 +69,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _called(name: CaseName, runs: int) -> str:
+def _case_label(name: CaseName, runs: int) -> str:
     parameters = " ".join(f"{parameter}={text}" for parameter, text in name.parameters)
     return f"{name.scenario} {parameters}".rstrip() + f" ({runs})"
 
 
 def _case(name: CaseName, runs: Sequence[RunRecord]) -> Iterator[str]:
-    cases = [case_of(name, [run]) for run in runs]
+    cases = [case_runs_of(name, [run]) for run in runs]
     yield f'    "name": {json.dumps(list(name))}'
     yield f'    "operations": {json.dumps(list(cases[0].operations))}'
-    yield f'    "late_s": {json.dumps([case.late_s for case in cases])}'
-    happenings = sorted({str(happening) for case in cases for happening in case.happened})
-    for happening in happenings:
-        told = [int(any(str(one) == happening for one in case.happened)) for case in cases]
-        yield f"    {json.dumps(f'happened {happening}')}: {json.dumps(told)}"
+    yield f'    "late_s": {json.dumps([case.timer_lag_s for case in cases])}'
+    symptoms = sorted({str(symptom) for case in cases for symptom in case.happened})
+    for symptom in symptoms:
+        told = [int(any(str(one) == symptom for one in case.happened)) for case in cases]
+        yield f"    {json.dumps(f'happened {symptom}')}: {json.dumps(told)}"
     measures = sorted({measure for case in cases for measure in case.samples})
     for measure in measures:
-        if not any(word in measure for word in LEFT_OUT):
+        if not any(word in measure for word in EXCLUDED_MEASURES):
             unit = next(case.samples[measure].unit for case in cases if measure in case.samples)
             values = [_value(case.samples.get(measure)) for case in cases]
             yield f"    {json.dumps(f'{unit} {measure}')}: {json.dumps(values)}"
@@ -95,7 +95,7 @@ def _value(sample: Sample | None) -> float | str | None:
     """Seconds or a count; of what had not ended its bound as text; null where the run told nothing."""
     if sample is None:
         return None
-    return sample.values[0] if sample.values else str(sample.unended[0])
+    return sample.values[0] if sample.values else str(sample.censored[0])
 
 
 if __name__ == "__main__":

@@ -23,20 +23,20 @@ PYTHON = VENV / "bin" / "python"
 PIP_INSTALL = [str(PYTHON), "-m", "pip", "install", "--disable-pip-version-check"]
 STAMP = VENV / "faultlab-set-up.json"
 LOG = ROOT / ".set-up.log"
-OLDEST = (3, 11)
+MIN_PYTHON = (3, 11)
 HEARTBEAT_S = 10.0
 
 
-class CannotGoOn(Exception):
+class SetUpError(Exception):
     """What is missing, and what to do about it."""
 
 
 def main() -> int:
     try:
         check_python()
-        with only_one():
+        with exclusive_lock():
             return set_up()
-    except CannotGoOn as stopped:
+    except SetUpError as stopped:
         print(f"set-up cannot go on: {stopped}", file=sys.stderr)
         return 3
     except KeyboardInterrupt:
@@ -45,15 +45,15 @@ def main() -> int:
 
 
 def check_python() -> None:
-    if sys.version_info < OLDEST:
+    if sys.version_info < MIN_PYTHON:
         found = ".".join(str(part) for part in sys.version_info[:3])
-        raise CannotGoOn(f"python3 is {found}, faultlab needs 3.11 or newer; install one and run `make PYTHON=...`")
+        raise SetUpError(f"python3 is {found}, faultlab needs 3.11 or newer; install one and run `make PYTHON=...`")
     if sys.platform != "linux":
-        raise CannotGoOn(f"faultlab's cells need Linux, this is {sys.platform}; use a Linux machine or a virtual one")
+        raise SetUpError(f"faultlab's cells need Linux, this is {sys.platform}; use a Linux machine or a virtual one")
 
 
 @contextmanager
-def only_one() -> Iterator[None]:
+def exclusive_lock() -> Iterator[None]:
     """Two set-ups of one checkout would write into one `.venv`: the second waits."""
     with (ROOT / ".set-up.lock").open("w") as lock:
         try:
@@ -113,7 +113,9 @@ def read_stamp() -> tuple[str, list[str]]:
 
 def make_venv() -> None:
     """A whole `.venv`, made anew where an interrupted one is not usable or belongs to another Python."""
-    if PYTHON.exists() and works([str(PYTHON), "-c", "import pip, sys; assert sys.version_info[:2] == " + here()]):
+    if PYTHON.exists() and succeeds(
+        [str(PYTHON), "-c", "import pip, sys; assert sys.version_info[:2] == " + python_version_text()]
+    ):
         return
     shutil.rmtree(VENV, ignore_errors=True)
     run(
@@ -123,16 +125,16 @@ def make_venv() -> None:
     )
 
 
-def here() -> str:
+def python_version_text() -> str:
     return repr(tuple(sys.version_info[:2]))
 
 
-def works(command: list[str]) -> bool:
+def succeeds(command: list[str]) -> bool:
     return subprocess.run(command, capture_output=True, check=False).returncode == 0
 
 
 def run(step: str, command: list[str], missing: str) -> str:
-    """Run one step with a live line; its last line of output is its result. Raises CannotGoOn with its last words."""
+    """Run one step with a live line; its last line of output is its result. Raises SetUpError with its last words."""
     began = time.monotonic()
     live = sys.stdout.isatty()
     shown_at = began
@@ -151,9 +153,9 @@ def run(step: str, command: list[str], missing: str) -> str:
                 last = line.strip() or last
                 now = time.monotonic()
                 if live:
-                    print(f"\r\033[K  {step}: {short(last)}", end="", flush=True)
+                    print(f"\r\033[K  {step}: {truncated(last)}", end="", flush=True)
                 elif now - shown_at > HEARTBEAT_S:
-                    print(f"  {step}: {short(last)}", flush=True)
+                    print(f"  {step}: {truncated(last)}", flush=True)
                     shown_at = now
         except KeyboardInterrupt:
             process.terminate()
@@ -164,12 +166,12 @@ def run(step: str, command: list[str], missing: str) -> str:
     if process.returncode != 0:
         print(f"{clear}  {step}: failed after {took:.0f} s", flush=True)
         tail = "\n".join("    " + line for line in LOG.read_text().splitlines()[-12:])
-        raise CannotGoOn(f"{missing}\n{tail}\n  the whole output is in {LOG.name}")
+        raise SetUpError(f"{missing}\n{tail}\n  the whole output is in {LOG.name}")
     print(f"{clear}  {step}: {took:.0f} s", flush=True)
     return last
 
 
-def short(line: str) -> str:
+def truncated(line: str) -> str:
     return line if len(line) <= 70 else line[:67] + "..."
 
 

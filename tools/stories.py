@@ -22,7 +22,7 @@ BLOCK = re.compile(
     r"^(<!-- (only|without): ([^\n]+) -->\n)?```console\n\$ (faultlab (?:[^\n\\]|\\\n)*)\n.*?^```$",
     re.MULTILINE | re.DOTALL,
 )
-CONTINUES = ("or ", " ")
+CONTINUATION_PREFIXES = ("or ", " ")
 """How lines begin that belong to the row above."""
 LIMIT_S = 120.0
 
@@ -31,7 +31,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true", help="write nothing, name what is out of date")
     check = parser.parse_args().check
-    stale = {path: text for path, text in fresh() if not path.exists() or path.read_text(encoding="utf-8") != text}
+    stale = {
+        path: text for path, text in rendered_files() if not path.exists() or path.read_text(encoding="utf-8") != text
+    }
     for path, text in stale.items():
         if not check:
             path.write_text(text, encoding="utf-8")
@@ -39,7 +41,7 @@ def main() -> int:
     return 1 if stale and check else 0
 
 
-def fresh() -> Iterator[tuple[Path, str]]:
+def rendered_files() -> Iterator[tuple[Path, str]]:
     """Every file that a story is made of, as it ought to be."""
     for page in sorted(STORIES.glob("*.md")):
         pictures: dict[Path, str] = {}
@@ -60,7 +62,7 @@ def excerpt(text: str, labels: Sequence[str], *, keep: bool) -> str:
     shown: list[str] = []
     inside = False
     for line in text.splitlines(keepends=True):
-        if not line.startswith(CONTINUES):
+        if not line.startswith(CONTINUATION_PREFIXES):
             inside = line.startswith(tuple(labels))
         if inside == keep:
             shown.append(line)

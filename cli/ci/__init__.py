@@ -3,22 +3,22 @@
 Commands with `--ci` share it; it knows CI systems and nothing of scenarios.
 """
 
-from cli.ci.annotations import Annotation, Level, say
-from cli.ci.groups import group
-from cli.ci.log import LogStream, QuotedStream, harmless
-from cli.ci.step_summary import append_summary, unwritable
-from cli.ci.systems import System, this_system
+from cli.ci.annotations import Annotation, Level, write_annotation
+from cli.ci.log import LogStream, SanitizedStream, sanitized
+from cli.ci.log_groups import group
+from cli.ci.step_summary import append_summary, summary_write_error
+from cli.ci.systems import System, detect_system
 
 __all__ = [
     "Annotation",
     "Level",
     "LogStream",
-    "QuotedStream",
+    "SanitizedStream",
     "System",
     "append_summary",
+    "detect_system",
     "group",
-    "harmless",
-    "say",
-    "this_system",
-    "unwritable",
+    "sanitized",
+    "summary_write_error",
+    "write_annotation",
 ]

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from cli.ci.log import LogStream, harmless
-from cli.ci.systems import System, this_system
+from cli.ci.log import LogStream, sanitized
+from cli.ci.systems import System, detect_system
 
 Level = Literal["error", "warning", "notice"]
 
@@ -40,21 +40,21 @@ class Annotation:
         if file is not None:
             properties = {"file": file, "line": self.line, "col": self.column, "endColumn": self.end_column}
         properties["title"] = self.title
-        listed = ",".join(f"{name}={escaped(str(value), also=':,')}" for name, value in properties.items() if value)
-        message = "\r".join(harmless(part) for part in self.message.split("\r"))
+        listed = ",".join(f"{name}={escaped(str(value), extra=':,')}" for name, value in properties.items() if value)
+        message = "\r".join(sanitized(part) for part in self.message.split("\r"))
         return f"::{self.level} {listed}::{escaped(message)}"
 
 
-def say(stream: LogStream, annotation: Annotation, system: System | None = None) -> None:
+def write_annotation(stream: LogStream, annotation: Annotation, system: System | None = None) -> None:
     """Write both. GitLab has no annotations: there the line alone has to do."""
     stream.write(f"{annotation.one_line()}\n")
-    if (this_system() if system is None else system) is not System.GITLAB:
+    if (detect_system() if system is None else system) is not System.GITLAB:
         stream.command(annotation.command())
 
 
-def escaped(text: str, also: str = "") -> str:
-    """Text inside a workflow command; `also`: what would end it in a property."""
-    for character in f"%\r\n{also}":
+def escaped(text: str, extra: str = "") -> str:
+    """Text inside a workflow command; `extra`: what would end it in a property."""
+    for character in f"%\r\n{extra}":
         text = text.replace(character, f"%{ord(character):02X}")
     return text
 

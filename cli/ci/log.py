@@ -12,12 +12,12 @@ OLD_COMMAND = re.compile(r"##(?=\[)")
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
-def harmless(text: str) -> str:
+def sanitized(text: str) -> str:
     """The text as people read it; no CI system obeys it."""
     return OLD_COMMAND.sub("## ", COMMAND.sub(r"\1: ", CONTROL.sub("\N{REPLACEMENT CHARACTER}", text)))
 
 
-class QuotedStream:
+class SanitizedStream:
     """A text stream into a job's log. What is written is made harmless."""
 
     def __init__(self, stream: TextIO) -> None:
@@ -28,7 +28,7 @@ class QuotedStream:
         return self._stream.encoding
 
     def write(self, text: str) -> int:
-        return self._stream.write(harmless(text))
+        return self._stream.write(sanitized(text))
 
     def flush(self) -> None:
         self._stream.flush()
@@ -41,7 +41,7 @@ class QuotedStream:
         return False
 
 
-class LogStream(QuotedStream):
+class LogStream(SanitizedStream):
     """The log itself: besides text it takes commands to the CI system."""
 
     def command(self, line: str) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 VARIABLE = "GITHUB_STEP_SUMMARY"
-MOST_BYTES = 1_000_000
+MAX_SUMMARY_BYTES = 1_000_000
 """GitHub refuses a step's whole summary above 1 MiB."""
 
 
@@ -21,13 +21,13 @@ def append_summary(markdown: str, environment: Mapping[str, str] = os.environ) -
     try:
         there = path.stat().st_size if path.exists() else 0
         with path.open("a", encoding="utf-8") as file:
-            file.write(_cut(markdown.rstrip("\n") + "\n\n", MOST_BYTES - there))
+            file.write(_cut(markdown.rstrip("\n") + "\n\n", MAX_SUMMARY_BYTES - there))
     except OSError as error:
         return f"cannot write the job's summary: {path}: {error.strerror or error}"
     return None
 
 
-def unwritable(environment: Mapping[str, str] = os.environ) -> str | None:
+def summary_write_error(environment: Mapping[str, str] = os.environ) -> str | None:
     """Why a summary could not be written, None where it could be or none is asked for."""
     name = environment.get(VARIABLE)
     if not name:
@@ -39,12 +39,12 @@ def unwritable(environment: Mapping[str, str] = os.environ) -> str | None:
     return f"{VARIABLE} names {path}, which cannot be written"
 
 
-def _cut(text: str, room_bytes: int) -> str:
-    if len(text.encode()) <= room_bytes:
+def _cut(text: str, available_bytes: int) -> str:
+    if len(text.encode()) <= available_bytes:
         return text
     lines = text.splitlines(keepends=True)
     note = "\nCut at GitHub's limit of 1 MiB; the report has the rest.\n"
-    kept, left = list[str](), room_bytes - len(note.encode())
+    kept, left = list[str](), available_bytes - len(note.encode())
     for line in lines:
         left -= len(line.encode())
         if left < 0:

@@ -17,5 +17,5 @@ VARIABLES = {"GITHUB_ACTIONS": System.GITHUB, "GITLAB_CI": System.GITLAB}
 """Set to `true` by the systems themselves; Gitea and Forgejo set GitHub's, whose marks they read."""
 
 
-def this_system(environment: Mapping[str, str] = os.environ) -> System:
+def detect_system(environment: Mapping[str, str] = os.environ) -> System:
     return next((system for name, system in VARIABLES.items() if environment.get(name) == "true"), System.OTHER)

@@ -6,37 +6,46 @@ from typing import Any
 
 import click
 
-from cli import named_paths
-from cli.agreeing import Asked, Interrupted, Matrix, exit_of, keep, look_at, measure, shown
-from cli.console import console
-from cli.diagnostics import say_problems
-from cli.errors import Stop
-from cli.exits import Exit
-from cli.making import make_report
-from cli.places import free_folder
-from cli.request import PARAMETERS, Request
-from cli.session import OTHERWISE
-from cli.show.figures import many
-from harness.agreement import SIDES, key_of
-from harness.agreement.fidelity import fidelity
+from cli.agree.matrix import (
+    AgreementMatrix,
+    MatrixRequest,
+    SuiteInterrupted,
+    agreement_exit_code,
+    disagreement_lines,
+    measure,
+    read_matrix,
+    write_matrix,
+)
+from cli.arguments import path_types as named_paths
+from cli.errors import CommandError
+from cli.exit_codes import ExitCode
+from cli.report.build import make_report
+from cli.show.formatting import pluralized
+from cli.suite.request import PARAMETERS, Request
+from cli.suite.results_folders import unused_results_folder
+from cli.suite.session import ALTERNATIVE_SEPARATOR
+from cli.terminal.console import console
+from cli.terminal.problems import print_problems
+from harness.agreement import SIDES, agreement_key
+from harness.agreement.fidelity_page import fidelity_page
 from harness.environments.world import EnvironmentUnavailable
 from harness.language import Problems
 from harness.records.agreement import Side
-from harness.suite.machine import machine, stamp, wall_clock
+from harness.suite.machine import machine, timestamp_name, wall_clock
 
 REPEAT, MOST = 13, 120
 WORDS = {
-    Exit.PASSED: "AGREES",
-    Exit.FAILED: "DIFFERS",
-    Exit.INCONCLUSIVE: "NOT ENOUGH RUNS",
-    Exit.NOTHING: "NOTHING COMPARED",
+    ExitCode.PASSED: "AGREES",
+    ExitCode.FAILED: "DIFFERS",
+    ExitCode.INCONCLUSIVE: "NOT ENOUGH RUNS",
+    ExitCode.NOTHING_SELECTED: "NOTHING_SELECTED COMPARED",
 }
 
 
 def agree(
     *, between: str, most: int, out: Path | None, write: Path | None, of: tuple[Path, ...], cells: int | None,
     report: bool, **asked: Any,
-) -> Exit:  # fmt: skip
+) -> ExitCode:  # fmt: skip
     """Say whether profile, real client and simulation do the same.
 
     PATHS are scenario files, folders, or names of bundled scenarios: each is run by every side. The real client is the
@@ -47,39 +56,42 @@ def agree(
     screen = console()
     sides = _sides(between)
     if of:
-        matrix = look_at(of, sides)
+        matrix = read_matrix(of, sides)
         target = out or of[0]
     else:
-        target = out or free_folder(f"agree-{stamp()}")
+        target = out or unused_results_folder(f"agree-{timestamp_name()}")
         request = Request.of({**asked, "environment": "auto", "client": None}, Path.cwd())
         try:
-            matrix = measure(screen, Asked(request=request, sides=sides, out=target, most=most, cells=cells))
+            matrix = measure(screen, MatrixRequest(request=request, sides=sides, out=target, most=most, cells=cells))
         except Problems as problems:
-            say_problems(problems)
-            return Exit.USAGE
+            print_problems(problems)
+            return ExitCode.USAGE
         except EnvironmentUnavailable as refused:
             # Simulated runs alone agree with nothing: there is no other environment to choose.
-            raise Stop(refused.reason, refused.remedy.partition(OTHERWISE)[0], code=Exit.LAB) from refused
-        except Interrupted as interrupted:
+            raise CommandError(
+                refused.reason, refused.remedy.partition(ALTERNATIVE_SEPARATOR)[0], code=ExitCode.LAB_ERROR
+            ) from refused
+        except SuiteInterrupted as interrupted:
             screen.print(f"INTERRUPTED  {interrupted}")
-            return Exit.INTERRUPTED
+            return ExitCode.INTERRUPTED
     if not matrix.records:
-        raise Stop(
+        raise CommandError(
             "nothing was compared: no case that was selected was run by two sides",
             f"faultlab list names scenarios and their tags; a profile's are run by {', '.join(SIDES)}",
-            code=Exit.NOTHING,
+            code=ExitCode.NOTHING_SELECTED,
         )
-    kept = keep(matrix)
+    kept = write_matrix(matrix)
     screen.print()
-    for line in shown(matrix.records):
+    for line in disagreement_lines(matrix.records):
         screen.print(line)
     if write is not None:
-        _write(write, matrix, _again(asked, between, most))
+        _write(write, matrix, _command_line(asked, between, most))
         screen.print(f"written {write}")
     page = make_report(screen, *matrix.folders, out=target).page if report else None
-    code = exit_of(matrix.records)
+    code = agreement_exit_code(matrix.records)
     agreed = sum(record.outcome in ("agrees", "explained") for record in matrix.records)
-    told = f"{agreed} of {many(len(matrix.records), 'row')} in {many(len({*map(key_of, matrix.records)}), 'case')}"
+    cases = pluralized(len({*map(agreement_key, matrix.records)}), "case")
+    told = f"{agreed} of {pluralized(len(matrix.records), 'row')} in {cases}"
     screen.print(f"\n{WORDS[code]}  {told}; {time.monotonic() - began:.1f} s")
     screen.print(f"results {kept}")
     screen.print(f"report  {page or 'faultlab report ' + ' '.join(map(str, matrix.folders))}   exit {int(code)}")
@@ -91,24 +103,28 @@ def _sides(between: str) -> tuple[Side, ...]:
     named = [word.strip() for word in between.split(",") if word.strip()]
     unknown = [word for word in named if word not in SIDES]
     if unknown:
-        raise Stop(f"--between: there is no side {unknown[0]}", f"sides are {', '.join(SIDES)}")
+        raise CommandError(f"--between: there is no side {unknown[0]}", f"sides are {', '.join(SIDES)}")
     sides = tuple(side for side in SIDES if side in named)
     if len(sides) < 2:
-        raise Stop(f"--between {between}: agreement takes two sides", f"for example --between {','.join(SIDES)}")
+        raise CommandError(
+            f"--between {between}: agreement takes two sides", f"for example --between {','.join(SIDES)}"
+        )
     return sides
 
 
-def _write(file: Path, matrix: Matrix, command: str) -> None:
-    text = fidelity(matrix.records, command=command, machine=machine(), made=wall_clock()[:10])
+def _write(file: Path, matrix: AgreementMatrix, command: str) -> None:
+    text = fidelity_page(matrix.records, command=command, machine=machine(), made=wall_clock()[:10])
     try:
         file.write_text(text, encoding="utf-8")
     except OSError as error:
-        raise Stop(
-            f"cannot write {file}: {error.strerror}", "name a file in a folder that can be written", code=Exit.LAB
+        raise CommandError(
+            f"cannot write {file}: {error.strerror}",
+            "name a file in a folder that can be written",
+            code=ExitCode.LAB_ERROR,
         ) from error
 
 
-def _again(asked: dict[str, Any], between: str, most: int) -> str:
+def _command_line(asked: dict[str, Any], between: str, most: int) -> str:
     words = ["faultlab agree", *asked["paths"], f"--between {between}"]
     words += [f"--repeat {asked['repeat']}"] if asked["repeat"] != REPEAT else []
     words += [f"--most {most}"] if most != MOST else []
@@ -140,12 +156,12 @@ command = click.Command(
         ),
         click.Option(
             ["--of"],
-            type=named_paths.ANY,
+            type=named_paths.ANY_PATH,
             multiple=True,
             metavar="DIR",
             help="Run nothing: compare the runs of these results folders.",
         ),
-        click.Option(["--out"], type=named_paths.ANY, metavar="DIR", help="Folder of the results."),
+        click.Option(["--out"], type=named_paths.ANY_PATH, metavar="DIR", help="Folder of the results."),
         click.Option(["--write"], type=named_paths.FILE, metavar="FILE", help="Write the matrix as Markdown, too."),
         click.Option(["--cells"], type=click.IntRange(min=1), metavar="N", help="At most so many runs side by side."),
         click.Option(["--report"], is_flag=True, help="Write the report too."),

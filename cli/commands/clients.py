@@ -13,40 +13,40 @@ from pathlib import Path
 import click
 from rich.console import Console
 
-from cli import named_paths
-from cli.asking import seconds
-from cli.console import console
-from cli.errors import Stop
-from cli.exits import Exit
-from cli.giving import given
-from cli.places import free_folder
-from cli.show.figures import many
-from cli.show.rows import folded
-from harness.conformance import CHECKS, Checked, Finding
-from harness.conformance import check as check_all
+from cli.arguments import path_types as named_paths
+from cli.arguments.settings import given
+from cli.errors import CommandError
+from cli.exit_codes import ExitCode
+from cli.explain.question import seconds
+from cli.show.formatting import pluralized
+from cli.show.rows import wrapped
+from cli.suite.results_folders import unused_results_folder
+from cli.terminal.console import console
 from harness.environments.world import EnvironmentUnavailable
-from harness.plan import ClientPlan, Named
+from harness.plan import ClientPlan, ResolvedValue
 from harness.quantities import QuantityError, duration_s
 from harness.realclients import build as build_all
-from harness.realclients import chosen, real_clients
-from harness.suite.machine import stamp
+from harness.realclients import real_clients, select_clients
+from harness.subject_checks import CHECKS, CheckResult, CheckTarget
+from harness.subject_checks import check as check_all
+from harness.suite.machine import timestamp_name
 
 
-def build(*, names: tuple[str, ...]) -> Exit:
+def build(*, names: tuple[str, ...]) -> ExitCode:
     """Build real clients into the user's cache.
 
     NAMES are clients or releases (sarama, sarama@1.27.2); without any, all are built. Needs Go, or pip to get it (75
     MB); downloads what the library requires. What is built already is left alone.
     """
     screen = console()
-    clients = chosen(names)
-    build_all(clients, _telling(screen))
+    clients = select_clients(names)
+    build_all(clients, _progress_printer(screen))
     for client in clients:
         screen.print(f"{client!s:<16}  {client.program}")
-    return Exit.PASSED
+    return ExitCode.PASSED
 
 
-def list_(*, json: bool) -> Exit:
+def list_(*, json: bool) -> ExitCode:
     """Name the real clients, and which of them are built."""
     clients = real_clients()
     if json:
@@ -55,15 +55,15 @@ def list_(*, json: bool) -> Exit:
             for client in clients
         ]
         click.echo(json_module.dumps({"format": 1, "clients": told}, indent=2))
-        return Exit.PASSED
+        return ExitCode.PASSED
     screen = console()
     for client in clients:
         screen.print(f"{client!s:<16}  {client.program if client.built else 'not built'}")
     missing = [str(client) for client in clients if not client.built]
     if missing:
-        screen.print(f"\n{many(len(missing), 'client')} to build: faultlab clients build {' '.join(missing)}")
+        screen.print(f"\n{pluralized(len(missing), 'client')} to build: faultlab clients build {' '.join(missing)}")
     screen.print("\nrun scenarios with them: faultlab run --env local --client real")
-    return Exit.PASSED
+    return ExitCode.PASSED
 
 
 def check(
@@ -74,51 +74,53 @@ def check(
     patience: str,
     logs: Path | None,
     json: bool,
-) -> Exit:
+) -> ExitCode:
     """Check whether a program keeps the subject protocol (docs/SUBJECT_PROTOCOL.md).
 
     CMD is the program with its arguments, or a real client (sarama@1.27.2). It is started again and again in network
     namespaces of its own with a broker, is asked to connect, send and close, in the light and in the dark. Exits with 1
     where it does not keep something.
     """
-    checked = Checked(
+    target = CheckTarget(
         _client(program), tuple(_named(*pair) for pair in given(settings).items()), seconds("--patience", patience)
     )
     screen = console(json=json)
     findings = []
-    kept_in = logs if logs is not None else free_folder(f"check-{stamp()}")
+    kept_in = logs if logs is not None else unused_results_folder(f"check-{timestamp_name()}")
     with tempfile.TemporaryDirectory(prefix="faultlab-check-") as folder:
-        for found in _checked(checked, Path(folder), only):
-            finding = replace(found, text=_with_kept_log(found.text, Path(folder), kept_in))
+        for found in _checked(target, Path(folder), only):
+            finding = replace(found, text=_with_log_path(found.text, Path(folder), kept_in))
             findings.append(finding)
             style = "" if finding.state == "kept" else "bold red"
-            screen.print(folded(finding.text, lead=f"{finding.state:<8}  {finding.name:<17}  ", style=style))
+            screen.print(wrapped(finding.text, lead=f"{finding.state:<8}  {finding.name:<17}  ", style=style))
             for note in finding.notes:
-                screen.print(folded(note, lead=f"{'':<10}{'note':<17}  ", style="yellow"))
+                screen.print(wrapped(note, lead=f"{'':<10}{'note':<17}  ", style="yellow"))
         broken = sum(finding.state == "not kept" for finding in findings)
-        kept = _kept(Path(folder), kept_in) if broken or logs is not None else None
+        kept = _copy_logs(Path(folder), kept_in) if broken or logs is not None else None
     if json:
         told = {"format": 1, "findings": [asdict(f) for f in findings], "logs": None if kept is None else str(kept)}
         click.echo(json_module.dumps(told, indent=2))
     elif broken:
         said = "it said nothing on stderr" if kept is None else f"what it said on stderr: {kept}"
-        screen.print(f"\n{broken} of {many(len(findings), 'promise')} not kept; {said}")
+        screen.print(f"\n{broken} of {pluralized(len(findings), 'promise')} not kept; {said}")
     else:
-        screen.print(f"\n{many(len(findings), 'promise')} kept")
-    return Exit.FAILED if broken else Exit.PASSED
+        screen.print(f"\n{pluralized(len(findings), 'promise')} kept")
+    return ExitCode.FAILED if broken else ExitCode.PASSED
 
 
-def _checked(checked: Checked, folder: Path, only: tuple[str, ...]) -> Iterator[Finding]:
+def _checked(target: CheckTarget, folder: Path, only: tuple[str, ...]) -> Iterator[CheckResult]:
     """Raises Stop where real sockets cannot be had: there is no other environment to choose."""
-    from cli.session import OTHERWISE  # here, since it brings much along
+    from cli.suite.session import ALTERNATIVE_SEPARATOR  # here, since it brings much along
 
     try:
-        yield from check_all(checked, folder, only)
+        yield from check_all(target, folder, only)
     except EnvironmentUnavailable as refused:
-        raise Stop(refused.reason, refused.remedy.partition(OTHERWISE)[0], code=Exit.LAB) from refused
+        raise CommandError(
+            refused.reason, refused.remedy.partition(ALTERNATIVE_SEPARATOR)[0], code=ExitCode.LAB_ERROR
+        ) from refused
 
 
-def _with_kept_log(text: str, folder: Path, wanted: Path) -> str:
+def _with_log_path(text: str, folder: Path, wanted: Path) -> str:
     """The text with the place where a log that it names is going to be kept; without it where that log says nothing."""
 
     def place(named: re.Match[str]) -> str:
@@ -128,7 +130,7 @@ def _with_kept_log(text: str, folder: Path, wanted: Path) -> str:
     return re.sub(rf"; its log: {re.escape(str(folder))}/(\S+)", place, text)
 
 
-def _kept(folder: Path, wanted: Path) -> Path | None:
+def _copy_logs(folder: Path, wanted: Path) -> Path | None:
     """Where the logs that say something are now; None where none does. Raises Stop."""
     found = [log for log in sorted(folder.iterdir()) if log.stat().st_size]
     try:
@@ -136,8 +138,8 @@ def _kept(folder: Path, wanted: Path) -> Path | None:
             wanted.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(log, wanted / log.name)
     except OSError as error:
-        raise Stop(
-            f"cannot keep logs in {wanted}: {error.strerror}", "name a folder with --logs", code=Exit.LAB
+        raise CommandError(
+            f"cannot keep logs in {wanted}: {error.strerror}", "name a folder with --logs", code=ExitCode.LAB_ERROR
         ) from error
     return wanted if found else None
 
@@ -148,24 +150,26 @@ def _client(program: tuple[str, ...]) -> ClientPlan:
         return ClientPlan(name=real.name, version=real.version, argv=(str(real.found()),))
     found = shutil.which(program[0])
     if found is None:
-        raise Stop(f"there is no program {program[0]}", "name it as you would start it from here; is it executable?")
+        raise CommandError(
+            f"there is no program {program[0]}", "name it as you would start it from here; is it executable?"
+        )
     return ClientPlan(name=Path(program[0]).name, version="", argv=(str(Path(found).absolute()), *program[1:]))
 
 
-def _named(name: str, text: str) -> Named:
+def _named(name: str, text: str) -> ResolvedValue:
     """A setting of somebody's own program: what it looks like is what it is."""
     if text in ("true", "false"):
-        return Named(name=name, text=text, unit="bool", value=float(text == "true"))
+        return ResolvedValue(name=name, text=text, unit="bool", value=float(text == "true"))
     with suppress(ValueError):
         if isfinite(float(text)):
-            return Named(name=name, text=text, unit="count", value=float(text))
+            return ResolvedValue(name=name, text=text, unit="count", value=float(text))
     with suppress(QuantityError):
-        return Named(name=name, text=text, unit="s", value=duration_s(text))
-    return Named(name=name, text=text, unit="text")
+        return ResolvedValue(name=name, text=text, unit="s", value=duration_s(text))
+    return ResolvedValue(name=name, text=text, unit="text")
 
 
-def _telling(screen: Console) -> Callable[[str], None]:
-    return lambda line: screen.print(folded(line, lead="", style="dim"))
+def _progress_printer(screen: Console) -> Callable[[str], None]:
+    return lambda line: screen.print(wrapped(line, lead="", style="dim"))
 
 
 command = click.Group(
@@ -207,7 +211,7 @@ command = click.Group(
                 ),
                 click.Option(
                     ["--logs"],
-                    type=named_paths.ANY,
+                    type=named_paths.ANY_PATH,
                     metavar="DIR",
                     help="Keep the program's stderr there; else below results/, and only where something is not kept.",
                 ),

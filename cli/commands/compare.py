@@ -5,39 +5,39 @@ from pathlib import Path
 
 import click
 
-from cli import named_paths
-from cli.console import console, summarise
-from cli.exits import Exit
-from cli.gated_sides import nothing_selected, side_at
-from cli.show.beside import table
-from cli.show.gated_json import compared_document
+from cli.arguments import path_types as named_paths
+from cli.exit_codes import ExitCode
+from cli.gate.suites import load_suite, nothing_selected_error
+from cli.show.gate_json import comparison_document
 from cli.show.markdown import block
-from harness.gating.comparison import selected
+from cli.show.suite_comparison import table
+from cli.terminal.console import append_job_summary, console
+from harness.gating.gate import select_scenarios
 from harness.gating.side_by_side import side_by_side
 
 
-def compare(*, first: Path, second: Path, only: tuple[str, ...], all_: bool, json: bool, ci: bool) -> Exit:
+def compare(*, first: Path, second: Path, only: tuple[str, ...], all_: bool, json: bool, ci: bool) -> ExitCode:
     """Show what differs between two suites, and by how much.
 
     A and B are results folders, or baseline files: of other releases, settings or machines. Nothing is judged: for that
     there is `faultlab gate`. An interval holds the true difference with 99 %: of a hundred measures that are equal, one
     seems to differ.
     """
-    sides = side_at(first), side_at(second)
+    sides = load_suite(first), load_suite(second)
     for side in sides:
-        if not selected(side, only).cases:
-            raise nothing_selected(side, only)
+        if not select_scenarios(side, only).cases:
+            raise nothing_selected_error(side, only)
     found = side_by_side(*sides, only=only)
     screen = console(json=json, ci=ci)
-    shown = list(table(found, everything=all_))
+    shown = list(table(found, show_all=all_))
     lines = [line for text in shown for line in text.plain.split("\n")]
-    summarise(screen, f"### faultlab compare\n\n{block(lines)}\n")
+    append_job_summary(screen, f"### faultlab compare\n\n{block(lines)}\n")
     if json:
-        click.echo(json_module.dumps(compared_document(found), indent=2, ensure_ascii=False))
-        return Exit.PASSED
+        click.echo(json_module.dumps(comparison_document(found), indent=2, ensure_ascii=False))
+        return ExitCode.PASSED
     for line in shown:
         screen.print(line)
-    return Exit.PASSED
+    return ExitCode.PASSED
 
 
 command = click.Command(
@@ -45,8 +45,8 @@ command = click.Command(
     callback=compare,
     help=compare.__doc__,
     params=[
-        click.Argument(["first"], type=named_paths.ANY, metavar="A"),
-        click.Argument(["second"], type=named_paths.ANY, metavar="B"),
+        click.Argument(["first"], type=named_paths.ANY_PATH, metavar="A"),
+        click.Argument(["second"], type=named_paths.ANY_PATH, metavar="B"),
         click.Option(["--only"], multiple=True, metavar="NAME", help="Only scenarios of this name (a pattern too)."),
         click.Option(["--ci"], is_flag=True, help="For CI: no colour, and the same on the page of the job."),
         click.Option(["--all", "all_"], is_flag=True, help="Show every case that differs."),

@@ -5,22 +5,23 @@ from pathlib import Path
 
 import click
 
-from cli import asking, named_paths
-from cli.console import console
-from cli.diagnostics import say_problems
-from cli.errors import Stop, say_error
-from cli.exits import Exit
-from cli.places import RESULTS
-from cli.show.explainable import explainable
-from cli.show.explained import explained, what_there_is
-from cli.show.explanation import explanation
-from cli.show.picture import picture as drawn
-from harness.explaining import Mistaken, explain
+from cli.arguments import path_types as named_paths
+from cli.errors import CommandError, print_error
+from cli.exit_codes import ExitCode
+from cli.explain import question as asking
+from cli.show.explain_json import case_list_document, explanation_document
+from cli.show.explain_list import case_list_text
+from cli.show.explain_svg import picture as drawn
+from cli.show.explain_text import explanation_text
+from cli.suite.results_folders import RESULTS
+from cli.terminal.console import console
+from cli.terminal.problems import print_problems
+from harness.explaining import InvalidQuestion, explain
 from harness.language import Problems
-from harness.language.schema import MOST_BROKERS, MOST_SEEDS
+from harness.language.schema import MOST_BOOTSTRAP_ADDRESSES, MOST_BROKERS
 
 BROKERS = click.IntRange(1, MOST_BROKERS)
-SEEDS = click.IntRange(1, MOST_SEEDS)
+SEEDS = click.IntRange(1, MOST_BOOTSTRAP_ADDRESSES)
 
 
 def explain_(
@@ -33,7 +34,7 @@ def explain_(
     budget: str | None,
     picture: Path | None,
     json: bool,
-) -> Exit:
+) -> ExitCode:
     """Say why a client waits so long under a fault: the sum of its time-outs, what each of them is spent on, which
     settings change it and which do not.
 
@@ -41,49 +42,51 @@ def explain_(
     explained. What a formula says is tried in simulated runs; where they disagree, the exit code is 1.
     """
     try:
-        libraries = asking.bundled_libraries()
+        case_catalogues = asking.bundled_libraries()
     except Problems as problems:
-        say_problems(problems)
-        return Exit.USAGE
-    chosen = asking.client_of(client, libraries) if client is not None else None
+        print_problems(problems)
+        return ExitCode.USAGE
+    chosen = asking.parse_client_release(client, case_catalogues) if client is not None else None
     if chosen is None or fault is None:
         if given or brokers or bootstrap or budget or picture:
-            raise Stop("a fault is missing", f"write faultlab explain {client or next(iter(libraries))} FAULT")
-        there = {name: library for name, library in libraries.items() if chosen is None or name == chosen.name}
+            raise CommandError(
+                "a fault is missing", f"write faultlab explain {client or next(iter(case_catalogues))} FAULT"
+            )
+        there = {name: library for name, library in case_catalogues.items() if chosen is None or name == chosen.name}
         if json:
-            click.echo(json_module.dumps(what_there_is(there), indent=2))
+            click.echo(json_module.dumps(case_list_document(there), indent=2))
         else:
             screen = console()
-            for line in explainable(there):
+            for line in case_list_text(there):
                 screen.print(line)
-        return Exit.PASSED
-    asked = asking.asked(chosen, given, brokers, bootstrap)
+        return ExitCode.PASSED
+    question = asking.question(chosen, given, brokers, bootstrap)
     budget_s = asking.seconds("--budget", budget) if budget is not None else None
-    library = libraries[chosen.name]
-    word = asking.checked_word(fault, chosen, library)
+    library = case_catalogues[chosen.name]
+    word = asking.check_fault_or_case(fault, chosen, library)
     try:
-        found = explain(library, word, asked, asking.simulator(), budget_s=budget_s)
-    except Mistaken as mistaken:
+        found = explain(library, word, question, asking.simulator(), budget_s=budget_s)
+    except InvalidQuestion as mistaken:
         for mistake in mistaken.mistakes:
-            say_error(Stop(mistake.message, mistake.hint).format_message())
-        return Exit.USAGE
-    measured = asking.measured_before(found, RESULTS)
+            print_error(CommandError(mistake.message, mistake.hint).format_message())
+        return ExitCode.USAGE
+    measured = asking.earlier_measurements(found, RESULTS)
     if picture is not None:
         _write(picture, drawn(found, measured))
     if json:
-        click.echo(json_module.dumps(explained(found, measured), indent=2, ensure_ascii=False))
+        click.echo(json_module.dumps(explanation_document(found, measured), indent=2, ensure_ascii=False))
     else:
         screen = console()
-        for line in explanation(found, measured, budget):
+        for line in explanation_text(found, measured, budget):
             screen.print(line)
-    return Exit.PASSED if found.agrees else Exit.FAILED
+    return ExitCode.PASSED if found.agrees else ExitCode.FAILED
 
 
 def _write(file: Path, text: str) -> None:
     try:
         file.write_text(text, encoding="utf-8")
     except OSError as error:
-        raise Stop(f"cannot write {file}: {error.strerror}", "name a file in a folder of yours") from error
+        raise CommandError(f"cannot write {file}: {error.strerror}", "name a file in a folder of yours") from error
 
 
 command = click.Command(
@@ -105,7 +108,7 @@ command = click.Command(
         click.Option(["--budget"], metavar="TIME", help="Which settings keep the time within this, such as 3s."),
         click.Option(
             ["--picture"],
-            type=named_paths.ANY,
+            type=named_paths.ANY_PATH,
             metavar="FILE.svg",
             help="Draw it too: the waits of each release and of each claim, on one axis.",
         ),

@@ -4,14 +4,14 @@ from pathlib import Path
 
 import click
 
-from cli import named_paths
-from cli.console import console
-from cli.errors import Stop
-from cli.exits import Exit
-from cli.gated_sides import baseline_side, current_side, nothing_selected, run_again
-from cli.gating import Answer, Inconclusive, answer, floor_of, update
-from harness.gating.comparison import gate as hold
-from harness.gating.comparison import selected
+from cli.arguments import path_types as named_paths
+from cli.errors import CommandError
+from cli.exit_codes import ExitCode
+from cli.gate.result import GateOptions, Inconclusive, floor_from_option, report_result, update_baseline
+from cli.gate.suites import load_baseline, load_current, nothing_selected_error, rerun_baseline_suite
+from cli.terminal.console import console
+from harness.gating.gate import gate as compare_with_baseline
+from harness.gating.gate import select_scenarios
 
 
 def gate(
@@ -32,54 +32,64 @@ def gate(
     all_: bool,
     ci: bool,
     junit: Path | None,
-) -> Exit:
+) -> ExitCode:
     """Hold a suite against a baseline: what got slower, worse or lost since?
 
     An alarm takes an order of runs that chance hardly makes, and an effect that lies above the floor for sure. Some 20
     runs of each case on both sides are enough for most. Exit 10: something got worse; 2: nobody can tell; 0: neither.
     """
     screen = console(json=json, ci=ci)
-    how = Answer(
-        inconclusive=inconclusive, json=json, everything=all_, baseline=baseline, current=out or current, only=only,
+    options = GateOptions(
+        inconclusive=inconclusive, json=json, show_all=all_, baseline=baseline, current=out or current, only=only,
         floor=floor, run=run, interleaved=a is not None, junit=junit,
     )  # fmt: skip
-    declared = floor_of(floor)
+    declared = floor_from_option(floor)
     if a is not None and b is not None and run:
-        from cli.interleaved import Trial, run_in_turn  # here, since it brings the lab along
+        from cli.gate.interleaved import InterleavedRequest, run_interleaved  # here, since it brings the lab along
 
         if baseline is not None or current is not None or update_:
-            raise Stop("--a and --b measure both sides now: there is no baseline to name or to write", "leave it away")
-        sides = run_in_turn(screen, Trial(first=a, second=b, paths=paths, only=only, repeat=repeat, out=out))
-        return sides if isinstance(sides, Exit) else answer(screen, hold(*sides, floor=declared), how)
+            raise CommandError(
+                "--a and --b measure both sides now: there is no baseline to name or to write", "leave it away"
+            )
+        sides = run_interleaved(
+            screen, InterleavedRequest(first=a, second=b, paths=paths, only=only, repeat=repeat, out=out)
+        )
+        return (
+            sides
+            if isinstance(sides, ExitCode)
+            else report_result(screen, compare_with_baseline(*sides, floor=declared), options)
+        )
     if a is not None or b is not None or paths:
-        raise Stop(
+        raise CommandError(
             "two programs are run in turn with --run, --a and --b, and scenarios",
             "faultlab gate --run --a './mine-before' --b './mine-now' my.scenario.yaml",
         )
-    _fit(run=run, current=current, repeat=repeat, out=out)
+    _check_options(run=run, current=current, repeat=repeat, out=out)
     if update_ and junit is not None:
-        raise Stop("--junit writes a comparison, --update makes none", "leave one away")
+        raise CommandError("--junit writes a comparison, --update makes none", "leave one away")
     if update_ and not run:
-        return update(screen, baseline, current_side(current), only, declared)
-    before = baseline_side(baseline)
-    now = run_again(screen, before, only, repeat, out, json=json, ci=ci) if run else current_side(current)
-    if isinstance(now, Exit):
+        return update_baseline(screen, baseline, load_current(current), only, declared)
+    before = load_baseline(baseline)
+    now = rerun_baseline_suite(screen, before, only, repeat, out, json=json, ci=ci) if run else load_current(current)
+    if isinstance(now, ExitCode):
         return now
     if update_:
-        return update(screen, baseline, now, only, declared)
-    if only and not selected(before, only).cases and not selected(now, only).cases:
-        raise nothing_selected(before, only)
-    return answer(screen, hold(before, now, floor=declared, only=only), how)
+        return update_baseline(screen, baseline, now, only, declared)
+    if only and not select_scenarios(before, only).cases and not select_scenarios(now, only).cases:
+        raise nothing_selected_error(before, only)
+    return report_result(screen, compare_with_baseline(before, now, floor=declared, only=only), options)
 
 
-def _fit(*, run: bool, current: Path | None, repeat: int | None, out: Path | None) -> None:
+def _check_options(*, run: bool, current: Path | None, repeat: int | None, out: Path | None) -> None:
     """Raises Stop for options that say two things at once."""
     if run and current is not None:
-        raise Stop("--run measures now, --current names what was measured: they exclude each other", "leave one away")
+        raise CommandError(
+            "--run measures now, --current names what was measured: they exclude each other", "leave one away"
+        )
     if repeat is not None and not run:
-        raise Stop("--repeat says how often to run: it needs --run", "faultlab gate --run --repeat 20")
+        raise CommandError("--repeat says how often to run: it needs --run", "faultlab gate --run --repeat 20")
     if out is not None and not run:
-        raise Stop("--out says where to put the runs: it needs --run", f"faultlab gate --run --out {out}")
+        raise CommandError("--out says where to put the runs: it needs --run", f"faultlab gate --run --out {out}")
 
 
 command = click.Command(
@@ -90,11 +100,13 @@ command = click.Command(
         click.Argument(["paths"], nargs=-1, metavar="[PATHS]..."),
         click.Option(
             ["--baseline"],
-            type=named_paths.ANY,
+            type=named_paths.ANY_PATH,
             metavar="DIR|FILE",
             help="A results folder, or a file that --update wrote; else faultlab-baseline.json.",
         ),
-        click.Option(["--current"], type=named_paths.ANY, metavar="DIR", help="What to hold; else the newest results."),
+        click.Option(
+            ["--current"], type=named_paths.ANY_PATH, metavar="DIR", help="What to hold; else the newest results."
+        ),
         click.Option(["--run"], is_flag=True, help="Run the baseline's suite now, as often as it was run then."),
         click.Option(
             ["--a"], metavar="CMD", help="With --run, --b and PATHS: the program as it was; both are run in turn."
@@ -103,7 +115,7 @@ command = click.Command(
         click.Option(["--repeat"], type=click.IntRange(1, 1000), help="With --run: so many runs of each case."),
         click.Option(
             ["--out"],
-            type=named_paths.ANY,
+            type=named_paths.ANY_PATH,
             metavar="DIR",
             help="With --run: folder of the results; else results/<time>-gate.",
         ),

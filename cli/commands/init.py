@@ -5,24 +5,24 @@ from pathlib import Path
 
 import click
 
-from cli import named_paths
-from cli.console import console
-from cli.errors import Stop
-from cli.exits import Exit
-from cli.show.rows import folded
-from harness.realclients.templates import TEMPLATES, made_of
+from cli.arguments import path_types as named_paths
+from cli.errors import CommandError
+from cli.exit_codes import ExitCode
+from cli.show.rows import wrapped
+from cli.terminal.console import console
+from harness.realclients.templates import TEMPLATES, make_template
 
 
-def init(*, client: str, folder: Path) -> Exit:
+def init(*, client: str, folder: Path) -> ExitCode:
     """Write a program that runs under faultlab at once, with a scenario: the place to begin for your own producer.
 
     It goes into DIR; nothing that is there is changed.
     """
-    template = made_of(client)
+    template = make_template(client)
     there = [path for path in template.files if (folder / path).exists()]
     if there:
         names = ", ".join(str(folder / path) for path in there)
-        raise Stop(f"{names} would be overwritten: nothing was written", "name another folder")
+        raise CommandError(f"{names} would be overwritten: nothing was written", "name another folder")
     try:
         for path, file in template.files.items():
             place = folder / path
@@ -31,7 +31,7 @@ def init(*, client: str, folder: Path) -> Exit:
             if file.executable:
                 place.chmod(0o755)
     except OSError as error:
-        raise Stop(f"{folder} cannot be written: {error.strerror}", "name another folder") from error
+        raise CommandError(f"{folder} cannot be written: {error.strerror}", "name another folder") from error
     screen = console()
     for path in template.files:
         screen.print(str(folder / path))
@@ -40,8 +40,8 @@ def init(*, client: str, folder: Path) -> Exit:
     for number, line in enumerate("\n".join(steps).splitlines()):
         screen.print(f"{'then' if number == 0 else '':<5} {line}")
     for note in template.notes:
-        screen.print(folded(note, lead="note  "))
-    return Exit.PASSED
+        screen.print(wrapped(note, lead="note  "))
+    return ExitCode.PASSED
 
 
 command = click.Command(

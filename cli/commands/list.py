@@ -5,12 +5,12 @@ from pathlib import Path
 
 import click
 
-from cli.console import console
-from cli.diagnostics import say_problems
-from cli.exits import Exit
-from cli.problems import documents
-from cli.show.figures import WIDTH, many
-from cli.show.rows import folded
+from cli.exit_codes import ExitCode
+from cli.show.formatting import WIDTH, pluralized
+from cli.show.rows import wrapped
+from cli.terminal.console import console
+from cli.terminal.problem_texts import problem_documents
+from cli.terminal.problems import print_problems
 from harness.language import Problems, Scenario
 from harness.plan import RunPlan
 from harness.suite.collection import collect
@@ -18,7 +18,7 @@ from harness.suite.naming import case_id
 from harness.suite.planning import Selection, load_each
 
 
-def list_(*, paths: tuple[str, ...], tags: tuple[str, ...], only: tuple[str, ...], json: bool) -> Exit:
+def list_(*, paths: tuple[str, ...], tags: tuple[str, ...], only: tuple[str, ...], json: bool) -> ExitCode:
     """Name scenarios with their clients, runs, predicted times and tags.
 
     PATHS are scenario files, folders, or names of bundled scenarios; without any, all bundled ones are listed.
@@ -28,29 +28,29 @@ def list_(*, paths: tuple[str, ...], tags: tuple[str, ...], only: tuple[str, ...
     except Problems as unreadable:
         loaded, problems = (), unreadable
     selection = Selection(only=only, tags=tags)
-    scenarios = [one.scenario for one in loaded if selection.takes(one.scenario)]
+    scenarios = [one.scenario for one in loaded if selection.matches(one.scenario)]
     if json:
-        wrong = documents(problems) if problems else []
-        told = {"format": 1, "scenarios": [_plain(s) for s in scenarios], "problems": wrong}
+        wrong = problem_documents(problems) if problems else []
+        told = {"format": 1, "scenarios": [_scenario_document(s) for s in scenarios], "problems": wrong}
         click.echo(json_module.dumps(told, indent=2))
     if problems:
-        say_problems(problems)
-        return Exit.USAGE
+        print_problems(problems)
+        return ExitCode.USAGE
     if json:
-        return Exit.PASSED if scenarios else Exit.NOTHING
+        return ExitCode.PASSED if scenarios else ExitCode.NOTHING_SELECTED
     screen = console()
     for scenario in scenarios:
-        figures = f"{many(_runs(scenario), 'run'):>8}  {_longest(scenario):>10}"
+        figures = f"{pluralized(_runs(scenario), 'run'):>8}  {_longest(scenario):>10}"
         left = f"{scenario.name}  {', '.join(scenario.clients)}"
         if len(left) + 2 + len(figures) > WIDTH:
             screen.print(f"{left}\n{figures:>{WIDTH}}")
         else:
             screen.print(left.ljust(WIDTH - len(figures)) + figures)
-        screen.print(folded(scenario.about, lead="  ", style="dim"))
-        screen.print(folded(f"[{', '.join(scenario.tags)}]", lead="  ", style="dim"))
+        screen.print(wrapped(scenario.about, lead="  ", style="dim"))
+        screen.print(wrapped(f"[{', '.join(scenario.tags)}]", lead="  ", style="dim"))
     runs = sum(_runs(scenario) for scenario in scenarios)
-    screen.print(f"{many(len(scenarios), 'scenario')}, {many(runs, 'run')}; times are by formula")
-    return Exit.PASSED if scenarios else Exit.NOTHING
+    screen.print(f"{pluralized(len(scenarios), 'scenario')}, {pluralized(runs, 'run')}; times are by formula")
+    return ExitCode.PASSED if scenarios else ExitCode.NOTHING_SELECTED
 
 
 def _runs(scenario: Scenario) -> int:
@@ -61,7 +61,7 @@ def _longest(scenario: Scenario) -> str:
     return "unknown" if scenario.longest_s is None else f"{scenario.longest_s:.3f} s"
 
 
-def _plain(scenario: Scenario) -> dict[str, object]:
+def _scenario_document(scenario: Scenario) -> dict[str, object]:
     return {
         "scenario": scenario.name,
         "path": str(scenario.path),

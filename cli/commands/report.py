@@ -5,12 +5,12 @@ from pathlib import Path
 
 import click
 
-from cli import named_paths
-from cli.console import console
-from cli.exits import Exit
-from cli.making import make_report
-from cli.opening import show
-from cli.show.figures import many
+from cli.arguments import path_types as named_paths
+from cli.exit_codes import ExitCode
+from cli.report.browser import show
+from cli.report.build import make_report
+from cli.show.formatting import pluralized
+from cli.terminal.console import console
 
 
 def report(
@@ -22,7 +22,7 @@ def report(
     spark: tuple[str, ...],
     json: bool,
     open_: bool,
-) -> Exit:
+) -> ExitCode:
     """Write the report of results folders: a page, the timeout table, and every table as Parquet and CSV.
 
     A folder is named by its path, by a pattern ('results/2026*'), or by a URI that Spark can read (s3a://, hdfs://,
@@ -43,12 +43,12 @@ def report(
             "quarantined": made.quarantined,
         }
         click.echo(json_module.dumps(told, indent=2))
-    set_aside = f", {many(made.quarantined, 'line')} set aside" if made.quarantined else ""
-    screen.print(f"{made.page}   {many(made.runs, 'run')}{set_aside}   {made.seconds:.1f} s")
+    set_aside = f", {pluralized(made.quarantined, 'line')} set aside" if made.quarantined else ""
+    screen.print(f"{made.page}   {pluralized(made.runs, 'run')}{set_aside}   {made.seconds:.1f} s")
     trouble = show(made.page) if open_ else ""
     if trouble:
         screen.print(f"not opened: {trouble}; open the file above in a browser")
-    return Exit.PASSED
+    return ExitCode.PASSED
 
 
 def settings_of(given: tuple[str, ...]) -> dict[str, str]:
@@ -72,7 +72,7 @@ command = click.Command(
     help=report.__doc__,
     params=[
         click.Argument(["folders"], nargs=-1, required=True, metavar="DIR..."),
-        click.Option(["--out"], type=named_paths.ANY, metavar="DIR", help="Where to; else the first DIR."),
+        click.Option(["--out"], type=named_paths.ANY_PATH, metavar="DIR", help="Where to; else the first DIR."),
         click.Option(["--on"], callback=master, metavar="spark://HOST:PORT", help="Work on this Spark cluster."),
         click.Option(
             ["--archive"], metavar="DIR", help="Also keep the records as Parquet files, in a new folder or URI."

@@ -7,11 +7,11 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from cli import named_paths
-from cli.errors import Stop
-from cli.exits import Exit
-from cli.request import PARAMETERS, Request
-from cli.session import CI, Manner, begin, go_on
+from cli.arguments import path_types as named_paths
+from cli.errors import CommandError
+from cli.exit_codes import ExitCode
+from cli.suite.request import PARAMETERS, Request
+from cli.suite.session import CI, RunOptions, resume_suite, start_suite
 
 
 def run(
@@ -27,14 +27,16 @@ def run(
     ci: bool,
     junit: Path | None,
     **asked: Any,
-) -> Exit:
+) -> ExitCode:
     """Run scenarios and hold what is measured against their formulas.
 
     PATHS are scenario files, folders, or names of bundled scenarios; without any, all bundled ones run.
     """
-    manner = Manner(json=json or stream, stream=stream, everything=all_, cells=cells, report=report, ci=ci, junit=junit)
+    options = RunOptions(
+        json=json or stream, stream=stream, show_all=all_, cells=cells, report=report, ci=ci, junit=junit
+    )
     if resume is None:
-        return begin(Request.of(asked, Path.cwd()), out, manner)
+        return start_suite(Request.of(asked, Path.cwd()), out, options)
     begun_with = {*asked, "out"}
     given = [
         one.opts[0]
@@ -42,11 +44,11 @@ def run(
         if one.name in begun_with and context.get_parameter_source(one.name) is ParameterSource.COMMANDLINE
     ]
     if given:
-        raise Stop(
+        raise CommandError(
             f"--resume goes on with a suite as it was begun: {', '.join(given)} cannot be given too",
             f"faultlab run --resume {quote(str(resume))}",
         )
-    return go_on(resume, manner)
+    return resume_suite(resume, options)
 
 
 command = click.Command(
@@ -57,11 +59,11 @@ command = click.Command(
         *PARAMETERS,
         click.Option(
             ["--out"],
-            type=named_paths.ANY,
+            type=named_paths.ANY_PATH,
             metavar="DIR",
             help="Folder of the results; else results/<time>.",
         ),
-        click.Option(["--resume"], type=named_paths.ANY, metavar="DIR", help="Go on with an interrupted suite."),
+        click.Option(["--resume"], type=named_paths.ANY_PATH, metavar="DIR", help="Go on with an interrupted suite."),
         click.Option(["--cells"], type=click.IntRange(min=1), metavar="N", help="At most so many runs side by side."),
         click.Option(["--report"], is_flag=True, help="Write the report too."),
         *CI,

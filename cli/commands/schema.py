@@ -4,7 +4,7 @@ import json
 
 import click
 
-from cli.exits import Exit
+from cli.exit_codes import ExitCode
 from harness.language import json_schema
 from harness.records.schema import RECORDS
 from harness.records.schema import json_schema as record_schema
@@ -12,11 +12,11 @@ from harness.records.schema import json_schema as record_schema
 SCENARIO = "scenario"
 
 
-def schema(*, what: str) -> Exit:
+def schema(*, what: str) -> ExitCode:
     """Print the JSON Schema of scenario files, or of a kind of record (docs/RUN_FORMAT.md)."""
     made = json_schema() if what == SCENARIO else record_schema(what)
     click.echo(json.dumps(made, indent=2, ensure_ascii=False))
-    return Exit.PASSED
+    return ExitCode.PASSED
 
 
 command = click.Command(

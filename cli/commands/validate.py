@@ -8,22 +8,22 @@ from typing import Literal
 
 import click
 
-from cli.console import console
-from cli.diagnostics import say_problems
-from cli.exits import Exit
-from cli.problems import documents
-from cli.show.figures import many
-from cli.show.rows import folded
+from cli.exit_codes import ExitCode
+from cli.show.formatting import pluralized
+from cli.show.rows import wrapped
+from cli.terminal.console import console
+from cli.terminal.problem_texts import problem_documents
+from cli.terminal.problems import print_problems
 from harness.language import Problem, Problems, Scenario, plans
-from harness.suite.choosing import make
 from harness.suite.collection import collect
-from harness.suite.planning import load_all, refusals
+from harness.suite.environment_choice import make
+from harness.suite.planning import load_all, unsupported_by
 
 Environment = Literal["sim", "local"]
 ENVIRONMENTS: tuple[Environment, ...] = ("sim", "local")
 
 
-def validate(*, paths: tuple[str, ...], ci: bool, json: bool) -> Exit:
+def validate(*, paths: tuple[str, ...], ci: bool, json: bool) -> ExitCode:
     """Check scenarios: keys, units, names, formulas, and which environments can run them.
 
     PATHS are scenario files, folders, or names of bundled scenarios; without any, all bundled ones are checked.
@@ -31,36 +31,36 @@ def validate(*, paths: tuple[str, ...], ci: bool, json: bool) -> Exit:
     try:
         loaded = load_all(collect(paths, folder=Path.cwd()))
         refused = {one.scenario.name: _refused(one.scenario) for one in loaded}
-        if nowhere := [problem for each in refused.values() for problem in _nowhere(each)]:
-            raise Problems(nowhere)
+        if unsupported := [problem for each in refused.values() for problem in _unsupported_everywhere(each)]:
+            raise Problems(unsupported)
     except Problems as problems:
         if json:
-            click.echo(json_module.dumps({"format": 1, "problems": documents(problems)}, indent=2))
-        say_problems(problems, ci=ci)
-        return Exit.USAGE
+            click.echo(json_module.dumps({"format": 1, "problems": problem_documents(problems)}, indent=2))
+        print_problems(problems, ci=ci)
+        return ExitCode.USAGE
     screen = console(json=json, ci=ci)
     if json:
         click.echo(json_module.dumps({"format": 1, "problems": []}, indent=2))
     for one in loaded:
         scenario = one.scenario
         runs = len(scenario.cells) * scenario.repeat
-        screen.print(f"ok  {scenario.path}   {many(len(scenario.cells), 'case')}, {many(runs, 'run')}")
+        screen.print(f"ok  {scenario.path}   {pluralized(len(scenario.cells), 'case')}, {pluralized(runs, 'run')}")
         for problem in (problem for told in refused[scenario.name].values() for problem in told):
-            screen.print(folded(f"line {problem.line}: {problem.message}", lead="    ", style="yellow"))
+            screen.print(wrapped(f"line {problem.line}: {problem.message}", lead="    ", style="yellow"))
     if not loaded:
         screen.print("no scenarios there: nothing was checked")
-        return Exit.NOTHING
-    screen.print(f"{many(len(loaded), 'scenario')} ok")
-    return Exit.PASSED
+        return ExitCode.NOTHING_SELECTED
+    screen.print(f"{pluralized(len(loaded), 'scenario')} ok")
+    return ExitCode.PASSED
 
 
 def _refused(scenario: Scenario) -> dict[Environment, list[Problem]]:
     """What of it each environment cannot do."""
     made = {name: plans(scenario, environment=name, seed=0, repeat=1) for name in ENVIRONMENTS}
-    return {name: list(refusals(made[name], make(name))) for name in ENVIRONMENTS}
+    return {name: list(unsupported_by(made[name], make(name))) for name in ENVIRONMENTS}
 
 
-def _nowhere(refused: Mapping[Environment, Sequence[Problem]]) -> Iterator[Problem]:
+def _unsupported_everywhere(refused: Mapping[Environment, Sequence[Problem]]) -> Iterator[Problem]:
     """A scenario that no environment can run is wrong, wherever it is to be run."""
     if not all(refused.values()):
         return

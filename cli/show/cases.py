@@ -7,9 +7,9 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from cli.exits import GRAVEST_FIRST
+from cli.exit_codes import EXIT_CODES_WORST_FIRST
 from harness.records.group import GroupRecord
-from harness.records.run import Judged, NamedValue, RunRecord, Verdict
+from harness.records.run import ExpectationResult, NamedValue, RunRecord, Verdict
 from harness.stats import Median, censored_median, median
 
 CaseKey = tuple[str, str, str, str, tuple[tuple[str, str], ...]]
@@ -22,16 +22,16 @@ def case_key(run: RunRecord | GroupRecord) -> CaseKey:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class ExpectationSummary:
     """One expectation over the repeats of a case.
 
     `measured` is the median over the repeats that measured something, None where none did. `judged` is the first
     repeat's (of those with the gravest outcome), whose bounds stand for all: they come from the same formula.
     """
 
-    judged: Judged
+    judged: ExpectationResult
     measured: Median | None
-    every: tuple[float, ...]
+    measured_values: tuple[float, ...]
 
     @property
     def unit(self) -> str:
@@ -39,7 +39,7 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class CaseRecords:
     """At least one run, and what all of them were expected to have in common."""
 
     runs: tuple[RunRecord, ...]
@@ -62,33 +62,33 @@ class Case:
     @property
     def verdict(self) -> Verdict:
         verdicts = {run.verdict for run in self.runs} | {g.verdict for g in self.groups if g.verdict != "skipped"}
-        return next((verdict for verdict, _ in GRAVEST_FIRST if verdict in verdicts), "pass")
+        return next((verdict for verdict, _ in EXIT_CODES_WORST_FIRST if verdict in verdicts), "pass")
 
     @property
     def passed(self) -> int:
         return sum(run.verdict == "pass" for run in self.runs)
 
     @property
-    def gravest(self) -> RunRecord:
+    def most_severe(self) -> RunRecord:
         """The first of the runs whose verdicts are worst: the case's own may come from all of them together."""
         verdicts = {run.verdict for run in self.runs}
-        worst = next((verdict for verdict, _ in GRAVEST_FIRST if verdict in verdicts), "pass")
+        worst = next((verdict for verdict, _ in EXIT_CODES_WORST_FIRST if verdict in verdicts), "pass")
         return next(run for run in self.runs if run.verdict == worst)
 
     @property
     def leading_group(self) -> GroupRecord | None:
         """What stands for the case in a row where no single run fails it: what is worst of all runs together."""
         told = [group for group in self.groups if group.verdict != "skipped"]
-        order = [verdict for verdict, _ in GRAVEST_FIRST]
+        order = [verdict for verdict, _ in EXIT_CODES_WORST_FIRST]
         ranked = sorted(told, key=lambda g: order.index(g.verdict) if g.verdict in order else len(order))
         alone = {run.verdict for run in self.runs}
         if not ranked or "fail" in alone or (self.leading() is not None and ranked[0].verdict == "pass"):
             return None
         return ranked[0]
 
-    def findings(self) -> tuple[Finding, ...]:
+    def findings(self) -> tuple[ExpectationSummary, ...]:
         """Every expectation that was not skipped everywhere, in the scenario's order."""
-        together: dict[tuple[str, str, str, int], list[Judged]] = {}
+        together: dict[tuple[str, str, str, int], list[ExpectationResult]] = {}
         for run in self.runs:
             for judged in run.expectations:
                 key = (judged.measure, judged.kind, judged.formula, judged.line)
@@ -97,7 +97,7 @@ class Case:
             _finding(judged) for judged in together.values() if any(one.outcome != "skipped" for one in judged)
         )
 
-    def leading(self) -> Finding | None:
+    def leading(self) -> ExpectationSummary | None:
         """The finding that stands for the case in a row: what failed it, else its first time, else its first."""
         findings = self.findings()
         bounds = [f for f in findings if f.judged.kind != "claim"]
@@ -109,11 +109,11 @@ class Case:
         ]
         return ranked[0] if ranked else None
 
-    def claims(self) -> tuple[Finding, ...]:
+    def claims(self) -> tuple[ExpectationSummary, ...]:
         return tuple(f for f in self.findings() if f.judged.kind == "claim")
 
 
-def cases_of(runs: Iterable[RunRecord], groups: Iterable[GroupRecord] = ()) -> tuple[Case, ...]:
+def group_into_cases(runs: Iterable[RunRecord], groups: Iterable[GroupRecord] = ()) -> tuple[CaseRecords, ...]:
     """In the order in which each case first appears."""
     shared: dict[CaseKey, list[GroupRecord]] = {}
     for group in groups:
@@ -122,21 +122,21 @@ def cases_of(runs: Iterable[RunRecord], groups: Iterable[GroupRecord] = ()) -> t
     for run in runs:
         together.setdefault(case_key(run), []).append(run)
     return tuple(
-        Case(tuple(sorted(runs, key=lambda run: run.repeat)), tuple(shared.get(key, ())))
+        CaseRecords(tuple(sorted(runs, key=lambda run: run.repeat)), tuple(shared.get(key, ())))
         for key, runs in together.items()
     )
 
 
-def with_several_cases(cases: Iterable[CaseKey]) -> frozenset[str]:
+def scenarios_with_several_cases(cases: Iterable[CaseKey]) -> frozenset[str]:
     """The scenarios that have more than one of these cases."""
     return frozenset(name for name, number in Counter(key[0] for key in cases).items() if number > 1)
 
 
-def counts(runs: Iterable[RunRecord]) -> Counter[Verdict]:
+def verdict_counts(runs: Iterable[RunRecord]) -> Counter[Verdict]:
     return Counter(run.verdict for run in runs)
 
 
-def _finding(judged: list[Judged]) -> Finding:
+def _finding(judged: list[ExpectationResult]) -> ExpectationSummary:
     told = [one for one in judged if one.outcome != "skipped"]
     values = [one.measured for one in told if one.measured is not None]
     bounds = [one.censored_at for one in told if one.measured is None and one.censored_at is not None]
@@ -144,9 +144,9 @@ def _finding(judged: list[Judged]) -> Finding:
         (one for one in told if one.outcome in ("failed", "refuted", "inconclusive")), told[0]
     )
     if not values and not bounds:
-        return Finding(stands, None, ())
+        return ExpectationSummary(stands, None, ())
     middle = censored_median(values, bounds) if bounds else Median(value=median(values), censored=False)
-    return Finding(stands, middle, tuple(values))
+    return ExpectationSummary(stands, middle, tuple(values))
 
 
 def _short(parameter: NamedValue) -> str:

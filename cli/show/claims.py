@@ -8,17 +8,17 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from cli.show import groups
-from cli.show.cases import Case, Finding
-from cli.show.figures import WIDTH, amount, many, measured
-from cli.show.rows import beside, columns, folded
-from harness.records.claims import ClaimId, all_as_declared, as_declared, outcome_of, what_of
+from cli.show.cases import CaseRecords, ExpectationSummary
+from cli.show.formatting import WIDTH, amount, measured, pluralized
+from cli.show.rows import columns, right_aligned, wrapped
+from harness.records.claims import ClaimId, all_as_declared, as_declared, combined_outcome, measure_label
 
-WORDS = {"held": "HELD", "refuted": "REFUTED", "mixed": "MIXED", "inconclusive": "UNTESTED"}
-COUNTED = {"refuted": "refuted", "held": "held", "mixed": "held in some cases only"}
+OUTCOME_LABELS = {"held": "HELD", "refuted": "REFUTED", "mixed": "MIXED", "inconclusive": "UNTESTED"}
+OUTCOME_COUNT_LABELS = {"refuted": "refuted", "held": "held", "mixed": "held in some cases only"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Claimed:
+class _ClaimInCase:
     """What a claim says of one case, and what became of it there."""
 
     told: str
@@ -29,22 +29,22 @@ class _Claimed:
 
 
 @dataclass(frozen=True, slots=True)
-class _Claim:
+class _ClaimSummary:
     """A claim over all cases that it speaks about, at least one."""
 
     of: ClaimId
-    cases: tuple[_Claimed, ...]
+    cases: tuple[_ClaimInCase, ...]
 
     @property
     def outcome(self) -> str:
-        return outcome_of(one.outcome for one in self.cases)
+        return combined_outcome(one.outcome for one in self.cases)
 
     @property
     def as_declared(self) -> bool | None:
         return all_as_declared(as_declared(one.outcome, one.declared_holds) for one in self.cases)
 
     @property
-    def telling(self) -> _Claimed:
+    def representative(self) -> _ClaimInCase:
         """The case that stands for the others: the first that failed, else that settled it, else that refuted it."""
         ranked = (
             *(one for one in self.cases if one.fails),
@@ -55,32 +55,34 @@ class _Claim:
         return ranked[0]
 
 
-def claims(cases: Sequence[Case]) -> Iterator[Text]:
+def claims(cases: Sequence[CaseRecords]) -> Iterator[Text]:
     """Each claim once: what it says, what was measured in the case that stands for all, and in how many it was so."""
     for claim in _claims(cases):
-        one = claim.telling
-        lead = f"claim {WORDS[claim.outcome]:<8}  "
+        one = claim.representative
+        lead = f"claim {OUTCOME_LABELS[claim.outcome]:<8}  "
         line = Text(lead, style="red" if any(case.fails for case in claim.cases) else "cyan")
-        yield line.append(beside(one.told, columns(*one.figures, ""), lead=len(lead)), style="default")
-        about = [part for part in (claim.of.source, "; ".join(_standing(claim))) if part]
+        yield line.append(right_aligned(one.told, columns(*one.figures, ""), lead=len(lead)), style="default")
+        about = [part for part in (claim.of.source, "; ".join(_claim_details(claim))) if part]
         together = "; ".join(about)
         for part in [together] if len(lead) + cell_len(together) <= WIDTH else about:
-            yield folded(part, lead=" " * len(lead), style="dim")
+            yield wrapped(part, lead=" " * len(lead), style="dim")
 
 
-def claims_told(cases: Sequence[Case]) -> Iterator[str]:
+def claims_summary(cases: Sequence[CaseRecords]) -> Iterator[str]:
     """`claims as declared: 1 refuted, 2 held`; what nothing settled is not counted."""
     by_manner: dict[str, Counter[str]] = {}
     for claim in _claims(cases):
-        if claim.outcome in COUNTED:
+        if claim.outcome in OUTCOME_COUNT_LABELS:
             manner = {None: "", True: " as declared", False: " against their `holds:`"}[claim.as_declared]
             by_manner.setdefault(manner, Counter())[claim.outcome] += 1
     for manner, counted in by_manner.items():
-        outcomes = ", ".join(f"{counted[outcome]} {words}" for outcome, words in COUNTED.items() if counted[outcome])
+        outcomes = ", ".join(
+            f"{counted[outcome]} {words}" for outcome, words in OUTCOME_COUNT_LABELS.items() if counted[outcome]
+        )
         yield f"claims{manner}: {outcomes}"
 
 
-def _standing(claim: _Claim) -> Iterator[str]:
+def _claim_details(claim: _ClaimSummary) -> Iterator[str]:
     """In how many cases it is so where there are several, and what the scenario declared."""
     if len(claim.cases) > 1:
         if claim.outcome == "mixed":
@@ -88,44 +90,44 @@ def _standing(claim: _Claim) -> Iterator[str]:
             told = ", ".join(f"{outcome} in {counted[outcome]}" for outcome in ("refuted", "held") if counted[outcome])
         else:
             told = f"{claim.outcome} in {sum(one.outcome == claim.outcome for one in claim.cases)}"
-        yield f"{told} of {many(len(claim.cases), 'case')}"
+        yield f"{told} of {pluralized(len(claim.cases), 'case')}"
     declared = {one.declared_holds for one in claim.cases}
     if declared == {True} or declared == {False}:
         yield f"declared `holds: {str(declared.pop()).lower()}`"
 
 
-def _claims(cases: Sequence[Case]) -> tuple[_Claim, ...]:
+def _claims(cases: Sequence[CaseRecords]) -> tuple[_ClaimSummary, ...]:
     """In the order in which each is first made."""
-    together: dict[ClaimId, list[_Claimed]] = {}
+    together: dict[ClaimId, list[_ClaimInCase]] = {}
     for case in cases:
-        for of, claimed in _claimed(case):
+        for of, claimed in _claims_in_case(case):
             together.setdefault(of, []).append(claimed)
-    return tuple(_Claim(of, tuple(own)) for of, own in together.items())
+    return tuple(_ClaimSummary(of, tuple(own)) for of, own in together.items())
 
 
-def _claimed(case: Case) -> Iterator[tuple[ClaimId, _Claimed]]:
+def _claims_in_case(case: CaseRecords) -> Iterator[tuple[ClaimId, _ClaimInCase]]:
     """All of a case that were not skipped: on single runs, and on what many runs have in common."""
     for finding in case.claims():
         judged = finding.judged
-        what = what_of(judged.measure)
-        yield ClaimId(judged.name, what, judged.formula, judged.source), _Claimed(
+        what = measure_label(judged.measure)
+        yield ClaimId(judged.name, what, judged.formula, judged.source), _ClaimInCase(
             told=judged.formula if judged.unit == "s" else f"{what} = {judged.formula}",
             figures=(amount(judged.predicted, judged.unit), measured(finding)),
             outcome=_over_repeats(case, finding), declared_holds=judged.declared_holds, fails=judged.fails_run,
         )  # fmt: skip
     for group in case.groups:
         if group.kind == "claim" and group.outcome != "skipped":
-            yield ClaimId(group.name, groups.called(group), group.formula, group.source), _Claimed(
+            yield ClaimId(group.name, groups.called(group), group.formula, group.source), _ClaimInCase(
                 told=f"{groups.called(group)}: {group.formula}",
                 figures=(groups.predicted(group), groups.estimate(group)),
                 outcome=group.outcome, declared_holds=group.declared_holds, fails=group.verdict == "fail",
             )  # fmt: skip
 
 
-def _over_repeats(case: Case, finding: Finding) -> str:
+def _over_repeats(case: CaseRecords, finding: ExpectationSummary) -> str:
     of = finding.judged
     same = (of.measure, of.kind, of.formula, of.line)
-    return outcome_of(
+    return combined_outcome(
         one.outcome
         for run in case.runs
         for one in run.expectations

@@ -1,6 +1,6 @@
 """What many runs were expected to have in common, in words and figures."""
 
-from cli.show.figures import amount, around
+from cli.show.formatting import amount, format_tolerance
 from harness.plan import Statistic
 from harness.records.group import GroupRecord
 
@@ -30,7 +30,7 @@ def estimate(group: GroupRecord) -> str:
 
 def tolerance(group: GroupRecord) -> str:
     """`± 0.080` around an equality."""
-    return "" if group.predicted is None else around(group.predicted, group.low, group.high, form=".3f")
+    return "" if group.predicted is None else format_tolerance(group.predicted, group.low, group.high, form=".3f")
 
 
 def interval(group: GroupRecord) -> str:

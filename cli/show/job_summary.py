@@ -2,42 +2,44 @@
 
 from collections.abc import Callable, Iterator, Sequence
 
-from cli.exits import GRAVEST_FIRST
+from cli.exit_codes import EXIT_CODES_WORST_FIRST
 from cli.show import groups
-from cli.show.cases import Case
-from cli.show.figures import WORDS, many, measured, predicted
+from cli.show.cases import CaseRecords
+from cli.show.formatting import VERDICT_LABELS, measured, pluralized, predicted
 from cli.show.markdown import code, plain, table
-from cli.show.rows import tally
+from cli.show.rows import passed_of_total
 
 COLUMNS = ("verdict", "scenario", "client", "measure", "predicted", "measured", "passed", "again")
-MOST_PASSED = 200
+MAX_PASSED_ROWS = 200
 """So many cases that passed are listed: a reader looks for the others."""
 
 
-def job_summary(cases: Sequence[Case], *, head: str, sentence: str, facts: str, replay: Callable[[Case], str]) -> str:
+def job_summary(
+    cases: Sequence[CaseRecords], *, head: str, sentence: str, facts: str, replay: Callable[[CaseRecords], str]
+) -> str:
     """`head` is the verdict in a word or two, `sentence` its figures, `facts` where and how it was measured."""
     trouble = worst_first(cases)
     passed = [case for case in cases if case.verdict == "pass"]
     parts = [f"### faultlab: {plain(head)}", f"{plain(sentence)}  \n{plain(facts)}"]
     if cases:
-        rows = [*(_row(case, replay) for case in trouble), *(_row(case, replay) for case in passed[:MOST_PASSED])]
+        rows = [*(_row(case, replay) for case in trouble), *(_row(case, replay) for case in passed[:MAX_PASSED_ROWS])]
         parts.append(table(COLUMNS, rows))
-    if len(passed) > MOST_PASSED:
-        parts.append(f"and {many(len(passed) - MOST_PASSED, 'more case')} that passed")
+    if len(passed) > MAX_PASSED_ROWS:
+        parts.append(f"and {pluralized(len(passed) - MAX_PASSED_ROWS, 'more case')} that passed")
     reasons = list(_reasons(trouble))
     if reasons:
         parts.append("\n".join(reasons))
     return "\n\n".join(parts) + "\n"
 
 
-def worst_first(cases: Sequence[Case]) -> list[Case]:
+def worst_first(cases: Sequence[CaseRecords]) -> list[CaseRecords]:
     """Those that did not pass."""
-    order = [verdict for verdict, _ in GRAVEST_FIRST]
+    order = [verdict for verdict, _ in EXIT_CODES_WORST_FIRST]
     return sorted((c for c in cases if c.verdict != "pass"), key=lambda case: order.index(case.verdict))
 
 
-def _row(case: Case, replay: Callable[[Case], str]) -> tuple[str, ...]:
-    word = WORDS[case.verdict]
+def _row(case: CaseRecords, replay: Callable[[CaseRecords], str]) -> tuple[str, ...]:
+    word = VERDICT_LABELS[case.verdict]
     scenario = (
         f"{plain(case.first.scenario)}<br>{plain(case.parameters)}" if case.parameters else plain(case.first.scenario)
     )
@@ -47,12 +49,12 @@ def _row(case: Case, replay: Callable[[Case], str]) -> tuple[str, ...]:
         scenario,
         plain(case.client),
         *(plain(text) for text in _figures(case)),
-        tally(case),
+        passed_of_total(case),
         again,
     )
 
 
-def _figures(case: Case) -> tuple[str, str, str]:
+def _figures(case: CaseRecords) -> tuple[str, str, str]:
     """What stands for the case, as in the closing table: its measure, predicted, measured."""
     group = case.leading_group
     if group is not None:
@@ -63,7 +65,7 @@ def _figures(case: Case) -> tuple[str, str, str]:
     return finding.judged.measure, predicted(finding.judged), measured(finding)
 
 
-def _reasons(trouble: Sequence[Case]) -> Iterator[str]:
+def _reasons(trouble: Sequence[CaseRecords]) -> Iterator[str]:
     """The first reason of each case in which no expectation says what is wrong."""
     for case in trouble:
         if case.verdict != "fail":

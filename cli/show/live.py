@@ -11,25 +11,25 @@ from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.text import Text
 
-from cli.show.cases import CaseKey, case_key, cases_of, with_several_cases
-from cli.show.figures import COLOURS, WIDTH, many, seconds
-from cli.show.rows import Rows
-from cli.show.summary import COUNTED
+from cli.show.cases import CaseKey, case_key, group_into_cases, scenarios_with_several_cases
+from cli.show.formatting import VERDICT_STYLES, WIDTH, pluralized, seconds
+from cli.show.rows import CaseRows
+from cli.show.summary import VERDICT_COUNT_LABELS
 from harness.plan import RunPlan
 from harness.records.run import RunRecord
-from harness.suite.progress import Progress, Snapshot, UnderWay
-from harness.suite.runner import TRIES
+from harness.suite.progress import ActiveRun, Snapshot, SuiteProgress
+from harness.suite.runner import MAX_ATTEMPTS
 
 HEARTBEAT_S = 30.0
 ROWS = 8
 """So many runs under way are shown; the rest is counted."""
-LATE_S = 1.0
+OVERDUE_AFTER_S = 1.0
 """A run is overdue past its formula and this: a world takes so long to open at most."""
-WORDS = 6
+VERDICT_WIDTH = 6
 """Width of the verdicts' column while rows stream: the rare longer word pushes its row."""
 
 
-class Moving(Protocol):
+class LivePart(Protocol):
     """The part of the display that changes while rows stay."""
 
     def start(self) -> None: ...
@@ -41,17 +41,20 @@ class Display:
     """Follows a suite on a console; an Observer of the runner. Use as a context: leaving it ends what moves."""
 
     def __init__(
-        self, console: Console, plans: Sequence[RunPlan], *, lanes: int, already: Iterable[RunRecord] = ()
+        self, console: Console, plans: Sequence[RunPlan], *, lanes: int, previous_runs: Iterable[RunRecord] = ()
     ) -> None:
-        kept = tuple(already)
-        self.progress = Progress(plans, lanes=lanes, already=kept)
+        kept = tuple(previous_runs)
+        self.progress = SuiteProgress(plans, lanes=lanes, previous_runs=kept)
         self._console = console
-        self._cases = {case_key(case.first): list(case.runs) for case in cases_of(kept)}
+        self._cases = {case_key(case.first): list(case.runs) for case in group_into_cases(kept)}
         self._open: dict[CaseKey, set[str]] = {}
         for plan in plans:
             self._open.setdefault(_key(plan), set()).add(plan.run_id)
-        self._rows = Rows(words=WORDS, several=with_several_cases(self._cases.keys() | self._open.keys()))
-        self._moving: Moving = (
+        self._rows = CaseRows(
+            words=VERDICT_WIDTH,
+            multi_case_scenarios=scenarios_with_several_cases(self._cases.keys() | self._open.keys()),
+        )
+        self._moving: LivePart = (
             _Bars(console, self.progress) if console.is_terminal else _Heartbeat(console, self.progress)
         )
 
@@ -69,7 +72,7 @@ class Display:
         self.progress.doing(plan, words)
 
     def ended(self, plan: RunPlan, record: RunRecord) -> None:
-        if record.noisy and plan.attempt < TRIES:
+        if record.noisy and plan.attempt < MAX_ATTEMPTS:
             self.progress.postponed(plan)  # only the last try is shown
             return
         self.progress.ended(plan, record)
@@ -78,18 +81,18 @@ class Display:
         runs.append(record)
         self._open[key].discard(plan.run_id)
         if not self._open[key]:
-            self._console.print(self._rows.finished(cases_of(runs)[0]))
+            self._console.print(self._rows.finished_row(group_into_cases(runs)[0]))
 
     def stopping(self) -> None:
         self._moving.stop()
-        under_way = len(self.progress.snapshot().under_way)
-        self._console.print(Text(f"stopping: {many(under_way, 'run')} under way not counted", style="yellow"))
+        active_runs = len(self.progress.snapshot().active_runs)
+        self._console.print(Text(f"stopping: {pluralized(active_runs, 'run')} under way not counted", style="yellow"))
 
 
 class _Bars:
     """Moves at the bottom of a terminal and vanishes at the end."""
 
-    def __init__(self, console: Console, progress: Progress) -> None:
+    def __init__(self, console: Console, progress: SuiteProgress) -> None:
         self._progress = progress
         self._live = Live(console=console, get_renderable=self._show, refresh_per_second=4, transient=True)
 
@@ -101,10 +104,10 @@ class _Bars:
 
     def _show(self) -> RenderableType:
         snapshot = self._progress.snapshot()
-        rows = sorted(snapshot.under_way, key=lambda run: -run.elapsed_s)[:ROWS]
+        rows = sorted(snapshot.active_runs, key=lambda run: -run.elapsed_s)[:ROWS]
         lines = [_headline(snapshot), *(_live_row(run) for run in rows)]
-        if len(snapshot.under_way) > ROWS:
-            lines.append(Text(f"  + {many(len(snapshot.under_way) - ROWS, 'cell')}", style="dim"))
+        if len(snapshot.active_runs) > ROWS:
+            lines.append(Text(f"  + {pluralized(len(snapshot.active_runs) - ROWS, 'cell')}", style="dim"))
         for line in lines:
             line.no_wrap, line.overflow = True, "crop"
         return Group(*lines)
@@ -113,7 +116,7 @@ class _Bars:
 class _Heartbeat:
     """A line each 30 s, so that a log shows that the suite lives."""
 
-    def __init__(self, console: Console, progress: Progress) -> None:
+    def __init__(self, console: Console, progress: SuiteProgress) -> None:
         self._console = console
         self._progress = progress
         self._ended = threading.Event()
@@ -136,9 +139,9 @@ class _Heartbeat:
 
 def heartbeat(snapshot: Snapshot) -> Text:
     """`...   12/42 runs  1 failed  at most 19 s left; sarama-n3k3 #2: dialling broker 2, 11.2 of 31.6 s`."""
-    text = f"...   {snapshot.ended}/{snapshot.total} runs{_counted(snapshot)}{_left(snapshot)}"
-    if snapshot.under_way:
-        oldest = max(snapshot.under_way, key=lambda run: run.elapsed_s)
+    text = f"...   {snapshot.ended}/{snapshot.total} runs{_counted(snapshot)}{_time_left(snapshot)}"
+    if snapshot.active_runs:
+        oldest = max(snapshot.active_runs, key=lambda run: run.elapsed_s)
         text += f"\n      {oldest.plan.scenario} #{oldest.plan.repeat}: {oldest.doing}, {_elapsed(oldest)}"
         text += ", overdue" if _overdue(oldest) else ""
     return Text(text)
@@ -150,13 +153,13 @@ def _headline(snapshot: Snapshot) -> Text:
     text = Text("━" * full, style="green")
     text.append("━" * (width - full), style="bright_black")
     text.append(f"  {snapshot.ended}/{snapshot.total}", style="default")
-    for verdict, word in COUNTED:
+    for verdict, word in VERDICT_COUNT_LABELS:
         if verdict != "pass" and snapshot.verdicts[verdict]:
-            text.append(f"   {snapshot.verdicts[verdict]} {word}", style=COLOURS[verdict])
-    return text.append(_left(snapshot), style="default")
+            text.append(f"   {snapshot.verdicts[verdict]} {word}", style=VERDICT_STYLES[verdict])
+    return text.append(_time_left(snapshot), style="default")
 
 
-def _live_row(run: UnderWay) -> Text:
+def _live_row(run: ActiveRun) -> Text:
     """`  sarama-n3k3  1.27.2 #2  dialling broker 2  ━━╸───  11.2 of 31.6 s`."""
     plan = run.plan
     who = f"{plan.client.version} #{plan.repeat}"
@@ -172,22 +175,24 @@ def _live_row(run: UnderWay) -> Text:
     return text.append(figures.rjust(WIDTH - text.cell_len), style="default")
 
 
-def _elapsed(run: UnderWay) -> str:
+def _elapsed(run: ActiveRun) -> str:
     if run.plan.expected_s is None:
         return f"{run.elapsed_s:.1f} s"
     return f"{run.elapsed_s:.1f} of {run.plan.expected_s:.1f} s"
 
 
-def _overdue(run: UnderWay) -> bool:
-    return run.plan.expected_s is not None and run.elapsed_s > run.plan.expected_s + LATE_S
+def _overdue(run: ActiveRun) -> bool:
+    return run.plan.expected_s is not None and run.elapsed_s > run.plan.expected_s + OVERDUE_AFTER_S
 
 
 def _counted(snapshot: Snapshot) -> str:
-    return "".join(f"  {snapshot.verdicts[verdict]} {word}" for verdict, word in COUNTED if snapshot.verdicts[verdict])
+    return "".join(
+        f"  {snapshot.verdicts[verdict]} {word}" for verdict, word in VERDICT_COUNT_LABELS if snapshot.verdicts[verdict]
+    )
 
 
-def _left(snapshot: Snapshot) -> str:
-    return "" if snapshot.left_s is None else f"   at most {seconds(snapshot.left_s)} left"
+def _time_left(snapshot: Snapshot) -> str:
+    return "" if snapshot.remaining_s is None else f"   at most {seconds(snapshot.remaining_s)} left"
 
 
 def _key(plan: RunPlan) -> CaseKey:

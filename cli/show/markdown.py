@@ -2,21 +2,21 @@
 
 from collections.abc import Iterable, Sequence
 
-from cli.problems import counted
+from cli.terminal.problem_texts import count_phrase
 from harness.language import Problems
 
 SPECIAL = {character: f"&#{ord(character)};" for character in "&<>|`*_[]\\~#@$"}
 """What Markdown, HTML, mathematics or GitHub itself would make something of."""
 
-MOST_CHARACTERS = 400
+MAX_CHARACTERS = 400
 """A cell of a table holds no more of one text."""
 
 
 def plain(text: str) -> str:
     """One line of text that shows as it is."""
     line = " ".join(text.split())
-    if len(line) > MOST_CHARACTERS:
-        line = f"{line[:MOST_CHARACTERS]}…"
+    if len(line) > MAX_CHARACTERS:
+        line = f"{line[:MAX_CHARACTERS]}…"
     return _shown(line)
 
 
@@ -43,6 +43,6 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 def problems_markdown(problems: Problems) -> str:
     """What is wrong with scenarios."""
-    head = f"### faultlab: {counted(problems)}, nothing was started"
+    head = f"### faultlab: {count_phrase(problems)}, nothing was started"
     rows = ((code(problem.where), plain(problem.message), plain(problem.hint)) for problem in problems.problems)
     return f"{head}\n\n{table(('place', 'problem', 'what to do'), rows)}\n"

@@ -7,58 +7,58 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from cli.show import groups
-from cli.show.cases import Case
-from cli.show.figures import COLOURS, WIDTH, WORDS, measured, predicted, relation
+from cli.show.cases import CaseRecords
+from cli.show.formatting import VERDICT_LABELS, VERDICT_STYLES, WIDTH, format_comparison, measured, predicted
 from harness.records.run import Verdict
 
 
-class Rows:
-    """Rows one below the other. `words` is the width of the verdicts' column; `several` names the scenarios that have
-    more than one case."""
+class CaseRows:
+    """Rows one below the other. `words` is the width of the verdicts' column; `multi_case_scenarios` names the
+    scenarios that have more than one case."""
 
-    def __init__(self, *, words: int, several: frozenset[str]) -> None:
+    def __init__(self, *, words: int, multi_case_scenarios: frozenset[str]) -> None:
         self._words = words
-        self._several = several
+        self._multi_case_scenarios = multi_case_scenarios
         self._above: tuple[Verdict, str] | None = None
 
-    def finished(self, case: Case) -> Text:
+    def finished_row(self, case: CaseRecords) -> Text:
         """The row that appears when the last repeat of a case has ended."""
-        right = tally(case)
+        right = passed_of_total(case)
         finding = case.leading()
         if finding is not None:
-            right = f"{measured(finding)}  {relation(finding):<9}  {right}"
+            right = f"{measured(finding)}  {format_comparison(finding):<9}  {right}"
         return self._row(case, right)
 
-    def tabled(self, case: Case) -> Text:
+    def table_row(self, case: CaseRecords) -> Text:
         """The row of the closing table: predicted and measured below each other's heads."""
         group = case.leading_group
         if group is not None:
-            figures = columns(groups.predicted(group), groups.estimate(group), tally(case))
+            figures = columns(groups.predicted(group), groups.estimate(group), passed_of_total(case))
             return self._row(case, f"{groups.word(group)} {figures.lstrip()}")
         finding = case.leading()
         if finding is None:
-            return self._row(case, columns("", "", tally(case)))
-        right = columns(predicted(finding.judged), measured(finding), tally(case))
+            return self._row(case, columns("", "", passed_of_total(case)))
+        right = columns(predicted(finding.judged), measured(finding), passed_of_total(case))
         if finding.judged.unit == "count":  # a bare number does not say what it counts
             right = f"{finding.judged.measure.rpartition('.')[2]} {right.lstrip()}"
         return self._row(case, right)
 
-    def _row(self, case: Case, right: str) -> Text:
-        word = f"{WORDS[case.verdict]}  ".ljust(self._words)
+    def _row(self, case: CaseRecords, right: str) -> Text:
+        word = f"{VERDICT_LABELS[case.verdict]}  ".ljust(self._words)
         name = f"{case.first.scenario}  {case.client}"
-        text = Text(word, style=COLOURS[case.verdict])
-        if case.first.scenario not in self._several:
+        text = Text(word, style=VERDICT_STYLES[case.verdict])
+        if case.first.scenario not in self._multi_case_scenarios:
             self._above = None
-            return text.append(beside(name, right, lead=len(word)), style="default")
+            return text.append(right_aligned(name, right, lead=len(word)), style="default")
         lead = self._words + 2
-        below = " " * lead + beside(case.parameters, right, lead=lead)
+        below = " " * lead + right_aligned(case.parameters, right, lead=lead)
         if self._above == (case.verdict, name):
             return Text(below)
         self._above = (case.verdict, name)
         return text.append(f"{name}\n{below}", style="default")
 
 
-def beside(left: str, right: str, *, lead: int) -> str:
+def right_aligned(left: str, right: str, *, lead: int) -> str:
     """`left` and, at the right edge, `right`: on a line of its own where both do not fit behind `lead` columns."""
     gap = WIDTH - lead - cell_len(left) - cell_len(right)
     return f"{left}{' ' * gap}{right}".rstrip() if gap >= 2 else f"{left}\n{right.rjust(WIDTH)}".rstrip()
@@ -69,12 +69,12 @@ def columns(predicted_text: str, measured_text: str, rest: str) -> str:
     return f"{predicted_text:>9}  {measured_text:>9}  {rest:>4}"
 
 
-def tally(case: Case) -> str:
+def passed_of_total(case: CaseRecords) -> str:
     """`3/3`: so many of the repeats passed."""
     return f"{case.passed}/{len(case.runs)}"
 
 
-def folded(text: str, *, lead: str, style: str = "") -> Text:
+def wrapped(text: str, *, lead: str, style: str = "") -> Text:
     """Sentences between `lead` (on the first line; below it as many spaces) and the right edge, cut at spaces."""
     room = WIDTH - cell_len(lead)
     lines = [""]

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 from rich.text import Text
 
-from cli.show.figures import amount
-from cli.show.rows import folded
-from harness.expectations import Breakdown, Segment
+from cli.show.formatting import amount
+from cli.show.rows import wrapped
+from harness.judging import Breakdown, BreakdownSegment
 
 COLUMNS = 76
 BACKING_OFF = "\N{MIDDLE DOT}"
@@ -22,10 +22,10 @@ def strip(breakdown: Breakdown, *, key: bool = True) -> Iterator[Text]:
     yield Text(f"  {_scale(breakdown, end)}")
     if key:
         named = ", ".join(f"{letter} {setting or 'no term'}" for setting, letter in letters.items())
-        yield folded(named, lead="  ", style="dim")
+        yield wrapped(named, lead="  ", style="dim")
 
 
-def _line(segments: tuple[Segment, ...], end_s: float, letters: dict[str | None, str]) -> str:
+def _line(segments: tuple[BreakdownSegment, ...], end_s: float, letters: dict[str | None, str]) -> str:
     line = ""
     for segment in segments:
         until = round(segment.ended_s / end_s * COLUMNS)
@@ -46,7 +46,7 @@ def _scale(breakdown: Breakdown, end_s: float) -> str:
     return f"{left} {last}" if len(left) + 1 + len(last) <= COLUMNS else left
 
 
-def letters_of(segments: tuple[Segment, ...]) -> dict[str | None, str]:
+def letters_of(segments: tuple[BreakdownSegment, ...]) -> dict[str | None, str]:
     """One letter a setting, from its own name; back-offs are dots, and what waits on nothing is a space's stand-in."""
     letters: dict[str | None, str] = {}
     for setting in dict.fromkeys(segment.setting for segment in segments):

@@ -5,30 +5,30 @@ from collections.abc import Iterator, Sequence
 
 from rich.text import Text
 
-from cli.exits import GRAVEST_FIRST, Exit
+from cli.exit_codes import EXIT_CODES_WORST_FIRST, ExitCode
 from cli.show import groups
-from cli.show.cases import Case, case_key, counts, with_several_cases
-from cli.show.claims import claims_told
-from cli.show.figures import WIDTH, WORDS, many, seconds
-from cli.show.rows import Rows, beside, columns, folded
+from cli.show.cases import CaseRecords, case_key, scenarios_with_several_cases, verdict_counts
+from cli.show.claims import claims_summary
+from cli.show.formatting import VERDICT_LABELS, WIDTH, pluralized, seconds
+from cli.show.rows import CaseRows, columns, right_aligned, wrapped
 from harness.records.run import RunRecord, Verdict
 
-SHOWN_BESIDE_TROUBLE = 6
-SHOWN_ALONE = 30
+MAX_PASSED_WITH_FAILURES = 6
+MAX_PASSED_ALONE = 30
 """So many cases that passed are shown without `--all`: few where something else needs attention."""
 
-REASONS = 2
+MAX_REASONS = 2
 """So many reasons of an inconclusive case are shown: the others mostly follow from them."""
 
-HEADS = {
-    Exit.PASSED: ("PASSED", "bold green"),
-    Exit.FAILED: ("FAILED", "bold red"),
-    Exit.INCONCLUSIVE: ("INCONCLUSIVE", "bold yellow"),
-    Exit.LAB: ("LAB FAILED", "bold magenta"),
-    Exit.INTERRUPTED: ("INTERRUPTED", "bold yellow"),
-    Exit.NOTHING: ("NOTHING", "bold yellow"),
+EXIT_HEADLINES = {
+    ExitCode.PASSED: ("PASSED", "bold green"),
+    ExitCode.FAILED: ("FAILED", "bold red"),
+    ExitCode.INCONCLUSIVE: ("INCONCLUSIVE", "bold yellow"),
+    ExitCode.LAB_ERROR: ("LAB_ERROR FAILED", "bold magenta"),
+    ExitCode.INTERRUPTED: ("INTERRUPTED", "bold yellow"),
+    ExitCode.NOTHING_SELECTED: ("NOTHING_SELECTED", "bold yellow"),
 }
-COUNTED: tuple[tuple[Verdict, str], ...] = (
+VERDICT_COUNT_LABELS: tuple[tuple[Verdict, str], ...] = (
     ("fail", "failed"),
     ("lab_error", "ended by the lab"),
     ("inconclusive", "inconclusive"),
@@ -37,44 +37,50 @@ COUNTED: tuple[tuple[Verdict, str], ...] = (
 )
 
 
-def table(cases: Sequence[Case], *, everything: bool) -> Iterator[Text]:
+def table(cases: Sequence[CaseRecords], *, show_all: bool) -> Iterator[Text]:
     """The closing table: failures first, then the lab's own, then what tested nothing, then what passed."""
-    order = [verdict for verdict, _ in GRAVEST_FIRST]
+    order = [verdict for verdict, _ in EXIT_CODES_WORST_FIRST]
     trouble = sorted((c for c in cases if c.verdict != "pass"), key=lambda c: order.index(c.verdict))
     passed = [case for case in cases if case.verdict == "pass"]
-    limit = len(passed) if everything else SHOWN_BESIDE_TROUBLE if trouble else SHOWN_ALONE
-    words = max(len(WORDS[case.verdict]) for case in cases) + 2
-    rows = Rows(words=words, several=with_several_cases(case_key(case.first) for case in cases))
-    yield Text(" " * words + beside("scenario  client", columns("predicted", "measured", ""), lead=words), style="dim")
+    limit = len(passed) if show_all else MAX_PASSED_WITH_FAILURES if trouble else MAX_PASSED_ALONE
+    words = max(len(VERDICT_LABELS[case.verdict]) for case in cases) + 2
+    rows = CaseRows(
+        words=words, multi_case_scenarios=scenarios_with_several_cases(case_key(case.first) for case in cases)
+    )
+    yield Text(
+        " " * words + right_aligned("scenario  client", columns("predicted", "measured", ""), lead=words), style="dim"
+    )
     for case in (*trouble, *passed[:limit]):
-        yield rows.tabled(case)
+        yield rows.table_row(case)
         if case.verdict in ("inconclusive", "skipped"):
             yield from _reasons(case, lead=" " * (words + 2))
     if len(passed) > limit:
-        yield Text(f"{WORDS['pass'].ljust(words)}{len(passed) - limit} more (--all)", style="green")
+        yield Text(f"{VERDICT_LABELS['pass'].ljust(words)}{len(passed) - limit} more (--all)", style="green")
 
 
-def verdict(runs: Sequence[RunRecord], cases: Sequence[Case], *, planned: int, elapsed_s: float, code: Exit) -> Text:
+def verdict(
+    runs: Sequence[RunRecord], cases: Sequence[CaseRecords], *, planned: int, elapsed_s: float, code: ExitCode
+) -> Text:
     """The one line that answers: `FAILED  1 failed, 41 ok of 42 runs; 1 claim refuted as declared   47.1 s`."""
-    head, style = HEADS[code]
+    head, style = EXIT_HEADLINES[code]
     text = sentence(runs, cases, planned=planned)
     took = seconds(elapsed_s)
     line = Text(head, style=style)
     if len(head) + 2 + len(text) + 2 + len(took) <= WIDTH:
         return line.append(f"  {text}".ljust(WIDTH - len(head) - len(took)) + took, style="default")
     line.append("".ljust(WIDTH - len(head) - len(took)) + took + "\n", style="default")
-    return line.append_text(folded(text, lead="  "))
+    return line.append_text(wrapped(text, lead="  "))
 
 
-def sentence(runs: Sequence[RunRecord], cases: Sequence[Case], *, planned: int) -> str:
+def sentence(runs: Sequence[RunRecord], cases: Sequence[CaseRecords], *, planned: int) -> str:
     """`1 failed, 41 ok of 42 runs; claims as declared: 1 refuted`."""
-    counted = counts(runs)
-    told = ", ".join(f"{counted[verdict]} {word}" for verdict, word in COUNTED if counted[verdict])
-    more = "".join(f"; {words}" for words in (*_groups_told(cases), *claims_told(cases)))
-    return f"{told or 'nothing measured'} of {many(planned, 'run')}{more}"
+    counted = verdict_counts(runs)
+    told = ", ".join(f"{counted[verdict]} {word}" for verdict, word in VERDICT_COUNT_LABELS if counted[verdict])
+    more = "".join(f"; {words}" for words in (*_groups_summary(cases), *claims_summary(cases)))
+    return f"{told or 'nothing measured'} of {pluralized(planned, 'run')}{more}"
 
 
-def pointers(lines: Sequence[tuple[str, str]], code: Exit) -> Iterator[Text]:
+def pointers(lines: Sequence[tuple[str, str]], code: ExitCode) -> Iterator[Text]:
     """`replay  faultlab replay 7f3a` and the like; the exit code stands at the end of the last line."""
     shown = [f"{word:<7} {text}" for word, text in lines] or [""]
     told = f"exit {int(code)}"
@@ -85,21 +91,21 @@ def pointers(lines: Sequence[tuple[str, str]], code: Exit) -> Iterator[Text]:
         yield Text(line)
 
 
-def _reasons(case: Case, *, lead: str) -> Iterator[Text]:
+def _reasons(case: CaseRecords, *, lead: str) -> Iterator[Text]:
     """The first reasons why nothing was proven; what follows from them is counted."""
     told = [r for run in case.runs if run.verdict != "pass" for r in run.reasons]
     told += [f"{groups.called(group)}: {group.reason}" for group in case.groups if group.verdict == "inconclusive"]
     reasons = list(dict.fromkeys(told))
-    for reason in reasons[:REASONS]:
-        yield folded(reason, lead=lead, style="dim")
-    if len(reasons) > REASONS:
-        yield folded(f"and {many(len(reasons) - REASONS, 'reason')} more", lead=lead, style="dim")
+    for reason in reasons[:MAX_REASONS]:
+        yield wrapped(reason, lead=lead, style="dim")
+    if len(reasons) > MAX_REASONS:
+        yield wrapped(f"and {pluralized(len(reasons) - MAX_REASONS, 'reason')} more", lead=lead, style="dim")
 
 
-def _groups_told(cases: Sequence[Case]) -> Iterator[str]:
+def _groups_summary(cases: Sequence[CaseRecords]) -> Iterator[str]:
     """`over repeats: 1 failed, 2 ok`, where not all are ok: no run's own verdict says so."""
     counted: Counter[str] = Counter(group.verdict for case in cases for group in case.groups)
     counted.pop("skipped", None)
     if set(counted) - {"pass"}:
-        told = ", ".join(f"{counted[verdict]} {word}" for verdict, word in COUNTED if counted[verdict])
+        told = ", ".join(f"{counted[verdict]} {word}" for verdict, word in VERDICT_COUNT_LABELS if counted[verdict])
         yield f"over repeats: {told}"

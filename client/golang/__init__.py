@@ -8,7 +8,7 @@ from client.golang.channel import Channel, ClosedChannelError
 from client.golang.context import Context, background, with_cancel, with_deadline, with_timeout
 from client.golang.maps import GoMap, first_in_map, in_map_order
 from client.golang.mutex import Mutex
-from client.golang.neterrors import name_of, text_of
+from client.golang.neterrors import go_error_name, go_error_text
 from client.golang.rwmutex import RWMutex
 from client.golang.select import Receive, Selected, Send, select, select_or_default
 from client.golang.time import Ticker, after, sleep
@@ -29,12 +29,12 @@ __all__ = [
     "after",
     "background",
     "first_in_map",
+    "go_error_name",
+    "go_error_text",
     "in_map_order",
-    "name_of",
     "select",
     "select_or_default",
     "sleep",
-    "text_of",
     "with_cancel",
     "with_deadline",
     "with_timeout",

@@ -18,22 +18,22 @@ class ClosedChannelError(Exception):
     """What panics in Go: a send on a closed channel, or a second close."""
 
 
-class Passed(NamedTuple):
-    """How a parked operation ended. `place` is that among a select's cases; `value` and `ok` are a receive's."""
+class Completion(NamedTuple):
+    """How a parked operation ended. `case_index` is that among a select's cases; `value` and `ok` are a receive's."""
 
-    place: int
+    case_index: int
     value: Any
     ok: bool
 
 
-class Parked:
+class ParkedOperation:
     """One operation of a parked task. Those of one select share a future: the first to set it wins."""
 
-    __slots__ = ("future", "place", "value")
+    __slots__ = ("case_index", "future", "value")
 
-    def __init__(self, future: "asyncio.Future[Passed]", place: int, value: object) -> None:
+    def __init__(self, future: "asyncio.Future[Completion]", case_index: int, value: object) -> None:
         self.future = future
-        self.place = place
+        self.case_index = case_index
         self.value = value
 
 
@@ -45,8 +45,8 @@ class Channel(Generic[T]):
     def __init__(self, capacity: int = 0) -> None:
         self.capacity = capacity
         self._buffer: list[T] = []  # lists here and below: most stay empty, and an empty deque is ten times as large
-        self._senders: list[Parked] = []
-        self._receivers: list[Parked] = []
+        self._senders: list[ParkedOperation] = []
+        self._receivers: list[ParkedOperation] = []
         self._closed = False
 
     def __len__(self) -> int:
@@ -55,12 +55,12 @@ class Channel(Generic[T]):
 
     async def send(self, value: T) -> None:
         """Hand a value over. Raises ClosedChannelError where the channel is closed, also while it waits."""
-        if not self.offer(value):
+        if not self.try_send(value):
             await self.park_sender(asyncio.get_running_loop().create_future(), 0, value).future
 
     async def receive(self) -> tuple[T | None, bool]:
         """The next value and True; None and False once the channel is closed and empty."""
-        taken = self.take()
+        taken = self.try_receive()
         if taken is not None:
             return taken
         passed = await self.park_receiver(asyncio.get_running_loop().create_future(), 0).future
@@ -72,7 +72,7 @@ class Channel(Generic[T]):
 
     async def __anext__(self) -> T:
         value: Any
-        taken = self.take()
+        taken = self.try_receive()
         if taken is None:
             _, value, ok = await self.park_receiver(asyncio.get_running_loop().create_future(), 0).future
         else:
@@ -86,14 +86,14 @@ class Channel(Generic[T]):
         if self._closed:
             raise ClosedChannelError("close of closed channel")
         self._closed = True
-        while (receiver := _next(self._receivers)) is not None:
-            receiver.future.set_result(Passed(receiver.place, None, False))
-        while (sender := _next(self._senders)) is not None:
+        while (receiver := _pop_waiter(self._receivers)) is not None:
+            receiver.future.set_result(Completion(receiver.case_index, None, False))
+        while (sender := _pop_waiter(self._senders)) is not None:
             sender.future.set_exception(ClosedChannelError("send on closed channel"))
 
     # What select is built from: none of these waits.
 
-    def offer(self, value: T) -> bool:
+    def try_send(self, value: T) -> bool:
         """Send if that needs no waiting."""
         if self._closed:
             raise ClosedChannelError("send on closed channel")
@@ -101,16 +101,16 @@ class Channel(Generic[T]):
         while receivers:
             receiver = receivers.pop(0)
             if not receiver.future.done():
-                receiver.future.set_result(Passed(receiver.place, value, True))
+                receiver.future.set_result(Completion(receiver.case_index, value, True))
                 return True
         if len(self._buffer) < self.capacity:
             self._buffer.append(value)
             return True
         return False
 
-    def take(self) -> tuple[T | None, bool] | None:
+    def try_receive(self) -> tuple[T | None, bool] | None:
         """Receive if that needs no waiting, else None."""
-        sender = _next(self._senders) if self._senders else None
+        sender = _pop_waiter(self._senders) if self._senders else None
         if self._buffer:
             value: Any = self._buffer.pop(0)
             if sender is not None:
@@ -120,26 +120,30 @@ class Channel(Generic[T]):
         else:
             return (None, False) if self._closed else None
         if sender is not None:
-            sender.future.set_result(Passed(sender.place, None, True))
+            sender.future.set_result(Completion(sender.case_index, None, True))
         return value, True
 
     def can_send(self) -> bool:
-        return self._closed or len(self._buffer) < self.capacity or (bool(self._receivers) and _live(self._receivers))
+        return (
+            self._closed
+            or len(self._buffer) < self.capacity
+            or (bool(self._receivers) and _has_waiter(self._receivers))
+        )
 
     def can_receive(self) -> bool:
-        return bool(self._buffer) or self._closed or (bool(self._senders) and _live(self._senders))
+        return bool(self._buffer) or self._closed or (bool(self._senders) and _has_waiter(self._senders))
 
-    def park_sender(self, future: "asyncio.Future[Passed]", place: int, value: T) -> Parked:
-        parked = Parked(future, place, value)
+    def park_sender(self, future: "asyncio.Future[Completion]", case_index: int, value: T) -> ParkedOperation:
+        parked = ParkedOperation(future, case_index, value)
         self._senders.append(parked)
         return parked
 
-    def park_receiver(self, future: "asyncio.Future[Passed]", place: int) -> Parked:
-        parked = Parked(future, place, None)
+    def park_receiver(self, future: "asyncio.Future[Completion]", case_index: int) -> ParkedOperation:
+        parked = ParkedOperation(future, case_index, None)
         self._receivers.append(parked)
         return parked
 
-    def unpark(self, parked: Parked) -> None:
+    def unpark(self, parked: ParkedOperation) -> None:
         """Take a select's losing case out of its queue."""
         for queue in (self._senders, self._receivers):
             if parked in queue:
@@ -147,12 +151,12 @@ class Channel(Generic[T]):
                 return
 
 
-def _live(queue: list[Parked]) -> bool:
+def _has_waiter(queue: list[ParkedOperation]) -> bool:
     """Whether somebody waits here still: cancelled tasks and selects that another case won are dropped on the way."""
     while queue and queue[0].future.done():
         queue.pop(0)
     return bool(queue)
 
 
-def _next(queue: list[Parked]) -> Parked | None:
-    return queue.pop(0) if _live(queue) else None
+def _pop_waiter(queue: list[ParkedOperation]) -> ParkedOperation | None:
+    return queue.pop(0) if _has_waiter(queue) else None

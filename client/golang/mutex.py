@@ -40,21 +40,21 @@ class Mutex:
 
     async def _wait(self) -> None:
         loop = asyncio.get_running_loop()
-        came_at = loop.time()
-        starved = again = False
+        wait_started_at = loop.time()
+        starved = awoke = False
         while self._locked or self._starving:
             self._waiting += 1
-            if again:
+            if awoke:
                 self._starving = self._starving or starved
                 self._woken = False
-            await self._park(loop, in_front=again)
-            starved = starved or loop.time() - came_at > _STARVATION_THRESHOLD_S
+            await self._park(loop, in_front=awoke)
+            starved = starved or loop.time() - wait_started_at > _STARVATION_THRESHOLD_S
             if self._starving:  # it was handed over
                 self._waiting -= 1
                 self._locked = True
                 self._starving = starved and self._waiting > 0
                 return
-            again = True
+            awoke = True
         self._locked = True
         self._woken = False
 

@@ -18,7 +18,7 @@ _SYSCALLS = {Phase.CONNECT: "connect", Phase.READ: "read", Phase.WRITE: "write"}
 _OPERATIONS = {Phase.RESOLVE: "dial", Phase.CONNECT: "dial", Phase.READ: "read", Phase.WRITE: "write"}
 
 
-def text_of(error: NetError) -> str:
+def go_error_text(error: NetError) -> str:
     """The error in Go's words."""
     if error.cause is Cause.EOF:
         return "EOF"
@@ -34,7 +34,7 @@ def text_of(error: NetError) -> str:
     return f"{_OPERATIONS[error.phase]} tcp {where}: {reason}"
 
 
-def name_of(error: NetError) -> str:
+def go_error_name(error: NetError) -> str:
     """The error's Go identifier."""
     if error.cause is Cause.EOF:
         return "io.EOF"

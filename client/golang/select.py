@@ -8,7 +8,7 @@ import asyncio
 from random import Random
 from typing import Any, NamedTuple
 
-from client.golang.channel import Channel, Parked, Passed
+from client.golang.channel import Channel, Completion, ParkedOperation
 
 
 class Send(NamedTuple):
@@ -24,20 +24,20 @@ class Receive(NamedTuple):
     channel: Channel[Any] | None
 
 
-Case = Send | Receive
+SelectCase = Send | Receive
 
 
-Selected = Passed
+Selected = Completion
 """Which case proceeded (its place among the cases), and what a receive brought."""
 
 
-async def select(rng: Random, *cases: Case) -> Selected:
+async def select(rng: Random, *cases: SelectCase) -> Selected:
     """Wait until one case can proceed, and carry it out. Without a case that ever can, waits for ever."""
     chosen = select_or_default(rng, *cases)
     if chosen is not None:
         return chosen
-    future: asyncio.Future[Passed] = asyncio.get_running_loop().create_future()
-    parked: list[tuple[Channel[Any], Parked]] = []
+    future: asyncio.Future[Completion] = asyncio.get_running_loop().create_future()
+    parked: list[tuple[Channel[Any], ParkedOperation]] = []
     for index, case in enumerate(cases):
         channel = case.channel
         if channel is None:
@@ -53,7 +53,7 @@ async def select(rng: Random, *cases: Case) -> Selected:
             channel.unpark(one)
 
 
-def select_or_default(rng: Random, *cases: Case) -> Selected | None:
+def select_or_default(rng: Random, *cases: SelectCase) -> Selected | None:
     """`select` with an empty default case: None where no case can proceed now. Never waits."""
     ready = [
         index
@@ -67,8 +67,8 @@ def select_or_default(rng: Random, *cases: Case) -> Selected | None:
     case = cases[index]
     assert case.channel is not None
     if isinstance(case, Send):
-        case.channel.offer(case.value)
+        case.channel.try_send(case.value)
         return Selected(index, None, True)
-    taken = case.channel.take()
+    taken = case.channel.try_receive()
     assert taken is not None
     return Selected(index, *taken)

@@ -15,7 +15,7 @@ def after(duration_s: float) -> Channel[float]:
     """`time.After`: a channel that gets the loop's time once the duration has passed."""
     loop = asyncio.get_running_loop()
     channel: Channel[float] = Channel(1)
-    loop.call_later(max(duration_s, 0.0), lambda: channel.offer(loop.time()))
+    loop.call_later(max(duration_s, 0.0), lambda: channel.try_send(loop.time()))
     return channel
 
 
@@ -31,7 +31,7 @@ class Ticker:
         self._timer = self._loop.call_at(self._next_at, self._tick)
 
     def _tick(self) -> None:
-        self.channel.offer(self._loop.time())
+        self.channel.try_send(self._loop.time())
         self._next_at += self._period_s
         self._timer = self._loop.call_at(self._next_at, self._tick)
 

@@ -72,7 +72,7 @@ class Snapshot:
         return None
 
 
-def snapshot_of(response: MetadataResponse) -> Snapshot:
+def snapshot_from_response(response: MetadataResponse) -> Snapshot:
     """The response of any version."""
     return Snapshot(
         nodes=tuple(Node(id=b.node_id, host=b.host, port=b.port) for b in response.brokers),

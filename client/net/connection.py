@@ -7,7 +7,7 @@ import asyncio
 from collections import deque
 from typing import NamedTuple
 
-from client.events import Kind, Tracer
+from client.events import TraceKind, Tracer
 from client.net.errors import Cause, NetError
 from client.net.stream import Stream
 
@@ -44,30 +44,37 @@ class Connection:
         self._closed = False
 
     @property
-    def broken(self) -> bool:
+    def has_pending_error(self) -> bool:
         """Whether the kernel knows that it is, though no operation has met it yet."""
-        return self._stream.broken
+        return self._stream.has_pending_error
 
-    async def send(self, request: bytes, *, api: str, correlation_id: int, limit: Limit, answered: bool) -> InFlight:
+    async def send(
+        self, request: bytes, *, api: str, correlation_id: int, limit: Limit, expects_response: bool
+    ) -> InFlight:
         """Write one frame; returns when the kernel has all of it.
 
-        `answered` says whether a response will come. A wait is traced only where the kernel does not take it at once.
+        `expects_response` says whether a response will come. A wait is traced only where the kernel does not take it
+        at once.
         """
         started_at = self._loop.time()
         self._stream.set_write_deadline(started_at + limit.seconds)
-        if not self._stream.write_now(request):
-            wait = self._tracer.wait(limit.setting, limit.seconds, f"{api} request", **self._about())
+        if not self._stream.try_write(request):
+            wait = self._tracer.wait(limit.setting, limit.seconds, f"{api} request", **self._trace_fields())
             try:
-                await self._stream.write_rest()
+                await self._stream.drain()
             except NetError as error:
                 wait.end("elapsed" if error.cause is Cause.TIMEOUT else "failed")
                 raise
             wait.end("satisfied")
         sent = InFlight(correlation_id, api, started_at)
-        if answered:
+        if expects_response:
             self.in_flight.append(sent)
         self._tracer.emit(
-            Kind.REQUEST_SENT, **self._about(), api=api, correlation_id=sent.correlation_id, bytes=len(request)
+            TraceKind.REQUEST_SENT,
+            **self._trace_fields(),
+            api=api,
+            correlation_id=sent.correlation_id,
+            bytes=len(request),
         )
         return sent
 
@@ -76,7 +83,7 @@ class Connection:
         if self._stream.buffered_bytes >= size_bytes or not self._stream.open_for_reading:
             return await self._stream.read_full(size_bytes)
         self._stream.set_read_deadline(self._loop.time() + limit.seconds)
-        wait = self._tracer.wait(limit.setting, limit.seconds, purpose, **self._about())
+        wait = self._tracer.wait(limit.setting, limit.seconds, purpose, **self._trace_fields())
         try:
             data = await self._stream.read_full(size_bytes)
         except NetError as error:
@@ -88,12 +95,12 @@ class Connection:
         wait.end("satisfied")
         return data
 
-    def received(self, size_bytes: int) -> InFlight:
+    def on_response(self, size_bytes: int) -> InFlight:
         """The response to the oldest request in flight has been read whole; `size_bytes` counts its frame."""
         done = self.in_flight.popleft()
         self._tracer.emit(
-            Kind.RESPONSE_RECEIVED,
-            **self._about(),
+            TraceKind.RESPONSE_RECEIVED,
+            **self._trace_fields(),
             api=done.api,
             correlation_id=done.correlation_id,
             bytes=size_bytes,
@@ -107,7 +114,7 @@ class Connection:
         self._closed = True
         self._stream.close()
         why = {} if error is None else {"error": error}
-        self._tracer.emit(Kind.CONNECTION_CLOSED, **self._about(), address=self.address, **why)
+        self._tracer.emit(TraceKind.CONNECTION_CLOSED, **self._trace_fields(), address=self.address, **why)
 
-    def _about(self) -> dict[str, int]:
+    def _trace_fields(self) -> dict[str, int]:
         return {"connection": self.number, "broker": self.broker}

@@ -9,11 +9,11 @@ import encodings.idna  # noqa: F401 - asyncio loads it at its first dial, which 
 import socket
 from typing import cast
 
-from client.events import Kind
+from client.events import TraceKind
 from client.net.connection import Connection, Limit
-from client.net.errors import Cause, NetError, Phase, from_os
+from client.net.errors import Cause, NetError, Phase, from_os_error
 from client.net.stream import Stream
-from client.surroundings import Surroundings
+from client.runtime import ClientRuntime
 
 _SANE_MINIMUM_S = 2.0
 """An address gets at least this much of what is left, where so much is left."""
@@ -22,16 +22,16 @@ _SANE_MINIMUM_S = 2.0
 class Dialer:
     """Opens connections. `keep_alive_s` is the idle time and interval of TCP keep-alives, None: none are sent."""
 
-    def __init__(self, surroundings: Surroundings, *, keep_alive_s: float | None = None) -> None:
-        self._surroundings = surroundings
+    def __init__(self, runtime: ClientRuntime, *, keep_alive_s: float | None = None) -> None:
+        self._runtime = runtime
         self._keep_alive_s = keep_alive_s
 
     async def dial(self, host: str, port: int, *, broker: int, limit: Limit) -> Connection:
         """Connect within the limit. Traces the dial and the wait. Raises NetError in phase RESOLVE or CONNECT."""
-        tracer = self._surroundings.tracer
-        number = next(self._surroundings.connections)
+        tracer = self._runtime.tracer
+        number = next(self._runtime.connections)
         address = join_host_port(host, port)
-        tracer.emit(Kind.DIAL_STARTED, connection=number, broker=broker, address=address)
+        tracer.emit(TraceKind.DIAL_STARTED, connection=number, broker=broker, address=address)
         wait = tracer.wait(limit.setting, limit.seconds, "dial", connection=number, broker=broker, address=address)
         outcome, error_text = "failed", None
         try:
@@ -44,13 +44,13 @@ class Dialer:
         finally:
             wait.end(_WAIT_OUTCOMES.get(outcome, "failed"))
             why = {} if error_text is None else {"error": error_text}
-            tracer.emit(Kind.DIAL_ENDED, connection=number, broker=broker, address=address, outcome=outcome, **why)
+            tracer.emit(TraceKind.DIAL_ENDED, connection=number, broker=broker, address=address, outcome=outcome, **why)
         return Connection(stream, tracer, number, broker)
 
     async def _connect(self, host: str, port: int, limit_s: float) -> Stream:
         loop = asyncio.get_running_loop()
         deadline_at = loop.time() + limit_s
-        addresses = await self._surroundings.resolver.resolve(host)
+        addresses = await self._runtime.resolver.resolve(host)
         first_error: NetError | None = None
         try:
             for index, ip in enumerate(addresses):
@@ -76,7 +76,7 @@ class Dialer:
         except OSError as error:
             if isinstance(error, TimeoutError) and error.errno is None:
                 raise NetError(Phase.CONNECT, Cause.TIMEOUT, remote) from error
-            raise from_os(Phase.CONNECT, error, remote) from error
+            raise from_os_error(Phase.CONNECT, error, remote) from error
         _keep_alive(transport, self._keep_alive_s)
         return stream
 

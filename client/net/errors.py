@@ -64,7 +64,7 @@ class ResolveError(NetError):
         super().__init__(Phase.RESOLVE, Cause.NO_SUCH_HOST, host)
 
 
-def from_os(phase: Phase, error: OSError, remote: str, local: str | None = None) -> NetError:
+def from_os_error(phase: Phase, error: OSError, remote: str, local: str | None = None) -> NetError:
     """The kernel's error as ours."""
     cause = _BY_ERRNO.get(error.errno or 0, Cause.OTHER)
     return NetError(phase, cause, remote, local, error.strerror or str(error))

@@ -7,7 +7,7 @@ got. The same code runs on real sockets and on virtual time: only asyncio's tran
 import asyncio
 from typing import cast
 
-from client.net.errors import Cause, NetError, Phase, from_os
+from client.net.errors import Cause, NetError, Phase, from_os_error
 
 _READ_AHEAD_BYTES = 1 << 20
 """Above this, what nobody reads stays in the kernel, so that the peer feels it."""
@@ -37,8 +37,8 @@ class Stream(asyncio.Protocol):
         self._writing_paused = False
         self._eof = False
         self._lost = False
-        self._lost_by: OSError | None = None
-        self._lost_by_told = False
+        self._connection_error: OSError | None = None
+        self._connection_error_reported = False
         self._closed = False
 
     # What the transport tells.
@@ -65,7 +65,7 @@ class Stream(asyncio.Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._lost = True
-        self._lost_by = exc if isinstance(exc, OSError) else None
+        self._connection_error = exc if isinstance(exc, OSError) else None
         self._wake_reader()
         self._wake_writer()
 
@@ -84,9 +84,9 @@ class Stream(asyncio.Protocol):
         return len(self._buffer)
 
     @property
-    def broken(self) -> bool:
+    def has_pending_error(self) -> bool:
         """Whether the kernel has an error for it that nobody has met yet: SO_ERROR, as it were."""
-        return self._lost_by is not None and not self._lost_by_told
+        return self._connection_error is not None and not self._connection_error_reported
 
     @property
     def open_for_reading(self) -> bool:
@@ -110,7 +110,7 @@ class Stream(asyncio.Protocol):
             raise self._error(Phase.READ, Cause.CLOSED)
         while len(self._buffer) < size_bytes:
             if self._eof or self._lost:
-                raise self._ended()
+                raise self._end_of_stream_error()
             if self._read_deadline_at is not None and self._loop.time() >= self._read_deadline_at:
                 self._buffer.clear()
                 raise self._error(Phase.READ, Cause.TIMEOUT)
@@ -133,8 +133,8 @@ class Stream(asyncio.Protocol):
         del self._buffer[:size_bytes]
         return taken
 
-    def write_now(self, data: bytes) -> bool:
-        """Give data to the kernel; True if it took all of it, False if `write_rest` has to wait for that."""
+    def try_write(self, data: bytes) -> bool:
+        """Give data to the kernel; True if it took all of it, False if `drain` has to wait for that."""
         assert self._writer is None, "two writers on one stream"
         self._check_writable()
         if self._write_deadline_at is not None and self._loop.time() >= self._write_deadline_at:
@@ -144,7 +144,7 @@ class Stream(asyncio.Protocol):
         # A transport whose send failed is closing at once and tells why on its next turn.
         return not self._writing_paused and not self._transport.is_closing()
 
-    async def write_rest(self) -> None:
+    async def drain(self) -> None:
         """Wait until the kernel has all that was written, or the deadline."""
         assert self._transport is not None
         while self._writing_paused or (self._transport.is_closing() and not self._lost):
@@ -158,14 +158,14 @@ class Stream(asyncio.Protocol):
                     self._write_timer.cancel()
                     self._write_timer = None
             self._check_writable()
-            if self._writing_paused and self._passed(self._write_deadline_at):
+            if self._writing_paused and self._deadline_passed(self._write_deadline_at):
                 raise self._error(Phase.WRITE, Cause.TIMEOUT)
         self._check_writable()
 
     async def write(self, data: bytes) -> None:
         """Returns when the kernel has all of it. Source: Go's net.Conn.Write."""
-        if not self.write_now(data):
-            await self.write_rest()
+        if not self.try_write(data):
+            await self.drain()
 
     def close(self) -> None:
         """Close at once; what the kernel has it goes on sending. Waiting operations fail with CLOSED."""
@@ -179,7 +179,7 @@ class Stream(asyncio.Protocol):
 
     # Waking and timing.
 
-    def _passed(self, deadline_at: float | None) -> bool:
+    def _deadline_passed(self, deadline_at: float | None) -> bool:
         return deadline_at is not None and self._loop.time() >= deadline_at
 
     def _arm_reader(self) -> None:
@@ -209,20 +209,20 @@ class Stream(asyncio.Protocol):
     def _error(self, phase: Phase, cause: Cause) -> NetError:
         return NetError(phase, cause, self.remote, self.local)
 
-    def _ended(self) -> NetError:
+    def _end_of_stream_error(self) -> NetError:
         """Why no more bytes come. Whatever had come of them is dropped."""
         partial = bool(self._buffer)
         self._buffer.clear()
-        if self._lost_by is not None and not self._eof:
-            self._lost_by_told = True
-            return from_os(Phase.READ, self._lost_by, self.remote, self.local)
+        if self._connection_error is not None and not self._eof:
+            self._connection_error_reported = True
+            return from_os_error(Phase.READ, self._connection_error, self.remote, self.local)
         return self._error(Phase.READ, Cause.UNEXPECTED_EOF if partial else Cause.EOF)
 
     def _check_writable(self) -> None:
         if self._closed:
             raise self._error(Phase.WRITE, Cause.CLOSED)
         if self._lost:
-            if self._lost_by is not None:
-                self._lost_by_told = True
-                raise from_os(Phase.WRITE, self._lost_by, self.remote, self.local)
+            if self._connection_error is not None:
+                self._connection_error_reported = True
+                raise from_os_error(Phase.WRITE, self._connection_error, self.remote, self.local)
             raise self._error(Phase.WRITE, Cause.BROKEN_PIPE)

@@ -16,7 +16,7 @@ class NoCommonVersionError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Versions:
+class ApiVersionRanges:
     """Lowest and highest version of each API that a broker speaks, by API key."""
 
     ranges: Mapping[int, tuple[int, int]]
@@ -34,7 +34,7 @@ class Versions:
         return chosen
 
 
-async def negotiate(ask: Callable[[int], Awaitable[ApiVersionsResponse]], *, highest: int) -> Versions:
+async def negotiate(ask: Callable[[int], Awaitable[ApiVersionsResponse]], *, highest: int) -> ApiVersionRanges:
     """Ask with version `highest`; after error 35 once more, with the highest version that the answer allows, else 0.
 
     `ask` sends an ApiVersions request of the version given and returns its decoded answer. Raises NoCommonVersionError
@@ -46,4 +46,4 @@ async def negotiate(ask: Callable[[int], Awaitable[ApiVersionsResponse]], *, hig
         answer = await ask(min(theirs[0], highest - 1) if theirs else 0)
     if answer.error_code != NONE:
         raise NoCommonVersionError(f"the broker answers ApiVersions with error {answer.error_code}")
-    return Versions({r.api_key: (r.min_version, r.max_version) for r in answer.api_keys})
+    return ApiVersionRanges({r.api_key: (r.min_version, r.max_version) for r in answer.api_keys})

@@ -5,12 +5,12 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from client.errors import SettingError
+from client.runtime import ClientRuntime
 from client.settings import Conflict, Settings, SettingsTable
-from client.surroundings import Surroundings
 
 
 @dataclass(frozen=True, slots=True)
-class Acknowledged:
+class RecordMetadata:
     """Where the message stands in the log."""
 
     partition: int
@@ -22,14 +22,14 @@ class Producer(Protocol):
 
     async def send(
         self, operation: str, topic: str, partition: int | None, key: bytes | None, value: bytes
-    ) -> Acknowledged:
+    ) -> RecordMetadata:
         """Returns when the real client's blocking send would. `operation` names it in the trace."""
         ...
 
     async def close(self) -> None: ...
 
 
-Connect = Callable[[Surroundings, Settings, Sequence[tuple[str, int]]], Awaitable[Producer]]
+ProducerFactory = Callable[[ClientRuntime, Settings, Sequence[tuple[str, int]]], Awaitable[Producer]]
 """Constructs a producer from surroundings, settings and bootstrap addresses, for as long as the real constructor
 blocks. Raises ClientError."""
 
@@ -49,13 +49,13 @@ class Profile:
     about: str
     releases: tuple[str, ...]
     settings: SettingsTable
-    connect: Connect
-    producers: Mapping[str, Connect] = field(default_factory=dict)
+    connect: ProducerFactory
+    producers: Mapping[str, ProducerFactory] = field(default_factory=dict)
     functions: Mapping[str, Callable[..., float]] = field(default_factory=dict)
     conflicts: Callable[[Settings], Sequence[Conflict]] = lambda _settings: ()
     prepare: Callable[[], None] = lambda: None
 
-    def connect_as(self, producer: str | None) -> Connect:
+    def producer_factory(self, producer: str | None) -> ProducerFactory:
         """The producer of that name, None: the usual one. Raises SettingError for a name that there is not."""
         if producer is None:
             return self.connect

@@ -14,7 +14,7 @@ R = TypeVar("R")
 class Api(Generic[Q, R]):
     """`module` is the schema's name (`list_offsets`), `versions` those that both schema and bodies have.
 
-    `repeats` marks an API whose messages come again and again with the same bytes: encoded and decoded ones are kept.
+    `cacheable` marks an API whose messages come again and again with the same bytes: encoded and decoded ones are kept.
     """
 
     key: int
@@ -22,7 +22,7 @@ class Api(Generic[Q, R]):
     request: type[Q]
     response: type[R]
     versions: range
-    repeats: bool = False
+    cacheable: bool = False
 
     @property
     def name(self) -> str:
@@ -50,7 +50,7 @@ def apis() -> dict[int, Api[Any, Any]]:
 
 
 @cache
-def api_of(body: type) -> Api[Any, Any]:
+def api_for_body(body: type) -> Api[Any, Any]:
     """The API that this request or response body belongs to. Raises KeyError."""
     for api in apis().values():
         if body in (api.request, api.response):

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from crc32c import crc32c
 
 from client.wire.compression import Compression
-from client.wire.malformed import WireError
+from client.wire.exceptions import WireError
 
-_FORM = struct.Struct(">qiibIhiqqqhii")
-HEADER_BYTES = _FORM.size
+_LAYOUT = struct.Struct(">qiibIhiqqqhii")
+HEADER_BYTES = _LAYOUT.size
 _BEFORE_LENGTH_ENDS = 12
 _CRC_FROM = 21
 _CRC = struct.Struct(">I")
@@ -104,7 +104,7 @@ def read_header(data: bytes, offset: int = 0) -> BatchHeader:
 
 def _unpack(data: bytes, offset: int) -> BatchHeader:
     (base, length, epoch, magic, crc, attributes, last, first_ms, max_ms, pid, pid_epoch, sequence, count) = (
-        _FORM.unpack_from(data, offset)
+        _LAYOUT.unpack_from(data, offset)
     )
     return BatchHeader(
         base_offset=base,
@@ -128,7 +128,7 @@ def write_header(header: BatchHeader, records: bytes | bytearray) -> bytes:
     length = HEADER_BYTES - _BEFORE_LENGTH_ENDS + len(records)
     try:
         batch = bytearray(
-            _FORM.pack(
+            _LAYOUT.pack(
                 header.base_offset,
                 length,
                 header.partition_leader_epoch,
@@ -158,7 +158,7 @@ def check_crc(data: bytes, header: BatchHeader, offset: int = 0) -> None:
         raise RecordsError("crc", offset, f"CRC-32C is {found:#010x}, its header says {header.crc:#010x}")
 
 
-def stamp(batch: bytes, *, base_offset: int, partition_leader_epoch: int) -> bytes:
+def assign_base_offset(batch: bytes, *, base_offset: int, partition_leader_epoch: int) -> bytes:
     """The batch as the log has it: what the leader decides stands before the checksum and is not covered by it."""
     return (
         _STAMP_OFFSET.pack(base_offset)

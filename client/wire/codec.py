@@ -14,16 +14,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from client.wire.malformed import Malformed
+from client.wire.exceptions import MalformedDataError
 from client.wire.primitives import (
-    FIXED,
+    FIXED_SIZE_FORMATS,
     Read,
     Write,
     length_reader,
     length_writer,
     primitive,
     read_uvarint,
-    short,
+    truncated_error,
     write_uvarint,
 )
 from client.wire.schema import EntitySchema, FieldSchema
@@ -49,24 +49,24 @@ class _Tagged:
 
 def compile_codec(schema: EntitySchema, model: type) -> Codec:
     """The codec of `model` at the schema's version. Raises TypeError where the two do not fit together."""
-    types_of = typing.get_type_hints(model)
+    field_types = typing.get_type_hints(model)
     defaults = {f.name: f.default for f in dataclasses.fields(model)}
     plain = [f for f in schema.fields if f.tag is None]
     for field in plain:
-        if field.name not in types_of:
+        if field.name not in field_types:
             raise TypeError(f"{model.__name__} has no field {field.name} for {schema.name}")
     absent = set(defaults) - {f.name for f in schema.fields}
     missing = sorted(name for name in absent if defaults[name] is dataclasses.MISSING)
     if missing:
         raise TypeError(f"{schema.name} lacks {', '.join(missing)}, which has no default in {model.__name__}")
-    steps = [_step(run, types_of, flexible=schema.flexible) for run in _runs(plain)]
+    steps = [_step(run, field_types, flexible=schema.flexible) for run in _runs(plain)]
     tagged = {
-        f.tag: _Tagged(f.name, defaults[f.name], _value(f, types_of[f.name], flexible=True))
+        f.tag: _Tagged(f.name, defaults[f.name], _value(f, field_types[f.name], flexible=True))
         for f in schema.fields
-        if f.tag is not None and f.name in types_of
+        if f.tag is not None and f.name in field_types
     }
     if schema.flexible:
-        steps.append(_tags(dict(sorted(tagged.items()))))
+        steps.append(_tagged_fields(dict(sorted(tagged.items()))))
     readers = tuple(step[0] for step in steps)
     writers = tuple(step[1] for step in steps)
 
@@ -94,7 +94,7 @@ def _runs(fields: Sequence[FieldSchema]) -> list[list[FieldSchema]]:
     runs: list[list[FieldSchema]] = []
     joins = False
     for field in fields:
-        fixed = field.kind in FIXED and not field.array
+        fixed = field.kind in FIXED_SIZE_FORMATS and not field.array
         if fixed and joins:
             runs[-1].append(field)
         else:
@@ -103,12 +103,12 @@ def _runs(fields: Sequence[FieldSchema]) -> list[list[FieldSchema]]:
     return runs
 
 
-def _step(run: list[FieldSchema], types_of: dict[str, Any], *, flexible: bool) -> _Step:
-    if run[0].kind in FIXED and not run[0].array:
+def _step(run: list[FieldSchema], field_types: dict[str, Any], *, flexible: bool) -> _Step:
+    if run[0].kind in FIXED_SIZE_FORMATS and not run[0].array:
         return _fixed_step(run)
     (field,) = run
     name = field.name
-    codec = _value(field, types_of[name], flexible=flexible)
+    codec = _value(field, field_types[name], flexible=flexible)
 
     def read(data: bytes, position: int, values: dict[str, Any]) -> int:
         values[name], position = codec.read(data, position)
@@ -124,7 +124,7 @@ def _step(run: list[FieldSchema], types_of: dict[str, Any], *, flexible: bool) -
 
 
 def _fixed_step(run: list[FieldSchema]) -> _Step:
-    form = struct.Struct(">" + "".join(FIXED[f.kind] for f in run))
+    form = struct.Struct(">" + "".join(FIXED_SIZE_FORMATS[f.kind] for f in run))
     names = tuple(f.name for f in run)
     get = operator.attrgetter(*names)
     single = len(names) == 1
@@ -133,7 +133,7 @@ def _fixed_step(run: list[FieldSchema]) -> _Step:
         try:
             found = form.unpack_from(data, position)
         except struct.error:
-            raise short(position, form.size, data) from None
+            raise truncated_error(position, form.size, data) from None
         values.update(zip(names, found, strict=True))
         return position + form.size
 
@@ -178,10 +178,10 @@ def _array(element: Codec, *, nullable: bool, flexible: bool) -> Codec:
         if length < 0:
             if length == -1 and nullable:
                 return None, start
-            raise Malformed(position, f"an array of length {length}")
+            raise MalformedDataError(position, f"an array of length {length}")
         # Every element takes a byte at least: a length beyond that is a lie, found out before memory is set aside.
         if length > len(data) - start:
-            raise Malformed(position, f"an array of {length} elements in {len(data) - start} bytes")
+            raise MalformedDataError(position, f"an array of {length} elements in {len(data) - start} bytes")
         elements = []
         for _ in range(length):
             value, start = read_element(data, start)
@@ -204,7 +204,7 @@ def _array(element: Codec, *, nullable: bool, flexible: bool) -> Codec:
 def _nullable(element: Codec) -> Codec:
     def read(data: bytes, position: int) -> tuple[Any, int]:
         if position >= len(data):
-            raise short(position, 1, data)
+            raise truncated_error(position, 1, data)
         if data[position] == 0xFF:
             return None, position + 1
         return element.read(data, position + 1)
@@ -217,7 +217,7 @@ def _nullable(element: Codec) -> Codec:
     return Codec(read, write)
 
 
-def _tags(known: dict[int, _Tagged]) -> _Step:
+def _tagged_fields(known: dict[int, _Tagged]) -> _Step:
     def read(data: bytes, position: int, values: dict[str, Any]) -> int:
         count, position = read_uvarint(data, position)
         for _ in range(count):
@@ -225,14 +225,14 @@ def _tags(known: dict[int, _Tagged]) -> _Step:
             size, position = read_uvarint(data, position)
             end = position + size
             if end > len(data):
-                raise short(position, size, data)
+                raise truncated_error(position, size, data)
             field = known.get(tag)
             if field is not None:
                 if field.name in values:
-                    raise Malformed(position, f"tag {tag} comes twice")
+                    raise MalformedDataError(position, f"tag {tag} comes twice")
                 values[field.name], read_to = field.codec.read(data, position)
                 if read_to != end:
-                    raise Malformed(position, f"tag {tag} has {size} bytes, its value {read_to - position}")
+                    raise MalformedDataError(position, f"tag {tag} has {size} bytes, its value {read_to - position}")
             position = end
         return position
 

@@ -17,7 +17,7 @@ import cramjam
 import lz4.frame
 import zstandard
 
-DECOMPRESSED_AT_MOST_BYTES = 100 * 1024 * 1024
+MAX_DECOMPRESSED_BYTES = 100 * 1024 * 1024
 """Of one batch; above it the batch is refused before more memory is set aside."""
 
 _GZIP_WINDOW = 31
@@ -48,7 +48,7 @@ class Compressor(NamedTuple):
     compress: Callable[[bytes], bytes]
 
 
-def plain() -> Compressor:
+def uncompressed() -> Compressor:
     """No compression."""
     return Compressor(Compression.NONE, lambda data: data)
 
@@ -105,29 +105,29 @@ def zstd(level: int = 3) -> Compressor:
     return Compressor(Compression.ZSTD, lambda data: zstandard.ZstdCompressor(level=level).compress(data))
 
 
-def decompress(codec: int, data: bytes, *, at_most_bytes: int = DECOMPRESSED_AT_MOST_BYTES) -> bytes:
+def decompress(codec: int, data: bytes, *, max_bytes: int = MAX_DECOMPRESSED_BYTES) -> bytes:
     """Raises CompressionError for a codec that nobody has given a number, damaged data, or too much of it."""
     reader = _READERS.get(codec)
     if reader is None:
         raise CompressionError(f"codec {codec} is not known")
     try:
-        found = reader(data, at_most_bytes)
+        found = reader(data, max_bytes)
     except (zlib.error, cramjam.DecompressionError, RuntimeError, zstandard.ZstdError) as wrong:
         raise CompressionError(f"not what {Compression(codec).name.lower()} writes: {wrong}") from wrong
-    if len(found) > at_most_bytes:
-        raise CompressionError(f"{Compression(codec).name.lower()} data of more than {at_most_bytes} bytes")
+    if len(found) > max_bytes:
+        raise CompressionError(f"{Compression(codec).name.lower()} data of more than {max_bytes} bytes")
     return found
 
 
 # Readers read one byte more than they may, so that too much is found out without unfolding it all.
 
 
-def _read_gzip(data: bytes, at_most_bytes: int) -> bytes:
+def _read_gzip(data: bytes, max_bytes: int) -> bytes:
     out = bytearray()
     while data:
         reader = zlib.decompressobj(_GZIP_WINDOW)
-        out += reader.decompress(data, at_most_bytes + 1 - len(out))
-        if len(out) > at_most_bytes:
+        out += reader.decompress(data, max_bytes + 1 - len(out))
+        if len(out) > max_bytes:
             break
         if not reader.eof:
             raise CompressionError("gzip data that end too early")
@@ -135,9 +135,9 @@ def _read_gzip(data: bytes, at_most_bytes: int) -> bytes:
     return bytes(out)
 
 
-def _read_snappy(data: bytes, at_most_bytes: int) -> bytes:
+def _read_snappy(data: bytes, max_bytes: int) -> bytes:
     if not data.startswith(_XERIAL_MAGIC):
-        return _read_snappy_block(data, at_most_bytes)
+        return _read_snappy_block(data, max_bytes)
     out = bytearray()
     position = len(_XERIAL_HEADER)
     while position < len(data):
@@ -147,29 +147,29 @@ def _read_snappy(data: bytes, at_most_bytes: int) -> bytes:
         position += _BLOCK_SIZE.size
         if not 0 <= size <= len(data) - position:
             raise CompressionError(f"a snappy block of {size} bytes where {len(data) - position} are left")
-        out += _read_snappy_block(data[position : position + size], at_most_bytes - len(out))
+        out += _read_snappy_block(data[position : position + size], max_bytes - len(out))
         position += size
     return bytes(out)
 
 
-def _read_snappy_block(block: bytes, at_most_bytes: int) -> bytes:
+def _read_snappy_block(block: bytes, max_bytes: int) -> bytes:
     size = cramjam.snappy.decompress_raw_len(block)
-    if size > at_most_bytes:
-        raise CompressionError(f"a snappy block of {size} bytes, at most {at_most_bytes} are left")
+    if size > max_bytes:
+        raise CompressionError(f"a snappy block of {size} bytes, at most {max_bytes} are left")
     return bytes(cramjam.snappy.decompress_raw(block))
 
 
-def _read_lz4(data: bytes, at_most_bytes: int) -> bytes:
+def _read_lz4(data: bytes, max_bytes: int) -> bytes:
     reader = lz4.frame.LZ4FrameDecompressor()
-    out: bytes = reader.decompress(data, max_length=at_most_bytes + 1)
-    if not reader.eof and len(out) <= at_most_bytes:
+    out: bytes = reader.decompress(data, max_length=max_bytes + 1)
+    if not reader.eof and len(out) <= max_bytes:
         raise CompressionError("lz4 data that end too early")
     return out
 
 
-def _read_zstd(data: bytes, at_most_bytes: int) -> bytes:
+def _read_zstd(data: bytes, max_bytes: int) -> bytes:
     reader = zstandard.ZstdDecompressor().stream_reader(io.BytesIO(data), read_across_frames=True)
-    return reader.read(at_most_bytes + 1)
+    return reader.read(max_bytes + 1)
 
 
 _READERS: dict[int, Callable[[bytes, int], bytes]] = {

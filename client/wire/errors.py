@@ -184,7 +184,7 @@ def _rows(table: str) -> tuple[KafkaError, ...]:
 ERRORS: dict[int, KafkaError] = {error.code: error for error in _rows(_TABLE)}
 """Every error by its code."""
 
-BY_NAME: dict[str, KafkaError] = {error.name: error for error in ERRORS.values()}
+ERRORS_BY_NAME: dict[str, KafkaError] = {error.name: error for error in ERRORS.values()}
 """Every error by its name: `NOT_LEADER_OR_FOLLOWER`."""
 
 

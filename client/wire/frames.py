@@ -7,7 +7,7 @@ Kafka's own broker and clients do. Source: apache/kafka NetworkReceive.java.
 
 import struct
 
-from client.wire.malformed import WireError
+from client.wire.exceptions import WireError
 
 _SIZE = struct.Struct(">i")
 
@@ -34,26 +34,26 @@ class FrameReader:
 
     def __init__(self, *, max_bytes: int = MAX_FRAME_BYTES) -> None:
         self._max_bytes = max_bytes
-        self._held = bytearray()
-        self._broken: str | None = None
+        self._buffer = bytearray()
+        self._error_text: str | None = None
 
     def feed(self, data: bytes) -> list[bytes]:
         """Take what was read; return the payloads that are now whole, in order, without their sizes.
 
         Raises FrameError at a size that is negative or over the limit.
         """
-        if self._broken is not None:
-            raise FrameError(self._broken)
-        self._held += data
-        held = self._held
+        if self._error_text is not None:
+            raise FrameError(self._error_text)
+        self._buffer += data
+        held = self._buffer
         frames: list[bytes] = []
         start = 0
         while len(held) - start >= 4:
             (size,) = _SIZE.unpack_from(held, start)
             if not 0 <= size <= self._max_bytes:
-                self._broken = self._refusal(size)
+                self._error_text = self._size_error(size)
                 del held[:]
-                raise FrameError(self._broken, tuple(frames))
+                raise FrameError(self._error_text, tuple(frames))
             end = start + 4 + size
             if end > len(held):
                 break
@@ -65,15 +65,15 @@ class FrameReader:
 
     def eof(self) -> None:
         """The stream has ended. Raises FrameError where that cuts a frame, saying where in it."""
-        held = len(self._held)
+        held = len(self._buffer)
         if held == 0:
             return
         if held < 4:
             raise FrameError(f"end of stream inside a frame's size: {held} of 4 bytes")
-        (size,) = _SIZE.unpack_from(self._held)
+        (size,) = _SIZE.unpack_from(self._buffer)
         raise FrameError(f"end of stream inside a frame's body: {held - 4} of {size} bytes")
 
-    def _refusal(self, size: int) -> str:
+    def _size_error(self, size: int) -> str:
         if size < 0:
             return f"a frame's size is negative: {size}"
         return f"a frame's size of {size} bytes is over the limit of {self._max_bytes}"

@@ -13,13 +13,13 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Any, TypeVar
 
-from client.wire.api import Api, api_of, apis
+from client.wire.api import Api, api_for_body, apis
 from client.wire.apis.api_versions import API_VERSIONS
 from client.wire.codec import Codec, compile_codec
 from client.wire.errors import UNSUPPORTED_VERSION
+from client.wire.exceptions import MalformedDataError, MessageError
 from client.wire.frames import frame
-from client.wire.malformed import Malformed, MessageError
-from client.wire.primitives import read_uvarint, short, text
+from client.wire.primitives import read_uvarint, text, truncated_error
 from client.wire.schema import Direction, message_schema
 
 Q = TypeVar("Q")
@@ -29,7 +29,7 @@ _REQUEST_HEADER = struct.Struct(">hhi")
 _CORRELATION_ID = struct.Struct(">i")
 _read_client_id, _write_client_id = text(nullable=True, flexible=False)
 
-_REPEATS_AT_MOST_BYTES = 4096
+_MAX_CACHED_BODY_BYTES = 4096
 """Bodies above that are not kept, so that what is kept stays under some megabytes."""
 
 
@@ -148,7 +148,7 @@ _UNSUPPORTED = struct.pack(">h", UNSUPPORTED_VERSION)
 def _api(body: object, direction: Direction) -> Api[Any, Any]:
     kind: type = type(body)
     try:
-        api = api_of(kind)
+        api = api_for_body(kind)
     except KeyError:
         raise MessageError(direction, None, None, f"{kind.__name__} is no body of any API") from None
     if kind is not (api.request if direction == "request" else api.response):
@@ -169,10 +169,10 @@ def _codec(api: Api[Any, Any], version: int, direction: Direction) -> tuple[Code
 def _request_header(payload: bytes) -> tuple[RequestHeader, int]:
     try:
         if len(payload) < _REQUEST_HEADER.size:
-            raise short(0, _REQUEST_HEADER.size, payload)
+            raise truncated_error(0, _REQUEST_HEADER.size, payload)
         key, version, correlation_id = _REQUEST_HEADER.unpack_from(payload)
         client_id, position = _read_client_id(payload, _REQUEST_HEADER.size)
-    except Malformed as wrong:
+    except MalformedDataError as wrong:
         raise MessageError("request header", None, wrong.offset, wrong.reason) from wrong
     header = RequestHeader(api_key=key, api_version=version, correlation_id=correlation_id, client_id=client_id)
     return header, position
@@ -180,7 +180,7 @@ def _request_header(payload: bytes) -> tuple[RequestHeader, int]:
 
 def _encoded(api: Api[Any, Any], version: int, direction: Direction, codec: Codec, body: object) -> bytes | bytearray:
     try:
-        return _kept_bytes(codec, body) if api.repeats else _write(codec, body)
+        return _cached_encoding(codec, body) if api.cacheable else _write(codec, body)
     except (ValueError, TypeError) as wrong:
         raise MessageError(f"{api.name} {direction}", version, None, str(wrong)) from wrong
 
@@ -192,7 +192,7 @@ def _write(codec: Codec, body: object) -> bytearray:
 
 
 @lru_cache(maxsize=256)
-def _kept_bytes(codec: Codec, body: object) -> bytes:
+def _cached_encoding(codec: Codec, body: object) -> bytes:
     return bytes(_write(codec, body))
 
 
@@ -207,19 +207,19 @@ def _decoded(
     skip_tags: bool,
 ) -> Any:
     try:
-        if api.repeats and len(payload) - position <= _REPEATS_AT_MOST_BYTES:
-            return _kept_body(codec, payload[position:], position, skip_tags)
+        if api.cacheable and len(payload) - position <= _MAX_CACHED_BODY_BYTES:
+            return _cached_decoding(codec, payload[position:], position, skip_tags)
         return _read(codec, payload, position, skip_tags=skip_tags)
-    except Malformed as wrong:
+    except MalformedDataError as wrong:
         raise MessageError(f"{api.name} {direction}", version, wrong.offset, wrong.reason) from wrong
 
 
 @lru_cache(maxsize=256)
-def _kept_body(codec: Codec, rest: bytes, before: int, skip_tags: bool) -> Any:
+def _cached_decoding(codec: Codec, rest: bytes, before: int, skip_tags: bool) -> Any:
     try:
         return _read(codec, rest, 0, skip_tags=skip_tags)
-    except Malformed as wrong:
-        raise Malformed(wrong.offset + before, wrong.reason) from wrong
+    except MalformedDataError as wrong:
+        raise MalformedDataError(wrong.offset + before, wrong.reason) from wrong
 
 
 def _read(codec: Codec, data: bytes, position: int, *, skip_tags: bool) -> Any:
@@ -227,7 +227,7 @@ def _read(codec: Codec, data: bytes, position: int, *, skip_tags: bool) -> Any:
         position = _skip_tags(data, position)
     body, end = codec.read(data, position)
     if end != len(data):
-        raise Malformed(end, f"{len(data) - end} bytes are left over")
+        raise MalformedDataError(end, f"{len(data) - end} bytes are left over")
     return body
 
 
@@ -238,6 +238,6 @@ def _skip_tags(data: bytes, position: int) -> int:
         _, position = read_uvarint(data, position)
         size, position = read_uvarint(data, position)
         if position + size > len(data):
-            raise short(position, size, data)
+            raise truncated_error(position, size, data)
         position += size
     return position

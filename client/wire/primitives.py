@@ -11,12 +11,12 @@ from collections.abc import Callable
 from typing import Any
 from uuid import UUID
 
-from client.wire.malformed import Malformed
+from client.wire.exceptions import MalformedDataError
 
 Read = Callable[[bytes, int], tuple[Any, int]]
 Write = Callable[[bytearray, Any], None]
 
-FIXED: dict[str, str] = {
+FIXED_SIZE_FORMATS: dict[str, str] = {
     "bool": "?",
     "int8": "b",
     "int16": "h",
@@ -35,8 +35,8 @@ FIXED: dict[str, str] = {
 """Kinds of a fixed size, with their struct letter: neighbours are read and written in one step."""
 
 
-def short(position: int, wanted: int, data: bytes) -> Malformed:
-    return Malformed(position, f"{wanted} bytes expected, {max(0, len(data) - position)} left")
+def truncated_error(position: int, wanted: int, data: bytes) -> MalformedDataError:
+    return MalformedDataError(position, f"{wanted} bytes expected, {max(0, len(data) - position)} left")
 
 
 def read_uvarint(data: bytes, position: int) -> tuple[int, int]:
@@ -52,11 +52,11 @@ def read_uvarint(data: bytes, position: int) -> tuple[int, int]:
             if byte < 0x80:
                 break
         else:
-            raise Malformed(position, "a varint of more than 5 bytes")
+            raise MalformedDataError(position, "a varint of more than 5 bytes")
     except IndexError:
-        raise Malformed(position, "a varint is cut") from None
+        raise MalformedDataError(position, "a varint is cut") from None
     if value > 0xFFFFFFFF:
-        raise Malformed(position, "a varint above 32 bits")
+        raise MalformedDataError(position, "a varint above 32 bits")
     return value, position + index + 1
 
 
@@ -82,7 +82,7 @@ def length_reader(size: str) -> Read:
         try:
             (length,) = form.unpack_from(data, position)
         except struct.error:
-            raise short(position, form.size, data) from None
+            raise truncated_error(position, form.size, data) from None
         return length, position + form.size
 
     return read_plain
@@ -106,7 +106,7 @@ def length_writer(size: str) -> Write:
 
 def text(*, nullable: bool, flexible: bool) -> tuple[Read, Write]:
     """UTF-8 with its length in bytes before it."""
-    read_bytes, write_bytes = blob(nullable=nullable, size="varint" if flexible else "h")
+    read_bytes, write_bytes = length_prefixed_bytes(nullable=nullable, size="varint" if flexible else "h")
 
     def read(data: bytes, position: int) -> tuple[str | None, int]:
         raw, end = read_bytes(data, position)
@@ -115,7 +115,7 @@ def text(*, nullable: bool, flexible: bool) -> tuple[Read, Write]:
         try:
             return str(raw, "utf-8"), end
         except UnicodeDecodeError as wrong:
-            raise Malformed(end - len(raw) + wrong.start, "text that is no UTF-8") from None
+            raise MalformedDataError(end - len(raw) + wrong.start, "text that is no UTF-8") from None
 
     def write(out: bytearray, value: str | None) -> None:
         write_bytes(out, None if value is None else value.encode())
@@ -123,7 +123,7 @@ def text(*, nullable: bool, flexible: bool) -> tuple[Read, Write]:
     return read, write
 
 
-def blob(*, nullable: bool, size: str) -> tuple[Read, Write]:
+def length_prefixed_bytes(*, nullable: bool, size: str) -> tuple[Read, Write]:
     """Bytes with their length before them."""
     read_length = length_reader(size)
     write_length = length_writer(size)
@@ -133,10 +133,10 @@ def blob(*, nullable: bool, size: str) -> tuple[Read, Write]:
         if length < 0:
             if length == -1 and nullable:
                 return None, start
-            raise Malformed(position, f"a length of {length} where there must be a value")
+            raise MalformedDataError(position, f"a length of {length} where there must be a value")
         end = start + length
         if end > len(data):
-            raise short(start, length, data)
+            raise truncated_error(start, length, data)
         return data[start:end], end
 
     def write(out: bytearray, value: bytes | None) -> None:
@@ -155,7 +155,7 @@ def read_uuid(data: bytes, position: int) -> tuple[UUID | None, int]:
     """Sixteen bytes; all of them zero is no id."""
     end = position + 16
     if end > len(data):
-        raise short(position, 16, data)
+        raise truncated_error(position, 16, data)
     raw = data[position:end]
     return (UUID(bytes=raw) if any(raw) else None), end
 
@@ -165,13 +165,13 @@ def write_uuid(out: bytearray, value: UUID | None) -> None:
 
 
 def fixed(kind: str) -> tuple[Read, Write]:
-    form = struct.Struct(">" + FIXED[kind])
+    form = struct.Struct(">" + FIXED_SIZE_FORMATS[kind])
 
     def read(data: bytes, position: int) -> tuple[Any, int]:
         try:
             (value,) = form.unpack_from(data, position)
         except struct.error:
-            raise short(position, form.size, data) from None
+            raise truncated_error(position, form.size, data) from None
         return value, position + form.size
 
     def write(out: bytearray, value: Any) -> None:
@@ -185,7 +185,7 @@ def primitive(kind: str, *, nullable: bool, flexible: bool) -> tuple[Read, Write
     if kind == "string":
         return text(nullable=nullable, flexible=flexible)
     if kind in ("bytes", "records"):
-        return blob(nullable=nullable, size="varint" if flexible else "i")
+        return length_prefixed_bytes(nullable=nullable, size="varint" if flexible else "i")
     if kind == "uuid":
         return read_uuid, write_uuid
     return fixed(kind)

@@ -16,13 +16,13 @@ from client.wire.batch_header import (
     TRANSACTIONAL,
     BatchHeader,
     RecordsError,
+    assign_base_offset,
     check_crc,
     read_header,
-    stamp,
     write_header,
 )
-from client.wire.compression import Compression, CompressionError, Compressor, decompress, plain
-from client.wire.malformed import Malformed
+from client.wire.compression import Compression, CompressionError, Compressor, decompress, uncompressed
+from client.wire.exceptions import MalformedDataError
 from client.wire.varints import read_varint, write_varint
 
 __all__ = [
@@ -35,13 +35,13 @@ __all__ = [
     "Record",
     "RecordBatch",
     "RecordsError",
+    "assign_base_offset",
     "batch_headers",
     "check_crc",
     "decode_batch",
     "decode_batches",
     "encode_batch",
     "read_header",
-    "stamp",
 ]
 
 
@@ -73,7 +73,7 @@ class RecordBatch:
         return self.header.base_timestamp_ms + record.timestamp_delta_ms
 
 
-_PLAIN = plain()
+_UNCOMPRESSED = uncompressed()
 
 
 def encode_batch(
@@ -87,7 +87,7 @@ def encode_batch(
     producer_id: int = -1,
     producer_epoch: int = -1,
     base_sequence: int = -1,
-    compressor: Compressor = _PLAIN,
+    compressor: Compressor = _UNCOMPRESSED,
 ) -> bytes:
     """A batch. Records are written as they stand, so their offset deltas must count up from 0.
     `max_timestamp_ms` None: reckoned from them. `attributes` are those beside the codec, which the compressor gives.
@@ -123,17 +123,18 @@ def encode_batch(
     return write_header(header, compressor.compress(bytes(body)))
 
 
-def batch_headers(data: bytes, *, cut_allowed: bool = False) -> Iterator[tuple[int, BatchHeader]]:
+def batch_headers(data: bytes, *, allow_truncated: bool = False) -> Iterator[tuple[int, BatchHeader]]:
     """Each batch's first byte and header, checksums verified, in order. Raises RecordsError.
 
-    `cut_allowed`: a last batch that is not whole is left out, as in a fetch response, where the broker cuts at a size.
+    `allow_truncated`: a last batch that is not whole is left out, as in a fetch response, where the broker cuts at a
+    size.
     """
     offset = 0
     while offset < len(data):
         try:
             header = read_header(data, offset)
         except RecordsError as wrong:
-            if cut_allowed and wrong.reason == "truncated":
+            if allow_truncated and wrong.reason == "truncated":
                 return
             raise
         check_crc(data, header, offset)
@@ -141,9 +142,11 @@ def batch_headers(data: bytes, *, cut_allowed: bool = False) -> Iterator[tuple[i
         offset += header.size_bytes
 
 
-def decode_batches(data: bytes, *, cut_allowed: bool = False) -> tuple[RecordBatch, ...]:
+def decode_batches(data: bytes, *, allow_truncated: bool = False) -> tuple[RecordBatch, ...]:
     """Every batch in a row, as `batch_headers` finds them. Raises RecordsError."""
-    return tuple(decode_batch(data, header, offset) for offset, header in batch_headers(data, cut_allowed=cut_allowed))
+    return tuple(
+        decode_batch(data, header, offset) for offset, header in batch_headers(data, allow_truncated=allow_truncated)
+    )
 
 
 def decode_batch(data: bytes, header: BatchHeader, offset: int = 0) -> RecordBatch:
@@ -167,7 +170,7 @@ def _decode_records(data: bytes, header: BatchHeader, offset: int, position: int
         for _ in range(header.record_count):
             record, position = _read_record(data, position, end)
             records.append(record)
-    except Malformed as wrong:
+    except MalformedDataError as wrong:
         raise RecordsError(
             "malformed", offset, f"record {len(records)} at byte {wrong.offset}: {wrong.reason}"
         ) from wrong
@@ -197,7 +200,7 @@ def _read_record(data: bytes, position: int, end: int) -> tuple[Record, int]:
     length, position = read_varint(data, position, end)
     record_end = position + length
     if length < 1 or record_end > end:
-        raise Malformed(start, f"a record of {length} bytes where {end - position} are left")
+        raise MalformedDataError(start, f"a record of {length} bytes where {end - position} are left")
     attributes = data[position] - (256 if data[position] > 127 else 0)
     timestamp_delta_ms, position = read_varint(data, position + 1, record_end)
     offset_delta, position = read_varint(data, position, record_end)
@@ -206,20 +209,20 @@ def _read_record(data: bytes, position: int, end: int) -> tuple[Record, int]:
     count_at = position
     count, position = read_varint(data, position, record_end)
     if not 0 <= count <= record_end - position:
-        raise Malformed(count_at, f"{count} headers in {record_end - position} bytes")
+        raise MalformedDataError(count_at, f"{count} headers in {record_end - position} bytes")
     headers = []
     for _ in range(count):
         name_at = position
         name, position = _read_bytes(data, position, record_end)
         if name is None:
-            raise Malformed(name_at, "a header without a name")
+            raise MalformedDataError(name_at, "a header without a name")
         header_value, position = _read_bytes(data, position, record_end)
         try:
             headers.append((name.decode(), header_value))
         except UnicodeDecodeError:
-            raise Malformed(name_at, "a header's name is no UTF-8") from None
+            raise MalformedDataError(name_at, "a header's name is no UTF-8") from None
     if position != record_end:
-        raise Malformed(position, f"{record_end - position} bytes are left over in the record")
+        raise MalformedDataError(position, f"{record_end - position} bytes are left over in the record")
     record = Record(
         offset_delta=offset_delta,
         timestamp_delta_ms=timestamp_delta_ms,
@@ -244,5 +247,5 @@ def _read_bytes(data: bytes, position: int, end: int) -> tuple[bytes | None, int
     if length == -1:
         return None, start
     if length < 0 or start + length > end:
-        raise Malformed(position, f"a length of {length} where {end - start} bytes are left")
+        raise MalformedDataError(position, f"a length of {length} where {end - start} bytes are left")
     return data[start : start + length], start + length

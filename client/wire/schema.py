@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
-from client.wire.malformed import MessageError
+from client.wire.exceptions import MessageError
 
 Direction = Literal["request", "response"]
 

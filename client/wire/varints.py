@@ -3,7 +3,7 @@
 Source: https://protobuf.dev/programming-guides/encoding/#signed-ints, apache/kafka ByteUtils.java.
 """
 
-from client.wire.malformed import Malformed
+from client.wire.exceptions import MalformedDataError
 
 _VARLONG_BYTES = 10
 
@@ -27,8 +27,8 @@ def read_varint(data: bytes | memoryview, position: int, end: int) -> tuple[int,
         value |= (byte & 0x7F) << (7 * index)
         if byte < 0x80:
             if value >= 1 << 64:
-                raise Malformed(position, "a varint above 64 bits")
+                raise MalformedDataError(position, "a varint above 64 bits")
             return (value >> 1) ^ -(value & 1), position + index + 1
     if end - position < _VARLONG_BYTES:
-        raise Malformed(position, "a varint is cut")
-    raise Malformed(position, f"a varint of more than {_VARLONG_BYTES} bytes")
+        raise MalformedDataError(position, "a varint is cut")
+    raise MalformedDataError(position, f"a varint of more than {_VARLONG_BYTES} bytes")

@@ -5,8 +5,16 @@ agreement. They differ where no compatible shift lies within it, at a level that
 lies between is unsure, and needs more runs.
 """
 
-from harness.agreement.cases import CaseKey, cases_of, key_of
-from harness.agreement.judging import agreement_of, needs_of
+from harness.agreement.cases import AgreementKey, agreement_cases, agreement_key
+from harness.agreement.matrix import evaluate_agreement, runs_needed_by_case
 from harness.agreement.sides import SIDES, side_of
 
-__all__ = ["SIDES", "CaseKey", "agreement_of", "cases_of", "key_of", "needs_of", "side_of"]
+__all__ = [
+    "SIDES",
+    "AgreementKey",
+    "agreement_cases",
+    "agreement_key",
+    "evaluate_agreement",
+    "runs_needed_by_case",
+    "side_of",
+]

@@ -11,17 +11,17 @@ from harness.records.run import RunRecord
 CONCLUSIVE = ("pass", "fail")
 """Verdicts of runs in which something was tested."""
 
-CaseKey = tuple[str, str, str, tuple[tuple[str, str], ...]]
+AgreementKey = tuple[str, str, str, tuple[tuple[str, str], ...]]
 """Scenario, client, version, parameters."""
 
 
-def key_of(of: RunRecord | AgreementRecord | RunPlan) -> CaseKey:
+def agreement_key(of: RunRecord | AgreementRecord | RunPlan) -> AgreementKey:
     name, version = (of.client.name, of.client.version) if isinstance(of, RunPlan) else (of.client, of.client_version)
     return (of.scenario, name, version, tuple((parameter.name, parameter.text) for parameter in of.parameters))
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class AgreementCase:
     """The runs of each side: at least one."""
 
     runs: dict[Side, tuple[RunRecord, ...]]
@@ -47,13 +47,13 @@ class Case:
         return tuple(dict.fromkeys([*wanted, *outcomes]))
 
 
-def cases_of(runs: Iterable[RunRecord], sides: Iterable[Side] = SIDES) -> tuple[Case, ...]:
+def agreement_cases(runs: Iterable[RunRecord], sides: Iterable[Side] = SIDES) -> tuple[AgreementCase, ...]:
     """The cases that more than one of these sides ran, in the order of their first runs."""
     wanted = set(sides)
-    together: dict[CaseKey, dict[Side, list[RunRecord]]] = {}
+    together: dict[AgreementKey, dict[Side, list[RunRecord]]] = {}
     for run in runs:
         side = side_of(run)
         if side in wanted and side is not None:
-            together.setdefault(key_of(run), {}).setdefault(side, []).append(run)
-    cases = [Case({side: tuple(ran[side]) for side in SIDES if side in ran}) for ran in together.values()]
+            together.setdefault(agreement_key(run), {}).setdefault(side, []).append(run)
+    cases = [AgreementCase({side: tuple(ran[side]) for side in SIDES if side in ran}) for ran in together.values()]
     return tuple(case for case in cases if len(case.runs) > 1)

@@ -9,7 +9,7 @@ STRAY_SHARE = 0.05
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sample:
+class SideSample:
     """`values` of those runs that ended; `words` instead where the measure is one. `censored` had not ended.
 
     `silent`: why a run told nothing.
@@ -27,7 +27,7 @@ class Sample:
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class Mode:
     """Runs of both sides that did the same: values between which there is no gap wider than the bound."""
 
     label: str
@@ -37,7 +37,7 @@ class Way:
     """Of the reference's runs and of the other's."""
 
 
-def ways_of(reference: Sample, other: Sample, bound: float) -> tuple[Way, ...]:
+def split_into_modes(reference: SideSample, other: SideSample, bound: float) -> tuple[Mode, ...]:
     """Both samples in their ways, the largest first. Words and censored runs are ways of their own.
 
     Where the values of each side are one way, they are one for both, however far apart.
@@ -46,14 +46,14 @@ def ways_of(reference: Sample, other: Sample, bound: float) -> tuple[Way, ...]:
     pooled = [*reference.values, *other.values]
     alone = all(len(_by_gaps(side, bound)) <= 1 for side in sides)
     found = [
-        Way(f"{way[0]:.3g}", *_split(way, *sides))
+        Mode(f"{way[0]:.3g}", *_split(way, *sides))
         for way in ([sorted(pooled)] if alone else _by_gaps(pooled, bound))
         if way
     ]
     said = [Counter(sample.words) for sample in (reference, other)]
-    found += [Way(word, (), (), (said[0][word], said[1][word])) for word in sorted(set(said[0]) | set(said[1]))]
+    found += [Mode(word, (), (), (said[0][word], said[1][word])) for word in sorted(set(said[0]) | set(said[1]))]
     if reference.censored or other.censored:
-        found.append(Way("did not end", (), (), (reference.censored, other.censored)))
+        found.append(Mode("did not end", (), (), (reference.censored, other.censored)))
     return tuple(sorted(found, key=lambda way: -sum(way.counts)))
 
 

@@ -8,15 +8,15 @@ from harness.records.run import RunRecord
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class SideDefinition:
     environment: Literal["sim", "local"]
     driver: Literal["bundled", "real"]
 
 
-SIDES: dict[Side, Place] = {
-    "real": Place("local", "real"),
-    "profile": Place("local", "bundled"),
-    "sim": Place("sim", "bundled"),
+SIDES: dict[Side, SideDefinition] = {
+    "real": SideDefinition("local", "real"),
+    "profile": SideDefinition("local", "bundled"),
+    "sim": SideDefinition("sim", "bundled"),
 }
 """The first of those compared is the reference: what a profile has to do is what the real client does."""
 

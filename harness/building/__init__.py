@@ -1,8 +1,17 @@
 """Building programs that no package index ships, into the user's cache: repeatable, interruptible, one at a time."""
 
+from harness.building.build_folder import build_folder
 from harness.building.cache import cache
-from harness.building.golang import Go, go_environment, gos
-from harness.building.steps import StepFailed, Tell, step
-from harness.building.workshop import workshop
+from harness.building.golang import GoToolchain, go_environment, go_toolchains
+from harness.building.steps import ReportProgress, StepFailed, run_step
 
-__all__ = ["Go", "StepFailed", "Tell", "cache", "go_environment", "gos", "step", "workshop"]
+__all__ = [
+    "GoToolchain",
+    "ReportProgress",
+    "StepFailed",
+    "build_folder",
+    "cache",
+    "go_environment",
+    "go_toolchains",
+    "run_step",
+]

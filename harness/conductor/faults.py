@@ -4,14 +4,14 @@ import asyncio
 from collections.abc import Awaitable, Mapping
 from contextlib import AsyncExitStack
 
-from harness.conductor.proof import Proven, prove
+from harness.conductor.proof import ProofResult, check_proof
 from harness.conductor.recorder import Recorder
-from harness.environments.world import Evidence, Pulled, World, WorldError
+from harness.environments.world import ActiveLever, Evidence, World, WorldError
 from harness.faults.base import FaultModel
-from harness.latest import remembering_last
 from harness.levers import Lever
-from harness.plan import Inject
-from harness.story import FaultStory, Told, Value
+from harness.memo import memoize_last
+from harness.plan import PlannedFault
+from harness.story import EventKind, FaultStory, Value
 
 HEAL_LIMIT_S = 10.0
 """For reading the evidence, and again for undoing all of a fault's levers."""
@@ -20,12 +20,12 @@ HEAL_LIMIT_S = 10.0
 class ActiveFault:
     """A fault from its injection on; `heal` may be called more than once."""
 
-    def __init__(self, step: Inject, world: World, recorder: Recorder) -> None:
+    def __init__(self, step: PlannedFault, world: World, recorder: Recorder) -> None:
         self.step = step
         self._world = world
         self._recorder = recorder
         self._levers = AsyncExitStack()
-        self._pulled: list[tuple[Lever, Pulled]] = []
+        self._pulled: list[tuple[Lever, ActiveLever]] = []
         self._healing: asyncio.Task[None] | None = None
         self._began_ns = world.now_ns()
         self._confirmed_ns: int | None = None
@@ -39,14 +39,14 @@ class ActiveFault:
 
         Raises WorldError.
         """
-        self._tell(self._began_ns, Told.FAULT_BEGAN)
+        self._record_event(self._began_ns, EventKind.FAULT_BEGAN)
         for stage in self.step.fault.stages(self._world.cluster.broker_ids):
             await sleep_until(self._world, self._began_ns + round(stage.after_s * 1e9))
             pulled = await self._levers.enter_async_context(self._world.pull(stage.lever))
             self._pulled.append((stage.lever, pulled))
         confirmed_ns = max((pulled.confirmed_ns for _, pulled in self._pulled), default=self._world.now_ns())
         self._confirmed_ns = confirmed_ns
-        self._tell(confirmed_ns, Told.FAULT_CONFIRMED)
+        self._record_event(confirmed_ns, EventKind.FAULT_CONFIRMED)
         return confirmed_ns
 
     async def heal(self) -> None:
@@ -60,23 +60,25 @@ class ActiveFault:
 
     async def _heal(self) -> None:
         try:
-            await self._within(self._read(), "telling what its levers did")
+            await self._with_timeout(self._read(), "telling what its levers did")
         except WorldError as error:
             self._unread = error.text
         self._healing_ns = self._world.now_ns()
-        self._tell(self._healing_ns, Told.HEALING_BEGAN)
-        await self._within(self._levers.aclose(), "being undone")
+        self._record_event(self._healing_ns, EventKind.HEALING_BEGAN)
+        await self._with_timeout(self._levers.aclose(), "being undone")
         self._healed_ns = self._world.now_ns()
-        self._tell(self._healed_ns, Told.FAULT_HEALED, text=self._finding(prove(self.step.fault, self._seen)))
+        self._record_event(
+            self._healed_ns, EventKind.FAULT_HEALED, text=self._finding(check_proof(self.step.fault, self._seen))
+        )
 
-    def _finding(self, proven: Proven) -> str:
+    def _finding(self, proven: ProofResult) -> str:
         finding = proven.finding if self._unread is None else f"could not be proven: {self._unread}"
         return finding if self._confirmed_ns is not None else f"was never confirmed: {finding}"
 
     def story(self) -> FaultStory:
         """What is known of it; complete once it is healed."""
         fault = self.step.fault
-        proven = prove(fault, self._seen)
+        proven = check_proof(fault, self._seen)
         began_ns = self._pulled[0][1].began_ns if self._pulled else self._began_ns
         since = self._recorder.since_origin
         return FaultStory(
@@ -96,7 +98,7 @@ class ActiveFault:
     async def _read(self) -> None:
         self._seen = [(lever, await pulled.evidence()) for lever, pulled in self._pulled]
 
-    async def _within(self, work: Awaitable[None], doing: str) -> None:
+    async def _with_timeout(self, work: Awaitable[None], doing: str) -> None:
         try:
             async with asyncio.timeout_at(asyncio.get_running_loop().time() + HEAL_LIMIT_S):
                 await work
@@ -107,9 +109,9 @@ class ActiveFault:
         except OSError as error:
             raise WorldError("heal-failed", f"fault `{self.step.alias}` failed {doing}: {error}") from error
 
-    def _tell(self, at_ns: int, kind: Told, **fields: Value) -> None:
+    def _record_event(self, at_ns: int, kind: EventKind, **fields: Value) -> None:
         base: Mapping[str, Value] = {"alias": self.step.alias, "purpose": self.step.fault.name}
-        self._recorder.tell("conductor", at_ns, kind, {**base, **fields})
+        self._recorder.record_event("conductor", at_ns, kind, {**base, **fields})
 
 
 async def sleep_until(world: World, at_ns: int) -> None:
@@ -119,7 +121,7 @@ async def sleep_until(world: World, at_ns: int) -> None:
         await asyncio.sleep(left_ns / 1e9)
 
 
-@remembering_last
+@memoize_last
 def _parameters(fault: FaultModel) -> Mapping[str, Value]:
     """Repeats of a case share its fault."""
     return {name: _plain(value) for name, value in fault.model_dump(mode="json").items()}

@@ -4,27 +4,27 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from harness.conductor.recorder import Recorder
-from harness.environments.world import Progress, World
+from harness.environments.world import ProgressCallback, World
 from harness.plan import RunPlan
-from harness.story import Copy, Integrity, OperationStory, Told, Written
+from harness.story import EventKind, Integrity, MessageCopy, OperationStory, WriteStatus
 
 SETTLE_LIMIT_S = 115.0
 """The kernel forgets a closed connection 107 s after its close, and everything has been healed before this begins."""
 
 
 async def read_integrity(
-    plan: RunPlan, world: World, recorder: Recorder, progress: Progress, sent: Mapping[bytes, str]
+    plan: RunPlan, world: World, recorder: Recorder, progress: ProgressCallback, sent: Mapping[bytes, str]
 ) -> Integrity:
     """Wait until the world has settled, then read every partition. `sent` says whose message a value is.
 
     Raises WorldError.
     """
     progress("settling")
-    recorder.tell("conductor", world.now_ns(), Told.SETTLING_BEGAN, {"limit_s": SETTLE_LIMIT_S})
+    recorder.record_event("conductor", world.now_ns(), EventKind.SETTLING_BEGAN, {"limit_s": SETTLE_LIMIT_S})
     settled = await world.settle(SETTLE_LIMIT_S)
     told = f"after {settled.seconds:.3f} s" if settled.complete else f"not within {settled.seconds:.3f} s"
-    recorder.tell("conductor", world.now_ns(), Told.SETTLED, {"text": told})
-    copies: list[Copy] = []
+    recorder.record_event("conductor", world.now_ns(), EventKind.SETTLED, {"text": told})
+    copies: list[MessageCopy] = []
     strangers = 0
     for topic in plan.cluster.topics:
         for partition in range(topic.partitions):
@@ -34,12 +34,14 @@ async def read_integrity(
                     strangers += 1
                     continue
                 copies.append(
-                    Copy(operation=operation, topic=topic.name, partition=partition, offset=record.offset)
+                    MessageCopy(operation=operation, topic=topic.name, partition=partition, offset=record.offset)
                 )  # fmt: skip
     return Integrity(settled=settled, copies=tuple(copies), strangers=strangers)
 
 
-def with_written(operations: tuple[OperationStory, ...], integrity: Integrity | None) -> tuple[OperationStory, ...]:
+def with_write_status(
+    operations: tuple[OperationStory, ...], integrity: Integrity | None
+) -> tuple[OperationStory, ...]:
     """The operations, each send with what became of its message."""
     there = {copy.operation for copy in integrity.copies} if integrity is not None else set()
     complete = integrity is not None and integrity.settled.complete
@@ -48,7 +50,7 @@ def with_written(operations: tuple[OperationStory, ...], integrity: Integrity | 
         if operation.operation != "send":
             return operation
         if operation.alias in there:
-            return replace(operation, written=Written.WRITTEN)
-        return replace(operation, written=Written.NOT_WRITTEN if complete else Written.UNKNOWN)
+            return replace(operation, written=WriteStatus.WRITTEN)
+        return replace(operation, written=WriteStatus.NOT_WRITTEN if complete else WriteStatus.UNKNOWN)
 
     return tuple(map(told, operations))

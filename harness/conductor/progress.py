@@ -2,42 +2,46 @@
 
 from collections.abc import Mapping
 
-from client.events import Kind
-from harness.environments.world import Progress
+from client.events import TraceKind
+from harness.environments.world import ProgressCallback
 from harness.story import Value
 
-_DIAL_STARTED, _DIAL_ENDED, _WAIT_STARTED = Kind.DIAL_STARTED.value, Kind.DIAL_ENDED.value, Kind.WAIT_STARTED.value
+_DIAL_STARTED, _DIAL_ENDED, _WAIT_STARTED = (
+    TraceKind.DIAL_STARTED.value,
+    TraceKind.DIAL_ENDED.value,
+    TraceKind.WAIT_STARTED.value,
+)
 
 
-MEAN_SOMETHING = frozenset({_DIAL_STARTED, _DIAL_ENDED, _WAIT_STARTED})
-"""Kinds of trace events that `Telling.trace` makes words of."""
+REPORTED_KINDS = frozenset({_DIAL_STARTED, _DIAL_ENDED, _WAIT_STARTED})
+"""Kinds of trace events that `ProgressReporter.on_trace_event` makes words of."""
 
 
-class Telling:
+class ProgressReporter:
     """Passes on each new text once."""
 
-    def __init__(self, progress: Progress) -> None:
+    def __init__(self, progress: ProgressCallback) -> None:
         self._progress = progress
         self._last: str | None = None
         self._dialling: set[Value] = set()
 
-    def say(self, text: str) -> None:
+    def report(self, text: str) -> None:
         if text != self._last:
             self._last = text
             self._progress(text)
 
-    def trace(self, kind: str, fields: Mapping[str, Value]) -> None:
+    def on_trace_event(self, kind: str, fields: Mapping[str, Value]) -> None:
         """Say what a trace event means, where it means something to whoever waits."""
         if kind == _WAIT_STARTED:
             connection = fields.get("connection")
             # A dial's own limit says less than whom it dials.
             if connection is None or connection not in self._dialling:
                 setting = str(fields.get("waiting_on", ""))
-                self.say("backing off" if "backoff" in setting.lower() else f"waiting: {setting}")
+                self.report("backing off" if "backoff" in setting.lower() else f"waiting: {setting}")
         elif kind == _DIAL_STARTED:
             self._dialling.add(fields.get("connection"))
             broker = fields.get("broker")
             named = isinstance(broker, int) and broker >= 0
-            self.say(f"dialling broker {broker}" if named else f"dialling {fields.get('address', 'a broker')}")
+            self.report(f"dialling broker {broker}" if named else f"dialling {fields.get('address', 'a broker')}")
         elif kind == _DIAL_ENDED:
             self._dialling.discard(fields.get("connection"))

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from harness.story import Happening, Value
+from harness.story import Event, Value
 
 _new = tuple.__new__
 """What a NamedTuple calls itself, behind a function of Python's."""
@@ -13,21 +13,21 @@ class Recorder:
 
     def __init__(self, origin_ns: int) -> None:
         self.origin_ns = origin_ns
-        self._told: list[Happening] = []
+        self._events: list[Event] = []
         self._numbers: dict[str, int] = {}
 
     def since_origin(self, at_ns: int) -> int:
         return at_ns - self.origin_ns
 
-    def tell(self, source: str, at_ns: int, kind: str, fields: Mapping[str, Value]) -> None:
+    def record_event(self, source: str, at_ns: int, kind: str, fields: Mapping[str, Value]) -> None:
         """Record a happening at an absolute clock value. Fields that are None are left out."""
         number = self._numbers.get(source, 0)
         self._numbers[source] = number + 1
         if None in fields.values():
             fields = {name: value for name, value in fields.items() if value is not None}
         name = kind if type(kind) is str else str(kind)
-        self._told.append(_new(Happening, (at_ns - self.origin_ns, source, number, name, fields)))
+        self._events.append(_new(Event, (at_ns - self.origin_ns, source, number, name, fields)))
 
-    def happenings(self) -> tuple[Happening, ...]:
+    def events(self) -> tuple[Event, ...]:
         """All so far, by time, source and number."""
-        return tuple(sorted(self._told))
+        return tuple(sorted(self._events))

@@ -23,6 +23,6 @@ def driver(name: str) -> Callable[[Driver], Driver]:
     return register
 
 
-def program_of(plan: RunPlan, launch: Mapping[str, object]) -> Program:
+def build_program(plan: RunPlan, launch: Mapping[str, object]) -> Program:
     """The program that the plan's own driver makes of its launch record."""
     return DRIVERS[plan.client.driver](plan, launch)

@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 
 from harness.drivers.base import driver
-from harness.environments.world import Bundled, Program
+from harness.environments.world import BundledClient, Program
 from harness.plan import RunPlan
 
 
 @driver("bundled")
 def bundled(_plan: RunPlan, launch: Mapping[str, object]) -> Program:
-    return Bundled(launch=launch)
+    return BundledClient(launch=launch)

@@ -3,12 +3,12 @@
 from dataclasses import dataclass, field
 from typing import Literal
 
-from harness.once import Once
+from harness.event import OneShotEvent
 from harness.story import Outcome
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class OperationResult:
     """How an operation ended, as its caller saw it; absolute clock values. `asked_ns`: the command."""
 
     asked_ns: int | None = None
@@ -23,20 +23,20 @@ class Answer:
 
 
 @dataclass(slots=True, kw_only=True)
-class Call:
-    """An operation that the subject was asked for. `given_up`: nobody waits for its answer any more."""
+class OperationCall:
+    """An operation that the subject was asked for. `abandoned`: nobody waits for its answer any more."""
 
     id: str
     operation: str
     sent_ns: int
-    begun: Once = field(default_factory=Once)
-    done: Once = field(default_factory=Once)
-    begun_received_ns: int | None = None
-    begun_at_ns: int | None = None
-    answer: Answer | None = None
-    given_up: bool = False
+    has_started: OneShotEvent = field(default_factory=OneShotEvent)
+    done: OneShotEvent = field(default_factory=OneShotEvent)
+    start_received_ns: int | None = None
+    subject_started_ns: int | None = None
+    answer: OperationResult | None = None
+    abandoned: bool = False
 
     @property
     def started_ns(self) -> int:
         """When the call was made, as well as it is known so far."""
-        return next(ns for ns in (self.begun_at_ns, self.begun_received_ns, self.sent_ns) if ns is not None)
+        return next(ns for ns in (self.subject_started_ns, self.start_received_ns, self.sent_ns) if ns is not None)

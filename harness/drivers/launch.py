@@ -2,18 +2,18 @@
 
 from collections.abc import Callable, Mapping
 
-from harness.latest import remembering_last
-from harness.plan import Named, RunPlan
+from harness.memo import memoize_last
+from harness.plan import ResolvedValue, RunPlan
 
-PROTOCOL = 1
+PROTOCOL_VERSION = 1
 
 
-def launch_record(plan: RunPlan, address_of: Callable[[int], tuple[str, int]]) -> dict[str, object]:
-    """The JSON object of FAULTLAB_SUBJECT. `address_of` gives a broker's advertised address."""
-    addresses = [address_of(broker) for broker in plan.client.bootstrap]
+def launch_record(plan: RunPlan, advertised_address: Callable[[int], tuple[str, int]]) -> dict[str, object]:
+    """The JSON object of FAULTLAB_SUBJECT. `advertised_address` gives a broker's advertised address."""
+    addresses = [advertised_address(broker) for broker in plan.client.bootstrap]
     chosen = {} if plan.client.producer is None else {"producer": plan.client.producer}
     return {
-        "protocol": PROTOCOL,
+        "protocol": PROTOCOL_VERSION,
         "client": plan.client.name,
         "version": plan.client.version,
         "bootstrap": [f"{host}:{port}" for host, port in addresses],
@@ -24,12 +24,12 @@ def launch_record(plan: RunPlan, address_of: Callable[[int], tuple[str, int]]) -
     }
 
 
-@remembering_last
-def _settings(settings: tuple[Named, ...]) -> Mapping[str, object]:
+@memoize_last
+def _settings(settings: tuple[ResolvedValue, ...]) -> Mapping[str, object]:
     return {setting.name: _value(setting) for setting in settings}
 
 
-def _value(setting: Named) -> str | int | float | bool:
+def _value(setting: ResolvedValue) -> str | int | float | bool:
     match setting.unit:
         case "s":
             return setting.text if setting.value is None else setting.value

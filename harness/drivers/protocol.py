@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 
 from pydantic_core import from_json, to_json
 
-from client.events import Kind
+from client.events import TraceKind
 from harness.drivers.errors import Fault, SubjectError
 from harness.story import Value
 
 INT64_MAX = 2**63 - 1
-SHOWN = 200
+MAX_SHOWN_CHARS = 200
 """How much of a wrong line an error repeats."""
 
 
@@ -50,9 +50,9 @@ class Trace(NamedTuple):
     fields: Mapping[str, Value]
 
 
-Event = Ready | Started | Ok | Failed | Trace
+SubjectEvent = Ready | Started | Ok | Failed | Trace
 
-_TRACE_KINDS = frozenset(kind.value for kind in Kind)
+_TRACE_KINDS = frozenset(kind.value for kind in TraceKind)
 
 
 def encode(command: Mapping[str, str | int | float]) -> bytes:
@@ -60,86 +60,86 @@ def encode(command: Mapping[str, str | int | float]) -> bytes:
     return to_json(command)
 
 
-def parse(line: bytes | dict[str, Any]) -> Event:
+def parse(line: bytes | dict[str, Any]) -> SubjectEvent:
     """What a subject's line says, or one that was never spelt out (it is used up).
 
     Raises SubjectError with the line's beginning and what is wrong with it.
     """
-    said: object = line
+    message: object = line
     plain = True
     if isinstance(line, bytes):
         try:
-            said = from_json(line, allow_inf_nan=False)
+            message = from_json(line, allow_inf_nan=False)
         except ValueError:
-            said, plain = _decoded(line), False
-    if not isinstance(said, dict):
-        raise _garbage(line, "is no JSON object")
-    if plain and (trace := plain_trace(said)) is not None:
+            message, plain = _decoded(line), False
+    if not isinstance(message, dict):
+        raise _malformed_line(line, "is no JSON object")
+    if plain and (trace := plain_trace(message)) is not None:
         return Trace(*trace)
-    name = said.get("ev")
+    name = message.get("ev")
     if not isinstance(name, str):
-        raise _garbage(line, "names no `ev`")
+        raise _malformed_line(line, "names no `ev`")
     reader = _READERS.get(name)
     if reader is None:
         known = ", ".join(_READERS)
-        raise SubjectError(Fault.UNKNOWN_EVENT, f"said an unknown `ev`: {name[:SHOWN]!r} (known: {known})")
+        raise SubjectError(Fault.UNKNOWN_EVENT, f"said an unknown `ev`: {name[:MAX_SHOWN_CHARS]!r} (known: {known})")
     try:
-        return reader(said)
+        return reader(message)
     except ValueError as error:
-        raise _garbage(line, str(error)) from error
+        raise _malformed_line(line, str(error)) from error
 
 
-def _ready(said: dict[str, object]) -> Event:
-    return Ready(_integer("clock_ns", said.get("clock_ns")))
+def _ready(message: dict[str, object]) -> SubjectEvent:
+    return Ready(_integer("clock_ns", message.get("clock_ns")))
 
 
-def _started(said: dict[str, object]) -> Event:
-    return Started(_id(said), _at_ns(said))
+def _started(message: dict[str, object]) -> SubjectEvent:
+    return Started(_id(message), _at_ns(message))
 
 
-def _ok(said: dict[str, object]) -> Event:
-    partition, offset = said.get("partition"), said.get("offset")
-    return Ok(_id(said), _at_ns(said), _integer("partition", partition), _integer("offset", offset))
+def _ok(message: dict[str, object]) -> SubjectEvent:
+    partition, offset = message.get("partition"), message.get("offset")
+    return Ok(_id(message), _at_ns(message), _integer("partition", partition), _integer("offset", offset))
 
 
-def _error(said: dict[str, object]) -> Event:
-    error = _text("error", said.get("error"))
+def _error(message: dict[str, object]) -> SubjectEvent:
+    error = _text("error", message.get("error"))
     if error is None:
         raise ValueError("has no `error`: the text as the client prints it")
-    return Failed(_id(said), _at_ns(said), error, _text("class", said.get("class")))
+    return Failed(_id(message), _at_ns(message), error, _text("class", message.get("class")))
 
 
-def _trace(said: dict[str, object]) -> Event:
-    kind = said.get("kind")
+def _trace(message: dict[str, object]) -> SubjectEvent:
+    kind = message.get("kind")
     if kind not in _TRACE_KINDS:
         raise ValueError(
-            f"has an unknown kind of trace {str(kind)[:SHOWN]!r} (known: {', '.join(sorted(_TRACE_KINDS))})"
+            f"has an unknown kind of trace {str(kind)[:MAX_SHOWN_CHARS]!r} (known: {', '.join(sorted(_TRACE_KINDS))})"
         )
     fields: dict[str, Value] = {}
-    for name, value in said.items():
+    for name, value in message.items():
         if value is None or name in ("ev", "at_ns", "kind"):
             continue
         wanted = _TRACE_FIELDS.get(name)
         if wanted is None:
-            raise ValueError(f"has an unknown field {name[:SHOWN]!r} (known: {', '.join(_TRACE_FIELDS)})")
+            raise ValueError(f"has an unknown field {name[:MAX_SHOWN_CHARS]!r} (known: {', '.join(_TRACE_FIELDS)})")
         fields[name] = _CHECKS[wanted](name, value)
-    return Trace(_at_ns(said), str(kind), fields)
+    return Trace(_at_ns(message), str(kind), fields)
 
 
-_READERS: Mapping[str, Callable[[dict[str, object]], Event]] = {
+_READERS: Mapping[str, Callable[[dict[str, object]], SubjectEvent]] = {
     "ready": _ready, "started": _started, "ok": _ok, "error": _error, "trace": _trace,
 }  # fmt: skip
 
 
-def _id(said: dict[str, object]) -> str:
-    value = _text("id", said.get("id"))
+def _id(message: dict[str, object]) -> str:
+    value = _text("id", message.get("id"))
     if value is None:
         raise ValueError("has no `id`")
     return value
 
 
-def _at_ns(said: dict[str, object]) -> int | None:
-    return _integer("at_ns", said.get("at_ns"))
+def _at_ns(message: dict[str, object]) -> int | None:
+    return _integer("at_ns", message.get("at_ns"))
 
 
 def _text(name: str, value: object) -> str | None:
@@ -178,22 +178,22 @@ _TRACE_FIELDS: Mapping[str, type] = {
 _PLAIN_TYPES: Mapping[str, type] = {"ev": str, "at_ns": int, "kind": str, **_TRACE_FIELDS}
 
 
-def plain_trace(said: dict[str, Any]) -> tuple[int, str, dict[str, Value]] | None:
+def plain_trace(message: dict[str, Any]) -> tuple[int, str, dict[str, Value]] | None:
     """What a Trace holds, where this is one with nothing to be mended in it and nothing wrong; then it is used up.
 
     As a bundled client says it: nearly every line of a run. What `_trace` gives, in one step.
     """
-    if said.get("ev") != "trace":
+    if message.get("ev") != "trace":
         return None
     plain_types = _PLAIN_TYPES
-    for name, value in said.items():
+    for name, value in message.items():
         kind = type(value)
         if kind is not plain_types.get(name) or (kind is not str and not -INT64_MAX <= value <= INT64_MAX):
             return None
-    if "at_ns" not in said or said.get("kind") not in _TRACE_KINDS:
+    if "at_ns" not in message or message.get("kind") not in _TRACE_KINDS:
         return None
-    del said["ev"]
-    return said.pop("at_ns"), said.pop("kind"), said
+    del message["ev"]
+    return message.pop("at_ns"), message.pop("kind"), message
 
 
 def _decoded(line: bytes) -> object:
@@ -204,7 +204,7 @@ def _decoded(line: bytes) -> object:
     try:
         return _DECODER.decode(line.decode())
     except (ValueError, RecursionError) as error:
-        raise _garbage(line, f"is no JSON: {error}") from error
+        raise _malformed_line(line, f"is no JSON: {error}") from error
 
 
 def _no_constant(name: str) -> float:
@@ -215,7 +215,7 @@ _DECODER = json.JSONDecoder(parse_constant=_no_constant)
 """Made once: a decoder takes longer to make than a line to read."""
 
 
-def _garbage(line: bytes | dict[str, Any], wrong: str) -> SubjectError:
+def _malformed_line(line: bytes | dict[str, Any], wrong: str) -> SubjectError:
     text = line if isinstance(line, bytes) else to_json(line)
-    shown = text[:SHOWN].decode("utf-8", "backslashreplace") + ("…" if len(text) > SHOWN else "")
+    shown = text[:MAX_SHOWN_CHARS].decode("utf-8", "backslashreplace") + ("…" if len(text) > MAX_SHOWN_CHARS else "")
     return SubjectError(Fault.GARBAGE_LINE, f"said a line that {wrong}: {shown}")

@@ -7,8 +7,8 @@ import asyncio
 from math import inf
 
 from client.wire.apis.api_versions import API_VERSIONS, ApiVersionsRequest
+from client.wire.exceptions import WireError
 from client.wire.frames import FrameReader
-from client.wire.malformed import WireError
 from client.wire.messages import decode_response, encode_request
 
 _CORRELATION_ID = 1
@@ -78,33 +78,34 @@ async def _ask(address: tuple[str, int], reader: asyncio.StreamReader, writer: a
 class DelayProbe:
     """What a lever adds to the round trip: probe, pull the lever, probe again. Before, several do so at once.
 
-    `await before()`; pull; `begin_after()`; later `await delay_s()`. The second probe runs while the run goes on, so
-    that it delays no step. Where none before was answered nothing can be compared, and `delay_s` is None. `quick_s`:
+    `await before()`; pull; `start_measuring_after()`; later `await delay_s()`. The second probe runs while the run
+    goes on, so that it delays no step. Where none before was answered nothing can be compared, and `delay_s` is None.
+    `fast_enough_s`:
     what the way itself takes at most; while all before take longer they are sent again for a moment, or the lever would
     seem to add less than it does.
     """
 
     def __init__(
-        self, address: tuple[str, int], *, limit_s: float, quick_s: float = inf, source: str | None = None
+        self, address: tuple[str, int], *, limit_s: float, fast_enough_s: float = inf, source: str | None = None
     ) -> None:
         self._address = address
         self._source = source
         self._limit_s = limit_s
-        self._quick_s = quick_s
+        self._quick_s = fast_enough_s
         self._before_s: float | None = None
         self._after: asyncio.Task[float | None] | None = None
 
-    async def before(self) -> None:
+    async def measure_before(self) -> None:
         loop = asyncio.get_running_loop()
-        until_s = inf
+        deadline_s = inf
         while True:
-            told = [*await asyncio.gather(*(self._measured() for _ in range(_BEFORE))), self._before_s]
-            self._before_s = min((time_s for time_s in told if time_s is not None), default=None)
-            if self._before_s is None or self._before_s <= self._quick_s or loop.time() >= until_s:
+            times_s = [*await asyncio.gather(*(self._measured() for _ in range(_BEFORE))), self._before_s]
+            self._before_s = min((time_s for time_s in times_s if time_s is not None), default=None)
+            if self._before_s is None or self._before_s <= self._quick_s or loop.time() >= deadline_s:
                 return
-            until_s = min(until_s, loop.time() + _PATIENCE_S)  # a first round may take long to begin
+            deadline_s = min(deadline_s, loop.time() + _PATIENCE_S)  # a first round may take long to begin
 
-    def begin_after(self) -> None:
+    def start_measuring_after(self) -> None:
         """Start the second probe."""
         self._after = asyncio.create_task(self._measured(), name="probe")
 

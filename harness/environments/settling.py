@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable
 from client.wire.records import decode_batches
 from harness.environments.world import WorldError
 from harness.plan import ClusterShape
-from harness.story import Logged, Settled
+from harness.story import SettleResult, StoredRecord
 
 UNDER_WAY_S = 0.02
 """Bytes that have left one socket and not yet reached the next are with a proxy or a broker for less than this: the
@@ -22,7 +22,7 @@ _PATIENCE = 20
 """Each wait is this part of those before it: early news is told soon, late news costs few looks."""
 
 
-async def settle(busy: Callable[[], Awaitable[bool]], *, limit_s: float) -> Settled:
+async def settle(busy: Callable[[], Awaitable[bool]], *, limit_s: float) -> SettleResult:
     """Wait until `busy` twice in a row says no, up to `limit_s` seconds."""
     loop = asyncio.get_running_loop()
     began_s = loop.time()
@@ -31,22 +31,22 @@ async def settle(busy: Callable[[], Awaitable[bool]], *, limit_s: float) -> Sett
         quiet = 0 if await busy() else quiet + 1
         passed_s = loop.time() - began_s
         if quiet > 1 or passed_s >= limit_s:
-            return Settled(seconds=passed_s, complete=quiet > 1)
+            return SettleResult(seconds=passed_s, complete=quiet > 1)
         wait_s = UNDER_WAY_S if quiet else max(UNDER_WAY_S, min(passed_s / _PATIENCE, _LONGEST_WAIT_S))
         await asyncio.sleep(min(wait_s, limit_s - passed_s))
 
 
-def known(cluster: ClusterShape, topic: str, partition: int) -> None:
+def require_partition(cluster: ClusterShape, topic: str, partition: int) -> None:
     """Raises WorldError where the cluster has no such partition."""
     found = next((each for each in cluster.topics if each.name == topic), None)
     if found is None or not 0 <= partition < found.partitions:
         raise WorldError("plan-unusable", f"there is no partition {topic}-{partition} to read the log of")
 
 
-def logged(batches: bytes) -> tuple[Logged, ...]:
+def decode_log(batches: bytes) -> tuple[StoredRecord, ...]:
     """The records of a log's batches, in the order of their offsets. Raises RecordsError."""
     return tuple(
-        Logged(offset=batch.offset_of(record), key=record.key, value=record.value)
+        StoredRecord(offset=batch.offset_of(record), key=record.key, value=record.value)
         for batch in decode_batches(batches)
         for record in batch.records
     )

@@ -14,16 +14,16 @@ from typing import Any, Literal, NamedTuple, Protocol
 
 from harness.levers import Lever
 from harness.plan import ClusterShape, DriverName, RunPlan
-from harness.story import Kernel, Logged, Settled, Story, Value
+from harness.story import Kernel, SettleResult, StoredRecord, Story, Value
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class Supported:
     """The environment can pull this lever."""
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
+class Unsupported:
     """The environment cannot pull this lever; `reason` completes the sentence `sim cannot ...`."""
 
     reason: str
@@ -47,7 +47,7 @@ class Evidence:
     delay_s: float | None = None
 
 
-class Pulled(Protocol):
+class ActiveLever(Protocol):
     """A lever while it is pulled. Leaving the context that gave it means: undone AND confirmed."""
 
     @property
@@ -64,7 +64,7 @@ class Pulled(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Bundled:
+class BundledClient:
     """The bundled client as a process of the world: `client.serve.serve` with this launch record (JSON object)."""
 
     launch: Mapping[str, object]
@@ -78,19 +78,19 @@ class Executable:
     launch: Mapping[str, object]
 
 
-Program = Bundled | Executable
+Program = BundledClient | Executable
 
 
-Line = bytes | dict[str, Any] | tuple[int, str, dict[str, Value]]
+OutputLine = bytes | dict[str, Any] | tuple[int, str, dict[str, Value]]
 """A line of a subject's, without its end. A world that runs the bundled client in its own process hands over what a
 line would say, not spelt out: a trace event as (at_ns, kind, fields), else by name."""
 
 
-class Said(NamedTuple):
+class OutputBatch(NamedTuple):
     """What a subject said at once, line by line without line ends, and the absolute clock value at which the harness
     had it."""
 
-    lines: Sequence[Line]
+    lines: Sequence[OutputLine]
     received_ns: int
 
 
@@ -108,17 +108,17 @@ LOG_LIMIT_BYTES = 256 << 20
 """What a subject may write on its standard error in one run."""
 
 
-class LogFlooded(Exception):
+class LogLimitExceeded(Exception):
     """The subject was ended since its log would have filled the disk."""
 
 
 class Process(Protocol):
     """A started subject: lines in, lines out. stderr goes to the log file that was named at the start."""
 
-    async def heard_by(self, hear: Callable[[Said], None]) -> None:
-        """Hand over every line as it comes, until end of file; for one caller. What `hear` raises ends it.
+    async def subscribe(self, on_output: Callable[[OutputBatch], None]) -> None:
+        """Hand over every line as it comes, until end of file; for one caller. What `on_output` raises ends it.
 
-        Lines above 1 MiB raise ValueError; a log above LOG_LIMIT_BYTES ends the subject and raises LogFlooded."""
+        Lines above 1 MiB raise ValueError; a log above LOG_LIMIT_BYTES ends the subject and raises LogLimitExceeded."""
         ...
 
     async def write(self, line: bytes) -> None:
@@ -133,7 +133,7 @@ class Process(Protocol):
 class World(Protocol):
     """One opened run: clock, chance, links, brokers, names, and the subject's start.
 
-    `address_of(broker)` is what the broker advertises: `("127.0.2.1", 9092)`.
+    `advertised_address(broker)` is what the broker advertises: `("127.0.2.1", 9092)`.
     """
 
     cluster: ClusterShape
@@ -142,23 +142,23 @@ class World(Protocol):
 
     def now_ns(self) -> int: ...
 
-    def address_of(self, broker: int) -> tuple[str, int]: ...
+    def advertised_address(self, broker: int) -> tuple[str, int]: ...
 
-    def pull(self, lever: Lever) -> AbstractAsyncContextManager[Pulled]: ...
+    def pull(self, lever: Lever) -> AbstractAsyncContextManager[ActiveLever]: ...
 
     async def start(self, program: Program, log: Path | None) -> Process: ...
 
-    def watch(self) -> "Watch":
-        """Start sampling how late the loop's timers come; ended by `Watch.end`."""
+    def monitor_lag(self) -> "LagMonitor":
+        """Start sampling how late the loop's timers come; ended by `LagMonitor.end`."""
         ...
 
-    async def settle(self, limit_s: float) -> Settled:
+    async def settle(self, limit_s: float) -> SettleResult:
         """Wait until no connection is left, also none that its process has closed or left behind, through which
         something could still reach a log; up to `limit_s`. After healing that can take 110 s: a closed connection's
         last retransmission comes 53 s after its close, and the kernel forgets it after 107 s. Raises WorldError."""
         ...
 
-    async def read_log(self, topic: str, partition: int) -> tuple[Logged, ...]:
+    async def read_log(self, topic: str, partition: int) -> tuple[StoredRecord, ...]:
         """Every record of a partition, in the order of the offsets; only after `settle` is that the last word.
 
         Raises WorldError for a partition that the cluster does not have, and for a log that cannot be read.
@@ -175,16 +175,16 @@ class World(Protocol):
         ...
 
 
-class Watch(Protocol):
+class LagMonitor(Protocol):
     """Lateness of timers, in seconds, one number a sample."""
 
     def end(self) -> tuple[float, ...]: ...
 
 
-Progress = Callable[[str], None]
+ProgressCallback = Callable[[str], None]
 """Told what the run is doing now, in three or four words: `dialling broker 2`, `waiting: Net.ReadTimeout`."""
 
-Conduct = Callable[[RunPlan, World, Progress, Path | None], Awaitable[Story]]
+Conduct = Callable[[RunPlan, World, ProgressCallback, Path | None], Awaitable[Story]]
 """`harness.conductor.conduct`: follows the plan in the world; the path is the run's log folder."""
 
 
@@ -194,17 +194,17 @@ class Environment(Protocol):
     name: Literal["sim", "local"]
     lanes: int
 
-    def makes(self, lever: Lever) -> Made | Refused:
+    def supports(self, lever: Lever) -> Supported | Unsupported:
         """Pure: `validate` and the documentation ask it too."""
         ...
 
-    def runs(self, driver: DriverName) -> Made | Refused: ...
+    def supports_driver(self, driver: DriverName) -> Supported | Unsupported: ...
 
     def open(self) -> None:
         """Prepare whatever all runs share. Called once, from the main thread. Raises EnvironmentUnavailable."""
         ...
 
-    def run(self, plan: RunPlan, progress: Progress, logs: Path | None) -> Story:
+    def run(self, plan: RunPlan, progress: ProgressCallback, logs: Path | None) -> Story:
         """Carry the plan into a new world. Raises RunInterrupted after `close`."""
         ...
 

@@ -4,38 +4,46 @@ Reckons with formulas and asks a `Simulate` to try whatever it says; it opens no
 """
 
 from harness.explaining.budget import Budget
-from harness.explaining.cases import Case, Library, libraries
+from harness.explaining.cases import CaseCatalogue, ExplainableCase, case_catalogues
+from harness.explaining.configured_case import (
+    ConfiguredCase,
+    InvalidQuestion,
+    Mistake,
+    Prediction,
+    Question,
+    configure_case,
+    predictions,
+)
 from harness.explaining.effects import Effect
-from harness.explaining.explanation import Claimed, Explanation, PassedOver, Related, explain
+from harness.explaining.explanation import CheckedClaim, Explanation, InapplicableCase, RelatedCase, explain
 from harness.explaining.measurements import Measurement, measurements
 from harness.explaining.releases import OtherRelease
-from harness.explaining.simulated import Simulate, Simulated, Trial
-from harness.explaining.situation import Answer, Asked, Mistake, Mistaken, Situation, answers, situate
+from harness.explaining.simulated import Simulate, SimulatedRun, Trial
 from harness.explaining.terms import ExplainedTerm
 
 __all__ = [
-    "Answer",
-    "Asked",
     "Budget",
-    "Case",
-    "Claimed",
+    "CaseCatalogue",
+    "CheckedClaim",
+    "ConfiguredCase",
     "Effect",
+    "ExplainableCase",
     "ExplainedTerm",
     "Explanation",
-    "Library",
+    "InapplicableCase",
+    "InvalidQuestion",
     "Measurement",
     "Mistake",
-    "Mistaken",
     "OtherRelease",
-    "PassedOver",
-    "Related",
+    "Prediction",
+    "Question",
+    "RelatedCase",
     "Simulate",
-    "Simulated",
-    "Situation",
+    "SimulatedRun",
     "Trial",
-    "answers",
+    "case_catalogues",
+    "configure_case",
     "explain",
-    "libraries",
     "measurements",
-    "situate",
+    "predictions",
 ]

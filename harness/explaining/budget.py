@@ -9,11 +9,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from harness.explaining.simulated import Laboratory, Trial
-from harness.explaining.situation import Answer, Situation, answer_of, conditions, settings_in
-from harness.explaining.values import lower_counts, rounded_down
+from harness.explaining.configured_case import ConfiguredCase, Prediction, conditions, prediction_for, settings_in
+from harness.explaining.setting_values import lower_counts, rounded_down
+from harness.explaining.simulated import Simulator, Trial
 
-PRICE = 4.0
+COST_PER_SETTING = 4.0
 """To change one setting more costs as much as to change one by the factor e**2, about 7."""
 MOST_SETTINGS = 8
 LEAST_S = 0.001
@@ -22,106 +22,115 @@ ROUNDS = 8
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Budget:
-    """`aim_s` is `limit_s` less what a run may take beyond its formula. `ways` are sorted: least change first; those
-    whose run did not keep within the limit are in `failed`."""
+    """`target_s` is `limit_s` less what a run may take beyond its formula. `solutions` are sorted: least change
+    first; those whose run did not keep within the limit are in `failed`."""
 
     limit_s: float
-    aim_s: float
+    target_s: float
     met: bool
-    ways: tuple[Trial, ...] = ()
+    solutions: tuple[Trial, ...] = ()
     failed: tuple[Trial, ...] = ()
 
 
-def budget(situation: Situation, answer: Answer, limit_s: float, laboratory: Laboratory) -> Budget:
+def budget(configured_case: ConfiguredCase, prediction: Prediction, limit_s: float, simulator: Simulator) -> Budget:
     """Every way that was found, and tried."""
-    relative, absolute_s = answer.expectation.within_relative, answer.expectation.within_absolute
-    aim_s = (limit_s - absolute_s) / (1 + relative)
-    if answer.seconds <= aim_s:
-        return Budget(limit_s=limit_s, aim_s=aim_s, met=True)
-    measure = answer.cited.measure
+    relative, absolute_s = prediction.expectation.within_relative, prediction.expectation.within_absolute
+    target_s = (limit_s - absolute_s) / (1 + relative)
+    if prediction.seconds <= target_s:
+        return Budget(limit_s=limit_s, target_s=target_s, met=True)
+    measure = prediction.cited.measure
     trials: list[Trial] = []
-    for changes in _ways(situation, answer, aim_s):
-        trial = laboratory.attempt(situation, measure, changes)
+    for changes in _candidate_changes(configured_case, prediction, target_s):
+        trial = simulator.try_changes(configured_case, measure, changes)
         if trial is not None:
             trials.append(trial)
-    ways = tuple(t for t in trials if t.agrees and t.run.seconds is not None and t.run.seconds <= limit_s)
-    failed = tuple(trial for trial in trials if trial not in ways)
-    return Budget(limit_s=limit_s, aim_s=aim_s, met=False, ways=ways, failed=failed)
+    solutions = tuple(t for t in trials if t.agrees and t.run.seconds is not None and t.run.seconds <= limit_s)
+    failed = tuple(trial for trial in trials if trial not in solutions)
+    return Budget(limit_s=limit_s, target_s=target_s, met=False, solutions=solutions, failed=failed)
 
 
-def _ways(situation: Situation, answer: Answer, aim_s: float) -> Iterator[dict[str, float]]:
+def _candidate_changes(
+    configured_case: ConfiguredCase, prediction: Prediction, target_s: float
+) -> Iterator[dict[str, float]]:
     """Durations alone; then each count lowered, with the durations that have to shrink besides."""
-    durations = shrunk(situation, answer, aim_s)
+    durations = shortened_durations(configured_case, prediction, target_s)
     if durations is not None:
         yield durations
-    for name, value in _lowered(situation, answer, aim_s):
-        lower = situation.with_settings({name: value})
-        other = answer_of(lower, answer.cited.measure)
+    for name, value in _lowered(configured_case, prediction, target_s):
+        lower = configured_case.with_settings({name: value})
+        other = prediction_for(lower, prediction.cited.measure)
         if lower is None or other is None:
             continue
-        more = {} if other.seconds <= aim_s else shrunk(lower, other, aim_s)
+        more = {} if other.seconds <= target_s else shortened_durations(lower, other, target_s)
         if more is not None:
             yield {name: value, **more}
 
 
-def _lowered(situation: Situation, answer: Answer, aim_s: float) -> Iterator[tuple[str, float]]:
+def _lowered(configured_case: ConfiguredCase, prediction: Prediction, target_s: float) -> Iterator[tuple[str, float]]:
     """Counts of the formula or of its conditions, at the highest lower value that meets the aim by itself, else at
     the one that takes least time."""
-    measure = answer.cited.measure
-    texts = [answer.cited.formula.text, *conditions(situation, measure)]
-    names = dict.fromkeys(name for text in texts for name in settings_in(text, situation.plan))
+    measure = prediction.cited.measure
+    texts = [prediction.cited.formula.text, *conditions(configured_case, measure)]
+    names = dict.fromkeys(name for text in texts for name in settings_in(text, configured_case.plan))
     for name in names:
-        setting = situation.settings[name]
+        setting = configured_case.settings[name]
         if setting.unit != "count":
             continue
         times: dict[int, float] = {}
         for value in lower_counts(int(setting.value or 0)):
-            other = answer_of(situation.with_settings({name: value}), measure)
-            if other is not None and other.seconds < answer.seconds:
+            other = prediction_for(configured_case.with_settings({name: value}), measure)
+            if other is not None and other.seconds < prediction.seconds:
                 times[value] = other.seconds
         if times:
-            enough = [value for value, seconds in times.items() if seconds <= aim_s]
+            enough = [value for value, seconds in times.items() if seconds <= target_s]
             yield name, float(max(enough) if enough else min(times, key=lambda value: (times[value], -value)))
 
 
-def shrunk(situation: Situation, answer: Answer, aim_s: float) -> dict[str, float] | None:
-    """Shorter durations with which the formula comes to at most `aim_s`, rounded down to two digits; None: none do."""
-    terms = [t for t in answer.evaluated.terms if t.setting and t.total > 0]
+def shortened_durations(
+    configured_case: ConfiguredCase, prediction: Prediction, target_s: float
+) -> dict[str, float] | None:
+    """Shorter durations with which the formula comes to at most `target_s`, rounded down to two digits; None: none
+    do."""
+    terms = [t for t in prediction.evaluated.terms if t.setting and t.total > 0]
     totals = {str(t.setting): t.total for t in sorted(terms, key=lambda t: -t.total)[:MOST_SETTINGS]}
     best: tuple[float, dict[str, float]] | None = None
     for size in range(1, len(totals) + 1):
         for names in combinations(totals, size):
-            found = _fitted(situation, answer, {name: totals[name] for name in names}, aim_s)
+            found = _fitted(configured_case, prediction, {name: totals[name] for name in names}, target_s)
             if found is not None:
-                cost = size * PRICE + sum(_relative(situation, name, value) ** 2 for name, value in found.items())
+                cost = size * COST_PER_SETTING + sum(
+                    _relative(configured_case, name, value) ** 2 for name, value in found.items()
+                )
                 if best is None or cost < best[0] - 1e-9:
                     best = cost, found
     return best[1] if best is not None else None
 
 
-def _relative(situation: Situation, name: str, value: float) -> float:
-    return math.log(value / (situation.settings[name].value or value))
+def _relative(configured_case: ConfiguredCase, name: str, value: float) -> float:
+    return math.log(value / (configured_case.settings[name].value or value))
 
 
-def _fitted(situation: Situation, answer: Answer, totals: Mapping[str, float], aim_s: float) -> dict[str, float] | None:
+def _fitted(
+    configured_case: ConfiguredCase, prediction: Prediction, totals: Mapping[str, float], target_s: float
+) -> dict[str, float] | None:
     """These settings alone, shrunk as little as is enough. A formula that is no plain sum is approached in rounds."""
-    room_s = aim_s - (answer.seconds - sum(totals.values()))
+    room_s = target_s - (prediction.seconds - sum(totals.values()))
     for _ in range(ROUNDS):
         if room_s <= 0:
             return None
         factors = least_change(tuple(totals.values()), room_s)
         values = {
-            name: rounded_down((situation.settings[name].value or 0.0) * factor)
+            name: rounded_down((configured_case.settings[name].value or 0.0) * factor)
             for name, factor in zip(totals, factors, strict=True)
         }
         if min(values.values()) < LEAST_S:
             return None
-        changed = answer_of(situation.with_settings(values), answer.cited.measure)
+        changed = prediction_for(configured_case.with_settings(values), prediction.cited.measure)
         if changed is None:
             return None
-        if changed.seconds <= aim_s:
+        if changed.seconds <= target_s:
             return values
-        room_s -= changed.seconds - aim_s
+        room_s -= changed.seconds - target_s
     return None
 
 

@@ -8,13 +8,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.language.files import ENDING, text_of
+from harness.language.diagnostics import Diagnostics
+from harness.language.files import SCENARIO_SUFFIX, text_of
 from harness.language.matrix import cells
-from harness.language.named import FILE, NamedFormula, cited, load_formulas
-from harness.language.notes import Notes
+from harness.language.named import FORMULAS_FILE, NamedFormula, cited, load_formulas
 from harness.language.problems import Problems
+from harness.language.tree import InvalidYaml, Scalar, Sequence, Tree, parse
 from harness.language.tree import Mapping as MappingTree
-from harness.language.tree import Scalar, Sequence, Tree, Unreadable, parse
 from harness.measures import parse as parse_measure
 
 SLOW = "slow"
@@ -22,7 +22,7 @@ TIMES = ("time_to_error", "time_to_ack", "time_to_end")
 
 
 @dataclass(frozen=True, slots=True)
-class Cited:
+class CitedFormula:
     """A named formula, the measure that it is expected of, and the place of that expectation in the scenario."""
 
     formula: NamedFormula
@@ -31,7 +31,7 @@ class Cited:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Case:
+class ExplainableCase:
     """A scenario that cites formulas of times. `client` is a profile's name, `faults` are those that it injects.
 
     `tree` is the scenario as its matrix' first cell has it; `cells` counts them all.
@@ -46,7 +46,7 @@ class Case:
     tags: tuple[str, ...]
     tree: MappingTree
     cells: int
-    cited: tuple[Cited, ...]
+    cited: tuple[CitedFormula, ...]
 
     @property
     def brokers(self) -> int:
@@ -71,47 +71,47 @@ class Case:
 
 
 @dataclass(frozen=True, slots=True)
-class Library:
+class CaseCatalogue:
     """The cases of one folder, and the place of each formula in its file."""
 
-    cases: tuple[Case, ...]
+    cases: tuple[ExplainableCase, ...]
     order: Mapping[str, int]
 
     @property
     def faults(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(fault for case in self.ranked() for fault in case.faults))
 
-    def called(self, word: str) -> tuple[Case, ...]:
+    def cases_for(self, fault_or_case: str) -> tuple[ExplainableCase, ...]:
         """The cases of a fault, else the one that goes by this name: short, or the scenario's."""
-        return tuple(case for case in self.cases if word in case.faults) or tuple(
-            case for case in self.cases if word in (case.name, case.scenario)
+        return tuple(case for case in self.cases if fault_or_case in case.faults) or tuple(
+            case for case in self.cases if fault_or_case in (case.name, case.scenario)
         )
 
-    def ranked(self) -> tuple[Case, ...]:
+    def ranked(self) -> tuple[ExplainableCase, ...]:
         """Best first; each counts by the first of its formulas."""
         return tuple(sorted(self.cases, key=lambda case: min(case.rank(c.formula, self.order) for c in case.cited)))
 
 
-def libraries(root: Path) -> dict[str, Library]:
+def case_catalogues(root: Path) -> dict[str, CaseCatalogue]:
     """What can be explained of each client whose scenarios are below `root`. Raises Problems."""
-    together: dict[str, list[Case]] = {}
+    together: dict[str, list[ExplainableCase]] = {}
     orders: dict[str, dict[str, int]] = {}
-    for file in sorted(root.rglob(FILE)):
+    for file in sorted(root.rglob(FORMULAS_FILE)):
         formulas = load_formulas(file)
         for case in _cases(file.parent, formulas):
             together.setdefault(case.client, []).append(case)
             order = orders.setdefault(case.client, {})
             for name in formulas:
                 order.setdefault(name, len(order))
-    return {client: Library(tuple(cases), orders[client]) for client, cases in sorted(together.items())}
+    return {client: CaseCatalogue(tuple(cases), orders[client]) for client, cases in sorted(together.items())}
 
 
-def _cases(folder: Path, formulas: Mapping[str, NamedFormula]) -> Iterator[Case]:
-    for path in sorted(folder.glob(f"*{ENDING}")):
+def _cases(folder: Path, formulas: Mapping[str, NamedFormula]) -> Iterator[ExplainableCase]:
+    for path in sorted(folder.glob(f"*{SCENARIO_SUFFIX}")):
         source = text_of(path)
         try:
             tree, problems = parse(source, path)
-        except Unreadable as error:
+        except InvalidYaml as error:
             raise Problems(error.problems, {path: source}) from error
         if problems:
             raise Problems(problems, {path: source})
@@ -121,17 +121,17 @@ def _cases(folder: Path, formulas: Mapping[str, NamedFormula]) -> Iterator[Case]
                 yield case
 
 
-def _case(path: Path, tree: MappingTree, formulas: Mapping[str, NamedFormula]) -> Case | None:
+def _case(path: Path, tree: MappingTree, formulas: Mapping[str, NamedFormula]) -> ExplainableCase | None:
     """None where the scenario cites no time, breaks nothing, or has a client without a profile."""
     profile = _text(tree.get("client"), "profile")
     faults = tuple(dict.fromkeys(_text(step, "inject") for step in _injecting(tree)))
     found = tuple(_cited(tree, formulas))
     if not profile or not faults or not found:
         return None
-    every = cells(tree, Notes(path))
-    return Case(
+    every = cells(tree, Diagnostics(path))
+    return ExplainableCase(
         path=path,
-        name=path.name.removesuffix(ENDING),
+        name=path.name.removesuffix(SCENARIO_SUFFIX),
         scenario=_text(tree, "scenario"),
         client=profile,
         about=_text(tree, "about"),
@@ -143,11 +143,11 @@ def _case(path: Path, tree: MappingTree, formulas: Mapping[str, NamedFormula]) -
     )
 
 
-def _cited(tree: MappingTree, formulas: Mapping[str, NamedFormula]) -> Iterator[Cited]:
+def _cited(tree: MappingTree, formulas: Mapping[str, NamedFormula]) -> Iterator[CitedFormula]:
     for index, item in enumerate(_items(tree.get("expect"))):
         name, measure = cited(_text(item, "equals")), _text(item, "measure")
         if name is not None and name in formulas and _is_time(measure):
-            yield Cited(formulas[name], measure, index)
+            yield CitedFormula(formulas[name], measure, index)
 
 
 def _injecting(tree: MappingTree) -> tuple[Tree, ...]:

@@ -3,31 +3,31 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from harness.expectations import Breakdown
 from harness.explaining.budget import Budget, budget
-from harness.explaining.cases import Case
-from harness.explaining.cases import Library as Cases
-from harness.explaining.conditions import VERSION, parts, why_not
-from harness.explaining.effects import Effect, effects, rescues
-from harness.explaining.releases import OtherRelease, other_releases
-from harness.explaining.simulated import Laboratory, Simulate, Simulated, Trial, agree
-from harness.explaining.situation import (
-    Answer,
-    Asked,
+from harness.explaining.cases import CaseCatalogue as Cases
+from harness.explaining.cases import ExplainableCase
+from harness.explaining.configured_case import (
+    ConfiguredCase,
+    InvalidQuestion,
     Mistake,
-    Mistaken,
-    Situation,
-    answers,
-    situate,
+    Prediction,
+    Question,
+    configure_case,
+    predictions,
     tolerance_s,
 )
+from harness.explaining.conjuncts import VERSION, conjuncts, failing_conjuncts
+from harness.explaining.effects import Effect, effects, would_hold_with
+from harness.explaining.releases import OtherRelease, other_releases
+from harness.explaining.simulated import Simulate, SimulatedRun, Simulator, Trial, agree
 from harness.explaining.terms import ExplainedTerm, explained_terms
-from harness.language.formulas import Evaluated, evaluate, evaluate_when
+from harness.judging import Breakdown
+from harness.language.formulas import Evaluated, condition_holds, evaluate
 from harness.plan import Expectation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Claimed:
+class CheckedClaim:
     """What somebody's text says of the same time. `holds`: the run agrees with it, within the claim's tolerance."""
 
     expectation: Expectation
@@ -40,127 +40,136 @@ class Claimed:
 
 
 @dataclass(frozen=True, slots=True)
-class Related:
+class RelatedCase:
     """Another case of the same fault whose formula holds too."""
 
-    case: Case
-    answer: Answer
+    case: ExplainableCase
+    prediction: Prediction
 
 
 @dataclass(frozen=True, slots=True)
-class PassedOver:
+class InapplicableCase:
     """A case that would have explained the fault better, but whose formulas do not hold: what is not so."""
 
-    case: Case
+    case: ExplainableCase
     reasons: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
+class Selection:
     """What explains the fault best here, what would have explained it better, and what else holds."""
 
-    situation: Situation
-    answer: Answer
-    passed_over: PassedOver | None
-    related: tuple[Related, ...]
+    configured_case: ConfiguredCase
+    prediction: Prediction
+    inapplicable: InapplicableCase | None
+    related: tuple[RelatedCase, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Explanation:
     """`agrees`: the simulated run took the formula's time. Where it did not, nothing is said of effects, budgets and
-    other releases: they would be reckoned with a formula that does not hold. `rescues` are then the settings that
-    it does not name and with another value of which it would hold: what it left out. `passed_over` is the best case of
+    other releases: they would be reckoned with a formula that does not hold. `would_hold_with` are then the settings
+    that
+    it does not name and with another value of which it would hold: what it left out. `inapplicable` is the best case of
     the fault, where that is not this one: its formulas do not hold with these settings."""
 
-    situation: Situation
-    answer: Answer
+    configured_case: ConfiguredCase
+    prediction: Prediction
     terms: tuple[ExplainedTerm, ...]
-    run: Simulated
+    run: SimulatedRun
     agrees: bool
     breakdown: Breakdown | None
-    rescues: tuple[Trial, ...] = ()
+    would_hold_with: tuple[Trial, ...] = ()
     effects: tuple[Effect, ...] = ()
-    levers: tuple[Trial, ...] = ()
+    reductions: tuple[Trial, ...] = ()
     others: tuple[OtherRelease, ...] = ()
-    claims: tuple[Claimed, ...] = ()
+    claims: tuple[CheckedClaim, ...] = ()
     budget: Budget | None = None
-    passed_over: PassedOver | None = None
-    related: tuple[Related, ...] = ()
+    inapplicable: InapplicableCase | None = None
+    related: tuple[RelatedCase, ...] = ()
     simulated_runs: int = 0
 
 
-def explain(cases: Cases, word: str, asked: Asked, simulate: Simulate, *, budget_s: float | None = None) -> Explanation:
+def explain(
+    cases: Cases, fault_or_case: str, question: Question, simulate: Simulate, *, budget_s: float | None = None
+) -> Explanation:
     """Explain a fault (or a case by its name) with these settings. Raises Mistaken."""
-    best = chosen(cases, word, asked)
-    situation, answer = best.situation, best.answer
-    laboratory = Laboratory(simulate)
-    measure = answer.cited.measure
-    run = laboratory.run(situation, measure)
+    best = select_case(cases, fault_or_case, question)
+    configured_case, prediction = best.configured_case, best.prediction
+    simulator = Simulator(simulate)
+    measure = prediction.cited.measure
+    run = simulator.run(configured_case, measure)
     found = Explanation(
-        situation=situation,
-        answer=answer,
-        terms=explained_terms(situation, answer),
+        configured_case=configured_case,
+        prediction=prediction,
+        terms=explained_terms(configured_case, prediction),
         run=run,
-        agrees=agree(answer, run),
-        breakdown=laboratory.breakdown(situation, answer),
-        passed_over=best.passed_over,
+        agrees=agree(prediction, run),
+        breakdown=simulator.breakdown(configured_case, prediction),
+        inapplicable=best.inapplicable,
         related=best.related,
-        simulated_runs=laboratory.runs,
+        simulated_runs=simulator.runs,
     )
     if not found.agrees:
-        rescued = tuple(rescues(situation, answer, laboratory))
-        return replace(found, rescues=rescued, simulated_runs=laboratory.runs)
-    effect = effects(situation, answer, run, laboratory)
+        rescued = tuple(would_hold_with(configured_case, prediction, simulator))
+        return replace(found, would_hold_with=rescued, simulated_runs=simulator.runs)
+    effect = effects(configured_case, prediction, run, simulator)
     return replace(
         found,
         effects=effect,
-        levers=levers(effect, answer),
-        others=tuple(other_releases(situation, asked, answer, laboratory)),
-        claims=tuple(claims(situation, answer, run)),
-        budget=budget(situation, answer, budget_s, laboratory) if budget_s is not None else None,
-        simulated_runs=laboratory.runs,
+        reductions=reductions(effect, prediction),
+        others=tuple(other_releases(configured_case, question, prediction, simulator)),
+        claims=tuple(claims(configured_case, prediction, run)),
+        budget=budget(configured_case, prediction, budget_s, simulator) if budget_s is not None else None,
+        simulated_runs=simulator.runs,
     )
 
 
-def chosen(cases: Cases, word: str, asked: Asked) -> Chosen:
+def select_case(cases: Cases, fault_or_case: str, question: Question) -> Selection:
     """The best of the cases of which a formula holds, and the others with another formula. Raises Mistaken."""
-    holding: list[tuple[Situation, Answer]] = []
-    refused: list[Mistaken] = []
-    not_so: list[tuple[Situation, tuple[str, ...]]] = []
-    ranked = [case for case in cases.ranked() if case in cases.called(word)]
+    holding: list[tuple[ConfiguredCase, Prediction]] = []
+    refused: list[InvalidQuestion] = []
+    not_so: list[tuple[ConfiguredCase, tuple[str, ...]]] = []
+    ranked = [case for case in cases.ranked() if case in cases.cases_for(fault_or_case)]
     for case in ranked:
         try:
-            situation = situate(case, asked)
-        except Mistaken as mistaken:
+            configured_case = configure_case(case, question)
+        except InvalidQuestion as mistaken:
             refused.append(mistaken)
             continue
-        found = answers(situation)
-        holding += [(situation, answer) for answer in found]
+        found = predictions(configured_case)
+        holding += [(configured_case, prediction) for prediction in found]
         if not found:
-            not_so.append((situation, _nearest(situation)))
+            not_so.append((configured_case, _nearest(configured_case)))
     if not holding and refused:
         raise refused[0]  # what is wrong with the question shows in the best case; the others only repeat it
     if not holding:
-        raise Mistaken(*dict.fromkeys(_why_none(situation, reasons, word) for situation, reasons in not_so))
+        raise InvalidQuestion(
+            *dict.fromkeys(_why_none(configured_case, reasons, fault_or_case) for configured_case, reasons in not_so)
+        )
     holding.sort(key=lambda pair: pair[0].case.rank(pair[1].cited.formula, cases.order))
-    situation, answer = holding[0]
-    others: dict[str, Related] = {}
+    configured_case, prediction = holding[0]
+    others: dict[str, RelatedCase] = {}
     for other, its in holding[1:]:
-        if its.cited.formula.name != answer.cited.formula.name:
-            others.setdefault(its.cited.formula.name, Related(other.case, its))
-    better = ranked[: ranked.index(situation.case)]
-    passed_over = (
-        PassedOver(other.case, reasons)
+        if its.cited.formula.name != prediction.cited.formula.name:
+            others.setdefault(its.cited.formula.name, RelatedCase(other.case, its))
+    better = ranked[: ranked.index(configured_case.case)]
+    inapplicable = (
+        InapplicableCase(other.case, reasons)
         for other, reasons in not_so
         if other.case in better and not _of_release(reasons)
     )
-    return Chosen(situation, answer, next(passed_over, None), tuple(others.values()))
+    return Selection(configured_case, prediction, next(inapplicable, None), tuple(others.values()))
 
 
-def _nearest(situation: Situation) -> tuple[str, ...]:
+def _nearest(configured_case: ConfiguredCase) -> tuple[str, ...]:
     """What keeps the formula from holding that comes nearest to it: little is missing, and much is as it asks."""
-    whens = [(situation.expectation(cited).when, cited.formula.text) for cited in situation.case.cited]
-    missing = [(why_not(when, situation, whole), len(parts(when))) for when, whole in whens if when is not None]
+    whens = [(configured_case.expectation(cited).when, cited.formula.text) for cited in configured_case.case.cited]
+    missing = [
+        (failing_conjuncts(when, configured_case, formula_text), len(conjuncts(when)))
+        for when, formula_text in whens
+        if when is not None
+    ]
     return min(missing, key=lambda one: (_of_release(one[0]), len(one[0]), -one[1]))[0]
 
 
@@ -168,33 +177,33 @@ def _of_release(reasons: tuple[str, ...]) -> bool:
     return any(VERSION in reason for reason in reasons)
 
 
-def _why_none(situation: Situation, reasons: tuple[str, ...], word: str) -> Mistake:
-    client = f"{situation.plan.client.name} {situation.plan.client.version}"
+def _why_none(configured_case: ConfiguredCase, reasons: tuple[str, ...], fault_or_case: str) -> Mistake:
+    client = f"{configured_case.plan.client.name} {configured_case.plan.client.version}"
     if _of_release(reasons):
-        return Mistake(f"no formula says yet what {word} costs {client}", "name another release")
-    return Mistake(f"no formula of {situation.case.name} holds here: it is not so that {' and '.join(reasons)}")
+        return Mistake(f"no formula says yet what {fault_or_case} costs {client}", "name another release")
+    return Mistake(f"no formula of {configured_case.case.name} holds here: it is not so that {' and '.join(reasons)}")
 
 
-def levers(found: tuple[Effect, ...], answer: Answer) -> tuple[Trial, ...]:
+def reductions(found: tuple[Effect, ...], prediction: Prediction) -> tuple[Trial, ...]:
     """Lower values that shorten the time, by the formula and in a run alike; what helps most comes first."""
     shorter = [
         trial
         for effect in found
         for trial in effect.trials[:1]
-        if trial.agrees and (trial.predicted_s or 0.0) < answer.seconds
+        if trial.agrees and (trial.predicted_s or 0.0) < prediction.seconds
     ]
     return tuple(sorted(shorter, key=lambda trial: trial.predicted_s or 0.0))
 
 
-def claims(situation: Situation, answer: Answer, run: Simulated) -> Iterator[Claimed]:
+def claims(configured_case: ConfiguredCase, prediction: Prediction, run: SimulatedRun) -> Iterator[CheckedClaim]:
     """The claims that the case's scenario carries about the same time, as far as they speak of these settings."""
-    plan = situation.plan
+    plan = configured_case.plan
     for expectation in plan.expectations:
-        if expectation.kind != "claim" or expectation.measure != answer.cited.measure:
+        if expectation.kind != "claim" or expectation.measure != prediction.cited.measure:
             continue
-        if expectation.when is not None and not evaluate_when(expectation.when, plan):
+        if expectation.when is not None and not condition_holds(expectation.when, plan):
             continue
         evaluated = evaluate(expectation.formula, plan)
         assert run.seconds is not None, "a run that agrees with a formula has a time"
         holds = abs(run.seconds - evaluated.number) <= tolerance_s(expectation, evaluated.number)
-        yield Claimed(expectation=expectation, evaluated=evaluated, holds=holds)
+        yield CheckedClaim(expectation=expectation, evaluated=evaluated, holds=holds)

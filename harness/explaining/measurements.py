@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from harness.plan import Expectation
 from harness.records.reader import Results
-from harness.records.run import Judged, RunRecord
+from harness.records.run import ExpectationResult, RunRecord
 from harness.stats import censored_median
 
 EXACT_S = 1e-6
@@ -30,7 +30,7 @@ def measurements(
     """Runs of the same client in which the expectation held sway and came to the same: they had the settings that its
     formula knows. Two formulas may read alike and mean different waits: the name counts too. Nothing of a run that the
     lab spoilt."""
-    together: dict[tuple[str, str], list[Judged]] = {}
+    together: dict[tuple[str, str], list[ExpectationResult]] = {}
     for run in results.runs:
         if run.client == client and run.client_version == version and run.error is None and not run.noisy:
             for judged in _judged(run, expectation, predicted_s):
@@ -54,7 +54,7 @@ def measurements(
     return tuple(found)
 
 
-def _judged(run: RunRecord, expectation: Expectation, predicted_s: float) -> Iterable[Judged]:
+def _judged(run: RunRecord, expectation: Expectation, predicted_s: float) -> Iterable[ExpectationResult]:
     return (
         judged
         for judged in run.expectations

@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from harness.expectations import Breakdown, measured, where_the_time_went
-from harness.explaining.situation import Answer, Situation, answer_of
-from harness.measures import Censored, Missing, Value, parse
+from harness.explaining.configured_case import ConfiguredCase, Prediction, prediction_for
+from harness.judging import Breakdown, break_down_time, measured
+from harness.measures import Censored, MeasuredValue, Missing, parse
 from harness.plan import RunPlan
 from harness.story import Story
 
@@ -14,7 +14,7 @@ Simulate = Callable[[RunPlan], Story]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Simulated:
+class SimulatedRun:
     """`seconds` is None where the measure gave nothing: `why` says what happened instead. `error` is what the caller
     got."""
 
@@ -25,78 +25,78 @@ class Simulated:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trial:
-    """Some settings at other values: `answer` is the formula that holds with them (None: none does), `run` what the
+    """Some settings at other values: `prediction` is the formula that holds with them (None: none does), `run` what the
     client did."""
 
     changes: tuple[tuple[str, float], ...]
     texts: tuple[str, ...]
-    answer: Answer | None
-    run: Simulated
+    prediction: Prediction | None
+    run: SimulatedRun
 
     @property
     def predicted_s(self) -> float | None:
-        return self.answer.seconds if self.answer else None
+        return self.prediction.seconds if self.prediction else None
 
     @property
     def agrees(self) -> bool:
         """Whether the formula's time is the run's."""
-        return self.answer is not None and agree(self.answer, self.run)
+        return self.prediction is not None and agree(self.prediction, self.run)
 
 
-def agree(answer: Answer, run: Simulated) -> bool:
-    return run.seconds is not None and abs(run.seconds - answer.seconds) <= answer.tolerance_s
+def agree(prediction: Prediction, run: SimulatedRun) -> bool:
+    return run.seconds is not None and abs(run.seconds - prediction.seconds) <= prediction.tolerance_s
 
 
-class Laboratory:
+class Simulator:
     """Runs situations, each once. `runs` counts them."""
 
     def __init__(self, simulate: Simulate) -> None:
         self._simulate = simulate
-        self._known: dict[tuple[str, str], Simulated] = {}
+        self._known: dict[tuple[str, str], SimulatedRun] = {}
 
     @property
     def runs(self) -> int:
         return len(self._known)
 
-    def run(self, situation: Situation, measure: str) -> Simulated:
-        key = (situation.plan.run_id, measure)
+    def run(self, configured_case: ConfiguredCase, measure: str) -> SimulatedRun:
+        key = (configured_case.plan.run_id, measure)
         if key not in self._known:
-            self._known[key] = simulated(situation.plan, self._simulate(situation.plan), measure)
+            self._known[key] = simulated(configured_case.plan, self._simulate(configured_case.plan), measure)
         return self._known[key]
 
-    def breakdown(self, situation: Situation, answer: Answer) -> Breakdown | None:
+    def breakdown(self, configured_case: ConfiguredCase, prediction: Prediction) -> Breakdown | None:
         """Where the time went; None where the trace does not say."""
-        story = self._simulate(situation.plan)
-        found = where_the_time_went(situation.plan, story, answer.expectation)
+        story = self._simulate(configured_case.plan)
+        found = break_down_time(configured_case.plan, story, prediction.expectation)
         return None if isinstance(found, Missing) else found
 
-    def attempt(self, situation: Situation, measure: str, changes: dict[str, float]) -> Trial | None:
+    def try_changes(self, configured_case: ConfiguredCase, measure: str, changes: dict[str, float]) -> Trial | None:
         """The same situation with these changes; None where the client refuses such a value."""
-        changed = situation.with_settings(changes)
+        changed = configured_case.with_settings(changes)
         if changed is None:
             return None
         now = changed.settings
         return Trial(
             changes=tuple(changes.items()),
             texts=tuple(now[name].text for name in changes),
-            answer=answer_of(changed, measure),
+            prediction=prediction_for(changed, measure),
             run=self.run(changed, measure),
         )
 
 
-def simulated(plan: RunPlan, story: Story, measure: str) -> Simulated:
+def simulated(plan: RunPlan, story: Story, measure: str) -> SimulatedRun:
     """What the story gives of one measure, in seconds."""
     name = parse(measure)
     error = next((o.error for o in story.operations if o.alias == name.alias), None)
     if story.error is not None:
-        return Simulated(seconds=None, why=story.error.text)
+        return SimulatedRun(seconds=None, why=story.error.text)
     unmet = next((f"`{o.alias}`: {o.unmet}" for o in story.operations if o.unmet and o.alias != name.alias), None)
     if unmet is not None:
-        return Simulated(seconds=None, why=unmet)
+        return SimulatedRun(seconds=None, why=unmet)
     match measured(plan, story, name):
-        case Value(value):
-            return Simulated(seconds=value, error=error)
+        case MeasuredValue(value):
+            return SimulatedRun(seconds=value, error=error)
         case Censored(at_least):
-            return Simulated(seconds=None, why=f"`{name.alias}` had not ended after {at_least:.3f} s")
+            return SimulatedRun(seconds=None, why=f"`{name.alias}` had not ended after {at_least:.3f} s")
         case Missing(reason):
-            return Simulated(seconds=None, why=reason)
+            return SimulatedRun(seconds=None, why=reason)

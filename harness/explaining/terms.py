@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from harness.explaining.situation import Answer, Situation
+from harness.explaining.configured_case import ConfiguredCase, Prediction
 from harness.language.formulas import evaluate
 from harness.quantities import duration_text
 
@@ -12,7 +12,7 @@ Origin = Literal["given", "default", "scenario"]
 
 
 @dataclass(frozen=True, slots=True)
-class Share:
+class TermShare:
     """So many of a term's waits, and what the client does in them."""
 
     count: float
@@ -30,21 +30,21 @@ class ExplainedTerm:
     count: float
     each_s: float
     text: str
-    shares: tuple[Share, ...]
+    shares: tuple[TermShare, ...]
 
     @property
     def total_s(self) -> float:
         return self.count * self.each_s
 
 
-def explained_terms(situation: Situation, answer: Answer) -> tuple[ExplainedTerm, ...]:
+def explained_terms(configured_case: ConfiguredCase, prediction: Prediction) -> tuple[ExplainedTerm, ...]:
     """One for each thing waited for, in the order in which the formula first names it; together they are its time. A
     formula that says `0s` names none."""
-    plan = situation.plan
+    plan = configured_case.plan
     texts = {named.name: named.text for named in plan.settings}
     given = {*plan.given_settings, *(parameter.name for parameter in plan.parameters)}
-    shares: dict[str, list[Share]] = {}
-    for name, share in _shares(situation, answer):
+    shares: dict[str, list[TermShare]] = {}
+    for name, share in _shares(configured_case, prediction):
         shares.setdefault(name, []).append(share)
     return tuple(
         ExplainedTerm(
@@ -56,12 +56,12 @@ def explained_terms(situation: Situation, answer: Answer) -> tuple[ExplainedTerm
             text=texts[term.setting] if term.setting else duration_text(term.each or 0.0),
             shares=tuple(shares.get(term.text, ())),
         )
-        for term in answer.evaluated.terms
+        for term in prediction.evaluated.terms
         if term.setting or term.each or term.text in given
     )
 
 
-def _shares(situation: Situation, answer: Answer) -> Iterator[tuple[str, Share]]:
-    for meant in answer.cited.formula.terms:
-        for term in evaluate(meant.text, situation.plan).terms:
-            yield term.text, Share(term.count or 0.0, meant.meaning)
+def _shares(configured_case: ConfiguredCase, prediction: Prediction) -> Iterator[tuple[str, TermShare]]:
+    for meant in prediction.cited.formula.terms:
+        for term in evaluate(meant.text, configured_case.plan).terms:
+            yield term.text, TermShare(term.count or 0.0, meant.meaning)

@@ -48,7 +48,7 @@ class FaultModel(BaseModel):
         """The levers, in the order of pulling. `brokers` are the ids of the cluster's brokers."""
         raise NotImplementedError
 
-    def enough(self) -> float:
+    def min_effect(self) -> float:
         """How much of what the proof counts is an effect: 1 packet, dial, connection, request; or seconds of delay."""
         return 1.0
 

@@ -3,9 +3,9 @@
 from pydantic import Field
 
 from harness.faults.base import FaultModel, Proof, Stage, fault
-from harness.faults.brokers import Brokers, chosen
+from harness.faults.brokers import Brokers, select_brokers
 from harness.faults.flows import Flows
-from harness.levers import FLOWS, Hook, Packets, Verdict
+from harness.levers import FLOWS, FilterPackets, Hook, PacketAction
 
 
 @fault("blackhole")
@@ -28,7 +28,7 @@ class Blackhole(FaultModel):
 
     def stages(self, brokers: tuple[int, ...]) -> tuple[Stage, ...]:
         return tuple(
-            Stage(Packets(broker=broker, flow=flow, verdict=Verdict.DROP, hook=self.at))
-            for broker in chosen(self.brokers, brokers)
+            Stage(FilterPackets(broker=broker, flow=flow, verdict=PacketAction.DROP, hook=self.at))
+            for broker in select_brokers(self.brokers, brokers)
             for flow in self.flows
         )

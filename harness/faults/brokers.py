@@ -5,10 +5,10 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, Field, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
-from harness.quantities import shown
+from harness.quantities import quote_value
 
 
-class NoSuchBroker(ValueError):
+class UnknownBroker(ValueError):
     """A selector names a broker that the cluster does not have. `hint` says which there are."""
 
     def __init__(self, broker: int, cluster: tuple[int, ...]) -> None:
@@ -22,7 +22,7 @@ def _selector(value: object) -> object:
         return value
     wrong = ""
     if not isinstance(value, list | tuple):
-        wrong = f"{shown(value)} selects no brokers"
+        wrong = f"{quote_value(value)} selects no brokers"
     elif not value:
         wrong = "an empty list selects no brokers"
     elif not all(type(item) is int and item >= 1 for item in value):
@@ -46,11 +46,11 @@ Brokers = Annotated[
 """A field that selects brokers: the word `all`, or their numbers."""
 
 
-def chosen(selector: Literal["all"] | tuple[int, ...], cluster: tuple[int, ...]) -> tuple[int, ...]:
-    """The broker ids that a selector means in this cluster. Raises NoSuchBroker."""
+def select_brokers(selector: Literal["all"] | tuple[int, ...], cluster: tuple[int, ...]) -> tuple[int, ...]:
+    """The broker ids that a selector means in this cluster. Raises UnknownBroker."""
     if selector == "all":
         return cluster
     for broker in selector:
         if broker not in cluster:
-            raise NoSuchBroker(broker, cluster)
+            raise UnknownBroker(broker, cluster)
     return selector

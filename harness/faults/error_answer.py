@@ -6,7 +6,7 @@ from pydantic import Field, StringConstraints
 
 from harness.faults.base import Proof, fault
 from harness.faults.requests import Api, RequestFault
-from harness.levers import ErrorAnswer as AnErrorInstead
+from harness.levers import ErrorAnswer as ErrorResponse
 
 
 @fault("error_answer")
@@ -23,5 +23,5 @@ class ErrorAnswer(RequestFault):
         description="Kafka's name of the error, such as NOT_LEADER_OR_FOLLOWER"
     )
 
-    def answer(self) -> AnErrorInstead:
-        return AnErrorInstead(error=self.code)
+    def answer(self) -> ErrorResponse:
+        return ErrorResponse(error=self.code)

@@ -6,7 +6,7 @@ from pydantic import BeforeValidator, Field, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
 from harness.levers import FLOWS, Flow
-from harness.quantities import shown
+from harness.quantities import quote_value
 
 
 def _flows(value: object) -> object:
@@ -14,7 +14,7 @@ def _flows(value: object) -> object:
     for item in listed:
         if item not in FLOWS:
             raise PydanticCustomError(
-                "flows", "{text}", {"text": f"{shown(item)} is no flow", "hint": f"write {' or '.join(FLOWS)}"}
+                "flows", "{text}", {"text": f"{quote_value(item)} is no flow", "hint": f"write {' or '.join(FLOWS)}"}
             )
     if not listed or len(set(listed)) != len(listed):
         raise PydanticCustomError("flows", "{text}", {"text": "name each flow once", "hint": "write [to_broker]"})

@@ -4,12 +4,12 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from harness.faults.base import FaultModel, Proof, Stage, fault
-from harness.faults.brokers import Brokers, chosen
+from harness.faults.brokers import Brokers, select_brokers
 from harness.faults.flows import Flows
 from harness.levers import FLOWS, Toxic
 from harness.quantities import Seconds, duration_text
 
-SEEN_SHARE = 0.9
+MIN_DELAY_SHARE = 0.9
 """A probe has seen the delay when its round trip grew by this share of it; the rest is the probe's own noise."""
 
 
@@ -45,9 +45,9 @@ class Latency(FaultModel):
         attributes = (("latency", round(self.delay * 1000)), ("jitter", round(self.jitter * 1000)))
         return tuple(
             Stage(Toxic(broker=broker, flow=flow, kind="latency", attributes=attributes))
-            for broker in chosen(self.brokers, brokers)
+            for broker in select_brokers(self.brokers, brokers)
             for flow in self.flows
         )
 
-    def enough(self) -> float:
-        return SEEN_SHARE * (self.delay - self.jitter)
+    def min_effect(self) -> float:
+        return MIN_DELAY_SHARE * (self.delay - self.jitter)

@@ -5,8 +5,8 @@ from typing import Literal
 from pydantic import Field
 
 from harness.faults.base import FaultModel, Proof, Stage, fault
-from harness.faults.brokers import Brokers, chosen
-from harness.levers import Packets, Unlisten, Verdict
+from harness.faults.brokers import Brokers, select_brokers
+from harness.levers import CloseListener, FilterPackets, PacketAction
 
 
 @fault("refuse")
@@ -27,9 +27,9 @@ class Refuse(FaultModel):
     def stages(self, brokers: tuple[int, ...]) -> tuple[Stage, ...]:
         return tuple(
             Stage(
-                Unlisten(broker=broker)
+                CloseListener(broker=broker)
                 if self.by == "listener"
-                else Packets(broker=broker, flow="to_broker", only="syn", verdict=Verdict.REFUSE)
+                else FilterPackets(broker=broker, flow="to_broker", only="syn", verdict=PacketAction.REFUSE)
             )
-            for broker in chosen(self.brokers, brokers)
+            for broker in select_brokers(self.brokers, brokers)
         )

@@ -5,8 +5,8 @@ from typing import Annotated, Any
 from pydantic import Field, StringConstraints
 
 from harness.faults.base import FaultModel, Stage
-from harness.faults.brokers import Brokers, chosen
-from harness.levers import Answer, Intercept
+from harness.faults.brokers import Brokers, select_brokers
+from harness.levers import Intercept, InterceptResponse
 
 Api = Annotated[
     str,
@@ -25,10 +25,10 @@ class RequestFault(FaultModel):
         default=None, ge=1, description="Only the nth such request that each broker gets; each one where absent"
     )
 
-    def answer(self) -> Answer:
+    def answer(self) -> InterceptResponse:
         """What takes the place of the answer."""
         raise NotImplementedError
 
     def stages(self, brokers: tuple[int, ...]) -> tuple[Stage, ...]:
         which: dict[str, Any] = {"answer": self.answer(), "api": self.api, "nth": self.nth}
-        return tuple(Stage(Intercept(broker=broker, **which)) for broker in chosen(self.brokers, brokers))
+        return tuple(Stage(Intercept(broker=broker, **which)) for broker in select_brokers(self.brokers, brokers))

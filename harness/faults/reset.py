@@ -5,8 +5,8 @@ from typing import Literal
 from pydantic import Field
 
 from harness.faults.base import FaultModel, Proof, Stage, fault
-from harness.faults.brokers import Brokers, chosen
-from harness.levers import Packets, Verdict
+from harness.faults.brokers import Brokers, select_brokers
+from harness.levers import FilterPackets, PacketAction
 
 
 @fault("reset")
@@ -30,13 +30,13 @@ class Reset(FaultModel):
     def stages(self, brokers: tuple[int, ...]) -> tuple[Stage, ...]:
         return tuple(
             Stage(
-                Packets(
+                FilterPackets(
                     broker=broker,
                     flow="to_broker" if self.upon == "request" else "to_client",
-                    verdict=Verdict.RESET,
+                    verdict=PacketAction.RESET,
                     only="data",
                     at_most=self.times,
                 )
             )
-            for broker in chosen(self.brokers, brokers)
+            for broker in select_brokers(self.brokers, brokers)
         )

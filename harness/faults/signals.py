@@ -3,7 +3,7 @@
 from typing import ClassVar, Literal
 
 from harness.faults.base import FaultModel, Stage
-from harness.faults.brokers import Brokers, chosen
+from harness.faults.brokers import Brokers, select_brokers
 from harness.levers import Signal
 
 
@@ -15,4 +15,4 @@ class SignalFault(FaultModel):
     brokers: Brokers = "all"
 
     def stages(self, brokers: tuple[int, ...]) -> tuple[Stage, ...]:
-        return tuple(Stage(Signal(broker=broker, kind=self.kind)) for broker in chosen(self.brokers, brokers))
+        return tuple(Stage(Signal(broker=broker, kind=self.kind)) for broker in select_brokers(self.brokers, brokers))

@@ -2,7 +2,7 @@
 
 from harness.faults.base import Proof, fault
 from harness.faults.requests import RequestFault
-from harness.levers import Silence as NoAnswer
+from harness.levers import Silence as NoResponse
 
 
 @fault("silence")
@@ -16,5 +16,5 @@ class Silence(RequestFault):
 
     proof = Proof("requests_intercepted")
 
-    def answer(self) -> NoAnswer:
-        return NoAnswer()
+    def answer(self) -> NoResponse:
+        return NoResponse()

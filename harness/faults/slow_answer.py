@@ -4,7 +4,7 @@ from pydantic import Field
 
 from harness.faults.base import Proof, fault
 from harness.faults.requests import RequestFault
-from harness.levers import Delay
+from harness.levers import DelayedResponse
 from harness.quantities import Seconds
 
 
@@ -20,5 +20,5 @@ class SlowAnswer(RequestFault):
 
     delay: Seconds = Field(gt=0, description="How late the answer is, such as 500ms")
 
-    def answer(self) -> Delay:
-        return Delay(seconds=self.delay)
+    def answer(self) -> DelayedResponse:
+        return DelayedResponse(seconds=self.delay)

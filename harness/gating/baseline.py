@@ -15,16 +15,16 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
-from harness.gating.cases import CaseName, CaseRuns, Happening, Sample, Side, shown
-from harness.gating.comparison import matches
-from harness.gating.floor import DEFAULT, Floor, parse_floor
+from harness.gating.cases import CaseName, CaseRuns, Sample, SuiteRuns, Symptom, printable
+from harness.gating.floor import DEFAULT_FLOOR, Floor, parse_floor
+from harness.gating.gate import matches
 from harness.quantities import QuantityError
+from harness.records.atomic import write_atomically
 from harness.records.folder import RecordsError, ResultsUnreadable, ResultsUnwritable
-from harness.records.whole import write_whole
 
 FORMAT = 1
 """Version of the file's format: fields are added, never changed; newer numbers are refused."""
-MOST_BYTES = 256 << 20
+MAX_BYTES = 256 << 20
 """More than any baseline: a thousand runs of each of a thousand cases are a quarter of it."""
 
 
@@ -32,9 +32,9 @@ class _Part(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore", allow_inf_nan=False)
 
 
-MOST = 1e12
+MAX_VALUE = 1e12
 """More than any time in milliseconds and any count: larger numbers are spoilt ones."""
-Milliseconds = Annotated[float, Field(ge=0, le=MOST)]
+Milliseconds = Annotated[float, Field(ge=0, le=MAX_VALUE)]
 
 
 def _printable(text: str) -> str:
@@ -45,7 +45,7 @@ def _printable(text: str) -> str:
 
 Name = Annotated[str, Field(max_length=300), AfterValidator(_printable)]
 """What is shown on terminals and in the logs of CI systems."""
-Text = Annotated[str, AfterValidator(shown)]
+Text = Annotated[str, AfterValidator(printable)]
 """The same of what programs and scenarios say: it may be anything, so it is made fit to be shown."""
 
 
@@ -75,7 +75,7 @@ class _Case(_Part):
     @classmethod
     def _known(cls, happened: dict[str, int]) -> dict[str, int]:
         for text in happened:
-            Happening.parse(text)
+            Symptom.parse(text)
         return happened
 
     @field_validator("counts")
@@ -87,7 +87,7 @@ class _Case(_Part):
                     number = float(text)
                 except ValueError:
                     number = -1.0
-                if not 0 <= number <= MOST or times < 0:
+                if not 0 <= number <= MAX_VALUE or times < 0:
                     raise ValueError(f"{name}: {text} is no count")
         return counts
 
@@ -110,7 +110,7 @@ class _Head(_Part):
 class _File(_Head):
     faultlab: Name
     machine: Name
-    floor: str = str(DEFAULT)
+    floor: str = str(DEFAULT_FLOOR)
     arguments: tuple[str, ...] = ()
     cases: tuple[_Case, ...]
 
@@ -133,22 +133,22 @@ class _File(_Head):
         return cases
 
 
-class BaselineMixed(RecordsError):
+class BaselineMismatch(RecordsError):
     """A part of a baseline cannot be replaced by runs that do not go with the rest."""
 
 
-def read_baseline(path: Path) -> Side:
+def read_baseline(path: Path) -> SuiteRuns:
     """Raises ResultsUnreadable: no such file, no baseline, or one of a newer format."""
     try:
         with path.open("rb") as file:
-            data = file.read(MOST_BYTES + 1)
+            data = file.read(MAX_BYTES + 1)
     except OSError as error:
         raise ResultsUnreadable(
             f"cannot read {path}: {error.strerror}", "name a results folder, or a file that `gate --update` wrote"
         ) from error
-    if len(data) > MOST_BYTES:
+    if len(data) > MAX_BYTES:
         raise ResultsUnreadable(
-            f"{path} is no baseline: it is longer than {MOST_BYTES >> 20} MiB",
+            f"{path} is no baseline: it is longer than {MAX_BYTES >> 20} MiB",
             "name a results folder, or a file that `gate --update` wrote",
         )
     try:
@@ -167,7 +167,7 @@ def read_baseline(path: Path) -> Side:
             "name a results folder, or a file that `gate --update` wrote; if this is one, it was changed or cut since:"
             f" undo that, or delete it and write it anew: faultlab gate --update --baseline {shlex.quote(str(path))}",
         ) from error
-    return Side(
+    return SuiteRuns(
         source=str(path),
         machine=found.machine,
         faultlab=found.faultlab,
@@ -177,23 +177,23 @@ def read_baseline(path: Path) -> Side:
     )
 
 
-def write_baseline(path: Path, side: Side, floor: Floor) -> None:
+def write_baseline(path: Path, side: SuiteRuns, floor: Floor) -> None:
     """Whole or not at all. Raises ResultsUnwritable."""
     try:
-        write_whole(path, text_of(side, floor).encode())
+        write_atomically(path, baseline_text(side, floor).encode())
     except OSError as error:
         raise ResultsUnwritable(
             f"cannot write {path}: {error.strerror}", "name a file that can be written with --baseline"
         ) from error
 
 
-def merged(baseline: Side, current: Side, only: tuple[str, ...]) -> Side:
+def merge_into_baseline(baseline: SuiteRuns, current: SuiteRuns, only: tuple[str, ...]) -> SuiteRuns:
     """The baseline with the cases of the scenarios that match `only` replaced by those that ran now.
 
-    Raises BaselineMixed where the two are of different machines.
+    Raises BaselineMismatch where the two are of different machines.
     """
     if baseline.machine != current.machine and not (baseline.simulated and current.simulated):
-        raise BaselineMixed(
+        raise BaselineMismatch(
             f"{baseline.source} was made on another machine ({baseline.machine}): a part of it cannot be replaced",
             "write all of it anew, without --only",
         )
@@ -201,13 +201,13 @@ def merged(baseline: Side, current: Side, only: tuple[str, ...]) -> Side:
     return replace(baseline, faultlab=current.faultlab, cases=(*kept, *current.cases))
 
 
-def text_of(side: Side, floor: Floor) -> str:
+def baseline_text(side: SuiteRuns, floor: Floor) -> str:
     """The file's text: JSON, one line for each measure."""
     head = {
         "format": FORMAT, "faultlab": side.faultlab, "machine": side.machine, "floor": str(floor),
         "arguments": list(side.arguments),
     }  # fmt: skip
-    lines = [f"  {_pair(key, value)}," for key, value in head.items()]
+    lines = [f"  {_json_member(key, value)}," for key, value in head.items()]
     cases = sorted((case for case in side.cases), key=lambda case: case.name)
     separator = ",\n"
     blocks = separator.join(f"    {{\n{separator.join(_block(case))}\n    }}" for case in cases)
@@ -219,25 +219,25 @@ def _block(case: CaseRuns) -> Iterator[str]:
     plain: dict[str, Any] = {
         "scenario": name.scenario, "client": name.client, "version": name.version, "driver": name.driver,
         "environment": name.environment, "parameters": dict(name.parameters), "runs": case.runs,
-        "counted": case.counted, "reasons": list(case.reasons), "late_ms": _ms(case.late_s),
+        "counted": case.counted, "reasons": list(case.reasons), "late_ms": _ms(case.timer_lag_s),
         "operations": list(case.operations),
-        "happened": {str(happening): number for happening, number in sorted(case.happened.items())},
+        "happened": {str(symptom): number for symptom, number in sorted(case.happened.items())},
     }  # fmt: skip
-    yield from (f"      {_pair(key, value)}" for key, value in plain.items() if value not in ({}, []))
-    times = {name: _shown(sample) for name, sample in case.samples.items() if sample.unit == "s"}
-    counts = {name: _shown(sample) for name, sample in case.samples.items() if sample.unit == "count"}
+    yield from (f"      {_json_member(key, value)}" for key, value in plain.items() if value not in ({}, []))
+    times = {name: _sample_json(sample) for name, sample in case.samples.items() if sample.unit == "s"}
+    counts = {name: _sample_json(sample) for name, sample in case.samples.items() if sample.unit == "count"}
     for key, part in (("settings", case.settings), ("times", times), ("counts", counts)):
         if part:
-            told = ",\n".join(f"        {_pair(name, value)}" for name, value in sorted(part.items()))
+            told = ",\n".join(f"        {_json_member(name, value)}" for name, value in sorted(part.items()))
             yield f'      "{key}": {{\n{told}\n      }}'
 
 
-def _shown(sample: Sample) -> dict[str, Any]:
+def _sample_json(sample: Sample) -> dict[str, Any]:
     if sample.unit == "count":
         return {f"{value:g}": number for value, number in sorted(Counter(sample.values).items())}
     # The median is for those who review: it is not read back.
-    told: dict[str, Any] = {"median_ms": _ms(sample.middle), "ms": [_ms(value) for value in sample.values]}
-    return told | ({"unended_ms": [_ms(bound) for bound in sample.unended]} if sample.unended else {})
+    told: dict[str, Any] = {"median_ms": _ms(sample.median), "ms": [_ms(value) for value in sample.values]}
+    return told | ({"unended_ms": [_ms(bound) for bound in sample.censored]} if sample.censored else {})
 
 
 def _case_of(case: _Case) -> CaseRuns:
@@ -251,10 +251,10 @@ def _case_of(case: _Case) -> CaseRuns:
         counted=case.counted,
         reasons=case.reasons,
         samples={name: sample for name, sample in samples.items() if len(sample)},
-        happened={Happening.parse(text): number for text, number in case.happened.items()},
+        happened={Symptom.parse(text): number for text, number in case.happened.items()},
         operations=case.operations,
         settings=case.settings,
-        late_s=case.late_ms / 1000,
+        timer_lag_s=case.late_ms / 1000,
     )
 
 
@@ -271,7 +271,7 @@ def _ms(value_s: float) -> float:
     return round(value_s * 1000, 1)
 
 
-def _pair(key: str, value: Any) -> str:
+def _json_member(key: str, value: Any) -> str:
     return f"{json.dumps(key)}: {json.dumps(value, ensure_ascii=False)}"
 
 

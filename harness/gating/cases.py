@@ -1,6 +1,6 @@
 """What the runs of one case left behind, as far as a later suite is held against it: samples and counts, no records.
 
-A results folder and a baseline file both become a `Side`, so that nothing behind this file knows which one it was.
+A results folder and a baseline file both become a `SuiteRuns`, so that nothing behind this file knows which one it was.
 """
 
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ from harness.stats import median
 Unit = Literal["s", "count"]
 
 
-def shown(text: str) -> str:
+def printable(text: str) -> str:
     """As it may stand on a terminal and in a CI system's log: who names an error or a setting gives no commands."""
     plain = " ".join(text.split()) if not text.isprintable() else text
     return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in plain)
@@ -36,7 +36,7 @@ class CaseName(NamedTuple):
         return self._replace(version="", parameters=kept)
 
 
-class Kind(StrEnum):
+class SymptomKind(StrEnum):
     """What can happen in a run or not, the gravest first."""
 
     LOST = "lost"
@@ -53,26 +53,26 @@ class Kind(StrEnum):
     """A time that is no operation's had not ended. Its subject is the measure."""
     ERROR = "error"
     """An operation's error is of this class: `probe io.EOF`."""
-    UNTOLD = "untold"
+    NOT_MEASURED = "untold"
     """A time that is no operation's could not be told. Its subject is the measure."""
-    UNCALLED = "uncalled"
+    NOT_CALLED = "uncalled"
     """An operation is called in no run."""
 
 
-class Happening(NamedTuple):
-    """`Happening(Kind.HANGS, "probe")`. In a baseline file: `hangs probe`."""
+class Symptom(NamedTuple):
+    """`Symptom(Kind.HANGS, "probe")`. In a baseline file: `hangs probe`."""
 
-    kind: Kind
+    kind: SymptomKind
     subject: str = ""
 
     def __str__(self) -> str:
         return f"{self.kind} {self.subject}".rstrip()
 
     @classmethod
-    def parse(cls, text: str) -> "Happening":
+    def parse(cls, text: str) -> "Symptom":
         """Raises ValueError for a kind that there is not."""
         kind, _, subject = text.partition(" ")
-        return cls(Kind(kind), subject)
+        return cls(SymptomKind(kind), subject)
 
     @property
     def alias(self) -> str:
@@ -82,27 +82,27 @@ class Happening(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """One measure over the runs that told it, sorted. `unended` are the lower bounds of those that had not ended."""
+    """One measure over the runs that told it, sorted. `censored` are the lower bounds of those that had not ended."""
 
     unit: Unit
     values: tuple[float, ...]
-    unended: tuple[float, ...] = ()
+    censored: tuple[float, ...] = ()
 
     def __len__(self) -> int:
-        return len(self.values) + len(self.unended)
+        return len(self.values) + len(self.censored)
 
-    def ranked(self, endless: float) -> tuple[float, ...]:
-        """All of them, each that had not ended as `endless`: above every one that did, and equal to its like."""
-        return (*self.values, *(endless for _ in self.unended))
+    def with_censored_as(self, censored_value: float) -> tuple[float, ...]:
+        """All of them, each that had not ended as `censored_value`: above every one that did, and equal to its like."""
+        return (*self.values, *(censored_value for _ in self.censored))
 
     @property
     def longest(self) -> float:
-        return max((*self.values, *self.unended), default=0.0)
+        return max((*self.values, *self.censored), default=0.0)
 
     @property
-    def middle(self) -> float:
+    def median(self) -> float:
         """The median, with a bound in the place of each time that had not ended."""
-        return median((*self.values, *self.unended))
+        return median((*self.values, *self.censored))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,7 +111,7 @@ class CaseRuns:
 
     `path` is the scenario's file as it was named then, empty where that is not known.
     `samples` by the name of the measure, `happened` in how many of the counted runs, `operations` those that the
-    counted runs called. `late_s` is how late the lab's own timers came.
+    counted runs called. `timer_lag_s` is how late the lab's own timers came.
     """
 
     name: CaseName
@@ -119,15 +119,15 @@ class CaseRuns:
     counted: int
     reasons: tuple[str, ...] = ()
     samples: Mapping[str, Sample] = field(default_factory=dict)
-    happened: Mapping[Happening, int] = field(default_factory=dict)
+    happened: Mapping[Symptom, int] = field(default_factory=dict)
     operations: tuple[str, ...] = ()
     settings: Mapping[str, str] = field(default_factory=dict)
-    late_s: float = 0.0
+    timer_lag_s: float = 0.0
     path: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Side:
+class SuiteRuns:
     """A suite as one side of a comparison. `source` is what the user named; `arguments` run it again, where known.
 
     `unfinished` says how many of its runs are not there: it is under way, or was interrupted.

@@ -15,10 +15,10 @@ class Floor:
     relative: float
     absolute_s: float
 
-    def of_time(self, median_s: float, late_s: float) -> float:
-        """In seconds. `late_s` is how much later the lab's own timers came on one side than on the other: so much of a
-        difference is no client's doing."""
-        return self.relative * abs(median_s) + self.absolute_s + late_s
+    def of_time(self, median_s: float, timer_lag_s: float) -> float:
+        """In seconds. `timer_lag_s` is how much later the lab's own timers came on one side than on the other: so
+        much of a difference is no client's doing."""
+        return self.relative * abs(median_s) + self.absolute_s + timer_lag_s
 
     def of_count(self, median: float) -> float:
         return max(COUNT, self.relative * abs(median))
@@ -28,7 +28,7 @@ class Floor:
         return f"{self.relative * 100:g}% + {duration_text(self.absolute_s)}"
 
 
-DEFAULT = Floor(relative=0.05, absolute_s=0.02)
+DEFAULT_FLOOR = Floor(relative=0.05, absolute_s=0.02)
 
 
 def parse_floor(text: str) -> Floor:

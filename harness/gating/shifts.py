@@ -8,25 +8,25 @@ from harness.gating.cases import CaseRuns, Sample, Unit
 from harness.gating.floor import Floor
 from harness.stats import Interval
 from harness.stats.bootstrap import bootstrapped_shift
-from harness.stats.ranks import chance_above
+from harness.stats.ranks import mann_whitney_p_value
 from harness.stats.shift import shift, shift_interval
 
 UNCERTAINTY = 0.1
 """The true shift lies outside of its interval with about this chance."""
 
-DOUBT = 0.001
+SCREENING_LEVEL = 0.001
 """The exact interval at this chance is wider by far than one that is drawn at UNCERTAINTY."""
 
-LEAST = 5
+MIN_RUNS = 5
 """Runs a side. Between the least and the largest of fewer values the true median lies with less than 90 %."""
 
-MOST_RUNS = 1000
+MAX_RUNS = 1000
 """More runs a side are never asked for by number."""
 
-COUNTS = ("dials", "attempts", "lost", "duplicates", "zombies", "reordered")
+COMPARED_COUNTS = ("dials", "attempts", "lost", "duplicates", "zombies", "reordered")
 """Counts that are held against each other. Those of waits only explain: each is part of a time already."""
 
-ENDS = ("time_to_error", "time_to_ack")
+OUTCOME_TIMES = ("time_to_error", "time_to_ack")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,8 +34,8 @@ class Shift:
     """`before` and `now` are medians, `shift` the median of all differences between two runs, in the measure's unit.
 
     `chance` is that of an order as clear as this one if nothing changed. `interval` is None where there were too few
-    runs for one, or where the shift lies within the floor beyond doubt. `endless`: one of the medians is that of times
-    that had not ended, so that it is a lower bound.
+    runs for one, or where the shift lies within the floor beyond doubt. `censored_value`: one of the medians is that
+    of times that had not ended, so that it is a lower bound.
     """
 
     measure: str
@@ -59,63 +59,63 @@ class Shift:
     def testable(self) -> bool:
         """Whether any order of these very runs could be an alarm. Which one they came in plays no part in it, so that
         what could be none need not be counted among the tests."""
-        return self.enough and self.spread > self.floor
+        return self.enough_runs and self.spread > self.floor
 
     @property
-    def enough(self) -> bool:
-        return min(self.runs_before, self.runs_now) >= LEAST
+    def enough_runs(self) -> bool:
+        return min(self.runs_before, self.runs_now) >= MIN_RUNS
 
     @property
-    def surely_above(self) -> bool:
+    def clearly_above_floor(self) -> bool:
         """The whole interval lies above the floor."""
         return self.interval is not None and self.interval.low > self.floor
 
     @property
-    def surely_below(self) -> bool:
+    def clearly_below_floor(self) -> bool:
         return self.interval is not None and self.interval.high < -self.floor
 
     @property
-    def perhaps_above(self) -> bool:
+    def possibly_above_floor(self) -> bool:
         """It cannot be excluded that it got worse by more than the floor."""
         if self.interval is None:
-            return not (self.enough or self.identical)
+            return not (self.enough_runs or self.identical)
         return self.interval.high > self.floor
 
-    def needed(self, least: int) -> int | None:
+    def runs_needed(self, least: int) -> int | None:
         """So many runs a side, and `least` at the least, would tell it from the floor; None: no number that is asked
         for would. An interval shrinks with the root of the runs."""
         runs = min(self.runs_before, self.runs_now)
         if self.interval is None:
-            return max(LEAST, least)
+            return max(MIN_RUNS, least)
         off = abs(self.shift - self.floor)
         half = max(self.interval.high - self.shift, self.shift - self.interval.low)
-        if off == 0 or half > off * (MOST_RUNS / runs) ** 0.5:
+        if off == 0 or half > off * (MAX_RUNS / runs) ** 0.5:
             return None
-        return max(LEAST, least, runs + 1, ceil(runs * (half / off) ** 2))
+        return max(MIN_RUNS, least, runs + 1, ceil(runs * (half / off) ** 2))
 
 
-def tested(before: CaseRuns, now: CaseRuns) -> Iterator[str]:
+def comparable_measures(before: CaseRuns, now: CaseRuns) -> Iterator[str]:
     """The measures that are held against each other, by name: what a caller waits for, and what costs a broker."""
     for name in sorted(before.samples.keys() & now.samples.keys()):
         subject, _, measure = name.rpartition(".") if "(" not in name else ("", "", name)
         if not subject:
             continue
         if before.samples[name].unit == "count":
-            whole = measure in COUNTS[:2] or subject == "run"
-            if measure in COUNTS and whole:
+            whole = measure in COMPARED_COUNTS[:2] or subject == "run"
+            if measure in COMPARED_COUNTS and whole:
                 yield name
-        elif measure != "time_to_end" or not _told_by_all(subject, before, now):
+        elif measure != "time_to_end" or not _redundant_time_to_end(subject, before, now):
             yield name
 
 
-def _told_by_all(alias: str, before: CaseRuns, now: CaseRuns) -> bool:
+def _redundant_time_to_end(alias: str, before: CaseRuns, now: CaseRuns) -> bool:
     """Whether every run's time to end is its time to error, or every one's its time to acknowledgement."""
     return any(
         all(
             len(side.samples[name]) == len(side.samples[f"{alias}.time_to_end"]) if name in side.samples else False
             for side in (before, now)
         )
-        for name in (f"{alias}.{measure}" for measure in ENDS)
+        for name in (f"{alias}.{measure}" for measure in OUTCOME_TIMES)
     )
 
 
@@ -127,34 +127,34 @@ def compare_samples(
     `always`: an interval also where nothing lies beyond the floor.
     """
     # One place for all that did not end: above every time that did.
-    endless = nextafter(max(before.longest, now.longest), float("inf"))
-    below, above = before.ranked(endless), now.ranked(endless)
+    censored_value = nextafter(max(before.longest, now.longest), float("inf"))
+    below, above = before.with_censored_as(censored_value), now.with_censored_as(censored_value)
     found = Shift(
-        measure=measure, unit=before.unit, before=before.middle, now=now.middle, shift=shift(below, above),
+        measure=measure, unit=before.unit, before=before.median, now=now.median, shift=shift(below, above),
         floor=floor, runs_before=len(below), runs_now=len(above),
-        before_endless=_endless(before), now_endless=_endless(now), identical=before == now,
+        before_endless=_median_censored(before), now_endless=_median_censored(now), identical=before == now,
         spread=max(*below, *above) - min(*below, *above),
     )  # fmt: skip
-    near = found.spread <= floor or _near(below, above, floor)
-    if not found.enough or (near and not always):
+    near = found.spread <= floor or _within_floor(below, above, floor)
+    if not found.enough_runs or (near and not always):
         return found
     return replace(
         found,
-        chance=1.0 if near else chance_above(below, above),
+        chance=1.0 if near else mann_whitney_p_value(below, above),
         interval=bootstrapped_shift(below, above, chance=chance),
     )
 
 
-def floor_of(sample: Sample, floor: Floor, late_s: float) -> float:
+def floor_for_sample(sample: Sample, floor: Floor, timer_lag_s: float) -> float:
     """What a shift away from this sample must exceed to matter."""
-    return floor.of_time(sample.middle, late_s) if sample.unit == "s" else floor.of_count(sample.middle)
+    return floor.of_time(sample.median, timer_lag_s) if sample.unit == "s" else floor.of_count(sample.median)
 
 
-def _near(below: Sequence[float], above: Sequence[float], floor: float) -> bool:
+def _within_floor(below: Sequence[float], above: Sequence[float], floor: float) -> bool:
     """Whether the shift lies within the floor beyond doubt, so that nothing need be drawn: strays change nothing."""
-    sure = shift_interval(below, above, chance=DOUBT)
+    sure = shift_interval(below, above, chance=SCREENING_LEVEL)
     return -floor <= sure.low and sure.high <= floor
 
 
-def _endless(sample: Sample) -> bool:
-    return len(sample.unended) * 2 > len(sample)
+def _median_censored(sample: Sample) -> bool:
+    return len(sample.censored) * 2 > len(sample)

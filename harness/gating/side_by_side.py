@@ -4,27 +4,27 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from harness.gating.cases import CaseRuns, Side
-from harness.gating.changes import Change, changes
-from harness.gating.comparison import elsewhere, selected
-from harness.gating.shifts import Shift, compare_samples, tested
-from harness.gating.where import settings_changed
+from harness.gating.cases import CaseRuns, SuiteRuns
+from harness.gating.explanation import settings_changed
+from harness.gating.frequencies import FrequencyChange, changes
+from harness.gating.gate import different_machines, select_scenarios
+from harness.gating.shifts import Shift, comparable_measures, compare_samples
 
 CHANCE = 0.01
 """Of a hundred equal measures about one seems to differ."""
 
-FINE_S = 0.001
+NEGLIGIBLE_S = 0.001
 """Less than this is the lab's own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Beside:
+class CaseComparison:
     """A case on both sides, and what of it differs, the largest difference first."""
 
     first: CaseRuns
     second: CaseRuns
     shifts: tuple[Shift, ...]
-    changes: tuple[Change, ...]
+    changes: tuple[FrequencyChange, ...]
     settings: tuple[str, ...]
 
     @property
@@ -33,43 +33,43 @@ class Beside:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SideBySide:
+class SuiteComparison:
     """`silent`: on both sides, but on one of them no run was conclusive."""
 
-    first: Side
-    second: Side
-    both: tuple[Beside, ...]
+    first: SuiteRuns
+    second: SuiteRuns
+    both: tuple[CaseComparison, ...]
     silent: tuple[tuple[CaseRuns, CaseRuns], ...]
     only_first: tuple[CaseRuns, ...]
     only_second: tuple[CaseRuns, ...]
 
     @property
     def other_machine(self) -> bool:
-        return elsewhere(self.first, self.second)
+        return different_machines(self.first, self.second)
 
     @property
-    def differing(self) -> tuple[Beside, ...]:
+    def differing(self) -> tuple[CaseComparison, ...]:
         """The largest difference of a time first."""
-        return tuple(sorted((one for one in self.both if one.differs), key=_size))
+        return tuple(sorted((one for one in self.both if one.differs), key=_largest_shift_first))
 
 
-def side_by_side(first: Side, second: Side, *, only: Sequence[str] = ()) -> SideBySide:
+def side_by_side(first: SuiteRuns, second: SuiteRuns, *, only: Sequence[str] = ()) -> SuiteComparison:
     """Pair cases of the same name, then those that differ in nothing but the release where that leaves no choice."""
-    first, second = selected(first, only), selected(second, only)
-    pairs = list(_pairs(first.cases, second.cases))
+    first, second = select_scenarios(first, only), select_scenarios(second, only)
+    pairs = list(_matched_cases(first.cases, second.cases))
     here, there = {id(one) for one, _ in pairs}, {id(other) for _, other in pairs}
     told = [(one, other) for one, other in pairs if one.counted and other.counted]
-    return SideBySide(
+    return SuiteComparison(
         first=first,
         second=second,
-        both=tuple(_beside(one, other) for one, other in told),
+        both=tuple(_compare_case(one, other) for one, other in told),
         silent=tuple((one, other) for one, other in pairs if not (one.counted and other.counted)),
         only_first=tuple(case for case in first.cases if id(case) not in here),
         only_second=tuple(case for case in second.cases if id(case) not in there),
     )
 
 
-def _pairs(first: Sequence[CaseRuns], second: Sequence[CaseRuns]) -> Iterator[tuple[CaseRuns, CaseRuns]]:
+def _matched_cases(first: Sequence[CaseRuns], second: Sequence[CaseRuns]) -> Iterator[tuple[CaseRuns, CaseRuns]]:
     named = {case.name: case for case in second}
     yield from ((case, named[case.name]) for case in first if case.name in named)
     same = {case.name for case in first} & named.keys()
@@ -83,12 +83,12 @@ def _pairs(first: Sequence[CaseRuns], second: Sequence[CaseRuns]) -> Iterator[tu
             yield case, others[key]
 
 
-def _beside(first: CaseRuns, second: CaseRuns) -> Beside:
+def _compare_case(first: CaseRuns, second: CaseRuns) -> CaseComparison:
     shifts = [
         compare_samples(name, first.samples[name], second.samples[name], 0.0, chance=CHANCE, always=True)
-        for name in tested(first, second)
+        for name in comparable_measures(first, second)
     ]
-    return Beside(
+    return CaseComparison(
         first=first,
         second=second,
         shifts=tuple(sorted((one for one in shifts if _differs(one)), key=lambda one: (one.unit, -abs(one.shift)))),
@@ -99,10 +99,10 @@ def _beside(first: CaseRuns, second: CaseRuns) -> Beside:
 
 def _differs(one: Shift) -> bool:
     """For sure where there are runs enough for an interval; else as far as can be seen."""
-    if one.unit == "s" and abs(one.shift) < FINE_S:
+    if one.unit == "s" and abs(one.shift) < NEGLIGIBLE_S:
         return False
     return one.shift != 0 and (one.interval is None or one.interval.low > 0 or one.interval.high < 0)
 
 
-def _size(one: Beside) -> tuple[float, str]:
+def _largest_shift_first(one: CaseComparison) -> tuple[float, str]:
     return -max((abs(shift.shift) for shift in one.shifts if shift.unit == "s"), default=0.0), one.first.name.scenario

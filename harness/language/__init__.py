@@ -1,10 +1,10 @@
 """The scenario language: *.scenario.yaml in, plans out, and every mistake with its line, column and one suggestion.
 
-`load` a file, make its `plans`; `evaluate` and `evaluate_when` reckon a plan's formulas from the plan alone.
+`load` a file, make its `plans`; `evaluate` and `condition_holds` reckon a plan's formulas from the plan alone.
 """
 
 from harness.language.files import find
-from harness.language.formulas import Evaluated, Formula, evaluate, evaluate_when
+from harness.language.formulas import Evaluated, Formula, condition_holds, evaluate
 from harness.language.identity import identity
 from harness.language.jsonschema import json_schema
 from harness.language.loader import load, loads
@@ -24,8 +24,8 @@ __all__ = [
     "Problems",
     "Scenario",
     "Span",
+    "condition_holds",
     "evaluate",
-    "evaluate_when",
     "find",
     "identity",
     "json_schema",

@@ -4,61 +4,67 @@ import os
 from collections.abc import Mapping as AbstractMapping
 from dataclasses import dataclass, replace
 
-from harness.language.formulas import Evaluated, Formula, truth
+from harness.language.diagnostics import Diagnostics
+from harness.language.formulas import Evaluated, Formula, evaluate_condition
 from harness.language.named import SUM, NamedFormula, cited
-from harness.language.notes import Notes
 from harness.language.problems import did_you_mean
-from harness.language.schema import KINDS, Expect, Kind
+from harness.language.schema import BOUND_KINDS, BoundKind, Expect
 from harness.language.scope import Scope
 from harness.language.syntax import FormulaError
 from harness.language.tree import Mapping, Scalar, Tree, at
-from harness.language.units import WORDS, duration, number
+from harness.language.units import UNIT_NAMES, duration, number
 from harness.plan import RunPlan
-from harness.quantities import shown
+from harness.quantities import quote_value
 
-MEANT = {"s": "the measure is a duration", "count": "the measure is a number", "share": "a share is a number"}
+UNIT_EXPECTATIONS = {
+    "s": "the measure is a duration",
+    "count": "the measure is a number",
+    "share": "a share is a number",
+}
 
 
 @dataclass(frozen=True, slots=True)
-class Context:
+class ExpectationContext:
     """What expectations of a cell are checked against.
 
     `aliases` says what each step does, `healed` which faults end before the run does; `formulas` are those that can be
-    cited, None where their file is missing or wrong, `notes_of_formulas` takes what is wrong in them. `plan` and
+    cited, None where their file is missing or wrong, `formula_diagnostics` takes what is wrong in them. `plan` and
     `scope` are None where the client is not known.
     """
 
     aliases: AbstractMapping[str, str]
     formulas: AbstractMapping[str, NamedFormula] | None
-    notes: Notes
-    notes_of_formulas: Notes
+    diagnostics: Diagnostics
+    formula_diagnostics: Diagnostics
     plan: RunPlan | None
     scope: Scope | None
     healed: frozenset[str] = frozenset()
-    doubtful: frozenset[str] = frozenset()
+    invalid_aliases: frozenset[str] = frozenset()
 
     @property
     def problems(self) -> int:
         """How many there are so far."""
-        return len(self.notes.problems) + len(self.notes_of_formulas.problems)
+        return len(self.diagnostics.problems) + len(self.formula_diagnostics.problems)
 
 
 @dataclass(frozen=True, slots=True)
 class Bound:
     """`text` is the formula's; `named` where it is one of formulas.yaml."""
 
-    kind: Kind
+    kind: BoundKind
     text: str
     named: NamedFormula | None
     when: str | None
 
 
-def bound(model: Expect, tree: Tree, unit: str | None, context: Context, *, complete: bool) -> Bound | None:
+def parse_bound(
+    model: Expect, tree: Tree, unit: str | None, context: ExpectationContext, *, complete: bool
+) -> Bound | None:
     """The bound, None where none can be told; what is wrong with it is noted.
 
     Where the entry is not `complete`, keys were left out as unknown: what is missing may be what they meant.
     """
-    kind = _kind(model, tree, context.notes, complete=complete)
+    kind = _kind(model, tree, context.diagnostics, complete=complete)
     if kind is None:
         return None
     place = scalar(tree, kind)
@@ -70,7 +76,7 @@ def bound(model: Expect, tree: Tree, unit: str | None, context: Context, *, comp
         _check_named(named, place, unit, context)
     when = _when(model, tree, named, context)
     if complete:
-        _claim(model, kind, tree, context.notes)
+        _claim(model, kind, tree, context.diagnostics)
     return Bound(kind, named.text if named else place.text, named, when)
 
 
@@ -81,65 +87,67 @@ def scalar(tree: Tree, key: str) -> Scalar:
     return value
 
 
-def _kind(model: Expect, tree: Tree, notes: Notes, *, complete: bool) -> Kind | None:
-    given = [kind for kind in KINDS if getattr(model, kind) is not None]
+def _kind(model: Expect, tree: Tree, diagnostics: Diagnostics, *, complete: bool) -> BoundKind | None:
+    given = [kind for kind in BOUND_KINDS if getattr(model, kind) is not None]
     if len(given) == 1:
         return given[0]
     if not given and not complete:
         return None
     where = at(tree, (given[1],), key=True) if given else tree.span
     message = f"{' and '.join(given)} at once" if given else "nothing says what the measure should be"
-    notes.add(where, "expectation", message, f"write one of {', '.join(KINDS)}")
+    diagnostics.add(where, "expectation", message, f"write one of {', '.join(BOUND_KINDS)}")
     return None
 
 
-def _named(name: str, place: Scalar, context: Context) -> NamedFormula | None:
+def _named(name: str, place: Scalar, context: ExpectationContext) -> NamedFormula | None:
     if context.formulas is None:
         return None
     if name not in context.formulas:
-        if context.formulas or os.path.lexists(context.notes_of_formulas.path):
-            message = f"formulas.yaml has no formula {shown(name)}"
+        if context.formulas or os.path.lexists(context.formula_diagnostics.path):
+            message = f"formulas.yaml has no formula {quote_value(name)}"
             hint = did_you_mean(name, context.formulas)
         else:
-            message = f"formula {shown(name)} is looked for in formulas.yaml beside this file, and there is none"
+            message = f"formula {quote_value(name)} is looked for in formulas.yaml beside this file, and there is none"
             hint = "write the formula itself"
-        context.notes.add(place.span, "unknown-formula", message, hint)
+        context.diagnostics.add(place.span, "unknown-formula", message, hint)
         return None
     return context.formulas[name]
 
 
-def _check(place: Scalar, unit: str | None, context: Context) -> None:
+def _check(place: Scalar, unit: str | None, context: ExpectationContext) -> None:
     try:
         formula = Formula.parse(place.text)
         if context.scope is not None:
             _check_unit(formula.evaluate(context.scope), unit, len(place.text))
     except FormulaError as error:
-        if not follows(error, place.text, context):
-            context.notes.formula(error, place)
+        if not caused_by_invalid_step(error, place.text, context):
+            context.diagnostics.formula(error, place)
 
 
-def _check_named(named: NamedFormula, place: Scalar, unit: str | None, context: Context) -> None:
+def _check_named(named: NamedFormula, place: Scalar, unit: str | None, context: ExpectationContext) -> None:
     """What is wrong inside is noted where it is written; a unit that does not fit the measure, where it is cited."""
     try:
         if context.scope is None:
             return
         evaluated = Formula.parse(named.text).evaluate(context.scope)
     except FormulaError as error:
-        if follows(error, named.text, context):
+        if caused_by_invalid_step(error, named.text, context):
             return
         term, begin = named.term_at(min((start for start, _ in error.marks), default=0))
         marks = tuple((max(a - begin, 0), min(b - begin, len(term.text))) for a, b in error.marks if a >= begin)
-        context.notes_of_formulas.formula(FormulaError(error.code, error.message, error.hint, marks=marks), term.place)
+        context.formula_diagnostics.formula(
+            FormulaError(error.code, error.message, error.hint, marks=marks), term.place
+        )
         return
     try:
         _check_unit(evaluated, unit, len(place.text))
     except FormulaError as error:
-        context.notes.formula(error, place)
+        context.diagnostics.formula(error, place)
 
 
 def _check_unit(evaluated: Evaluated, unit: str | None, length: int) -> None:
     if unit is not None and evaluated.unit != ("count" if unit == "share" else unit):
-        message = f"{MEANT[unit]}, the formula {WORDS[evaluated.unit]}"
+        message = f"{UNIT_EXPECTATIONS[unit]}, the formula {UNIT_NAMES[evaluated.unit]}"
         raise FormulaError("unit", message, _unit_hint(evaluated, unit), marks=((0, length),))
 
 
@@ -149,26 +157,26 @@ def _unit_hint(evaluated: Evaluated, unit: str) -> str:
     return {"count": "count things, or divide by a duration", "share": "write 1/6 or 0.9"}.get(unit, "")
 
 
-def follows(error: FormulaError, text: str, context: Context) -> bool:
+def caused_by_invalid_step(error: FormulaError, text: str, context: ExpectationContext) -> bool:
     """Whether an unknown name is only unknown because its step is wrong, which is noted already."""
     names = {text[start:end].split(".")[0] for start, end in error.marks}
-    return error.code == "unknown-name" and bool(names & context.doubtful)
+    return error.code == "unknown-name" and bool(names & context.invalid_aliases)
 
 
-def _when(model: Expect, tree: Tree, named: NamedFormula | None, context: Context) -> str | None:
+def _when(model: Expect, tree: Tree, named: NamedFormula | None, context: ExpectationContext) -> str | None:
     conditions: list[str] = []
     if named is not None and named.holds_when is not None:
         conditions.append(named.holds_when)
         assert isinstance(named.condition, Scalar)
-        check_condition(named.condition, _knowing_sum(context, named), context.notes_of_formulas)
+        check_condition(named.condition, _with_sum(context, named), context.formula_diagnostics)
     if model.when is not None:
         place = scalar(tree, "when")
         conditions.append(place.text)
-        check_condition(place, context, context.notes)
+        check_condition(place, context, context.diagnostics)
     return " and ".join(f"({text})" for text in conditions) if len(conditions) > 1 else next(iter(conditions), None)
 
 
-def _knowing_sum(context: Context, named: NamedFormula) -> Context:
+def _with_sum(context: ExpectationContext, named: NamedFormula) -> ExpectationContext:
     """The same where the formula's condition may speak of the formula. What is wrong in that one is noted there."""
     assert isinstance(named.condition, Scalar)
     if context.scope is None or not SUM.search(named.condition.text):
@@ -178,22 +186,26 @@ def _knowing_sum(context: Context, named: NamedFormula) -> Context:
     except FormulaError:
         return replace(context, scope=None)
     value = duration("sum", whole.number) if whole.unit == "s" else number(whole.number)
-    return replace(context, scope=replace(context.scope, others={**context.scope.others, "sum": value}, known={}))
+    return replace(
+        context, scope=replace(context.scope, other_names={**context.scope.other_names, "sum": value}, known={})
+    )
 
 
-def check_condition(place: Scalar, context: Context, notes: Notes) -> None:
+def check_condition(place: Scalar, context: ExpectationContext, diagnostics: Diagnostics) -> None:
     try:
         formula = Formula.parse(place.text)
         if context.scope is not None:
-            truth(formula, context.scope)
+            evaluate_condition(formula, context.scope)
     except FormulaError as error:
-        if not follows(error, place.text, context):
-            notes.formula(error, place)
+        if not caused_by_invalid_step(error, place.text, context):
+            diagnostics.formula(error, place)
 
 
-def _claim(model: Expect, kind: Kind, tree: Tree, notes: Notes) -> None:
+def _claim(model: Expect, kind: BoundKind, tree: Tree, diagnostics: Diagnostics) -> None:
     if kind == "claim" and not model.source:
         where = at(tree, ("claim",), key=True)
-        notes.add(where, "missing-source", "a claim comes from somebody's text", "add source: who said it, and when")
+        diagnostics.add(
+            where, "missing-source", "a claim comes from somebody's text", "add source: who said it, and when"
+        )
     if kind != "claim" and model.holds is not None:
-        notes.add(at(tree, ("holds",), key=True), "claim", "`holds` belongs to a claim", "write claim: instead")
+        diagnostics.add(at(tree, ("holds",), key=True), "claim", "`holds` belongs to a claim", "write claim: instead")

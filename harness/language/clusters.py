@@ -2,50 +2,50 @@
 
 from collections.abc import Sequence
 
-from harness.language.notes import Notes
+from harness.language.diagnostics import Diagnostics
 from harness.language.problems import Span
 from harness.language.schema import Cluster
 from harness.language.tree import Tree, at
-from harness.plan import DARK, REFUSED, ClusterShape, Topic
-from harness.quantities import shown
+from harness.plan import BLACKHOLED_BASE, REFUSED_BASE, ClusterShape, Topic
+from harness.quantities import quote_value
 
 
-def cluster_shape(cluster: Cluster, tree: Tree, notes: Notes) -> ClusterShape:
+def cluster_shape(cluster: Cluster, tree: Tree, diagnostics: Diagnostics) -> ClusterShape:
     """The cluster; leaders and replicas that it cannot have are noted."""
     topics: list[Topic] = []
     for index, topic in enumerate(cluster.topics):
         place = ("topics", index)
         if any(known.name == topic.name for known in topics):
             where = at(tree, (*place, "name"))
-            notes.add(where, "duplicate-topic", f"two topics are called {shown(topic.name)}", "rename one")
+            diagnostics.add(where, "duplicate-topic", f"two topics are called {quote_value(topic.name)}", "rename one")
         if topic.replication > cluster.brokers:
             where = at(tree, (*place, "replication"))
             message = f"{topic.replication} replicas need {topic.replication} brokers"
-            notes.add(where, "no-such-broker", message, f"the cluster has {cluster.brokers}")
+            diagnostics.add(where, "no-such-broker", message, f"the cluster has {cluster.brokers}")
         turns = (1 + i % cluster.brokers for i in range(topic.partitions))
         leaders = tuple(topic.leaders) if topic.leaders is not None else tuple(turns)
         if len(leaders) != topic.partitions:
             message = f"{len(leaders)} leaders for {topic.partitions} partitions"
-            notes.add(at(tree, (*place, "leaders")), "leaders", message, "name one leader for each partition")
+            diagnostics.add(at(tree, (*place, "leaders")), "leaders", message, "name one leader for each partition")
         for i, leader in enumerate(leaders):
-            check_broker(leader, cluster.brokers, at(tree, (*place, "leaders", i)), notes)
+            check_broker(leader, cluster.brokers, at(tree, (*place, "leaders", i)), diagnostics)
         topics.append(
             Topic(name=topic.name, partitions=topic.partitions, replication=topic.replication, leaders=leaders)
         )
     return ClusterShape(brokers=cluster.brokers, topics=tuple(topics))
 
 
-def check_broker(broker: int, brokers: int, where: Span, notes: Notes) -> None:
+def check_broker(broker: int, brokers: int, where: Span, diagnostics: Diagnostics) -> None:
     """Note a broker number that the cluster does not have."""
     if broker > brokers:
         hint = f"brokers are 1 to {brokers}" if brokers > 1 else "the only broker is 1"
-        notes.add(where, "no-such-broker", f"there is no broker {broker}", hint)
+        diagnostics.add(where, "no-such-broker", f"there is no broker {broker}", hint)
 
 
-def numbered(bootstrap: Sequence[int | str]) -> tuple[int, ...]:
+def bootstrap_ids(bootstrap: Sequence[int | str]) -> tuple[int, ...]:
     """The list as plans hold it: each address of no member has a number of its own."""
     numbers: list[int] = []
-    counts = {"dark": DARK, "refused": REFUSED}
+    counts = {"dark": BLACKHOLED_BASE, "refused": REFUSED_BASE}
     for seed in bootstrap:
         if isinstance(seed, str):
             counts[seed] += 1
@@ -53,12 +53,12 @@ def numbered(bootstrap: Sequence[int | str]) -> tuple[int, ...]:
     return tuple(numbers)
 
 
-def check_bootstrap(bootstrap: Sequence[int | str], brokers: int, tree: Tree, notes: Notes) -> None:
+def check_bootstrap(bootstrap: Sequence[int | str], brokers: int, tree: Tree, diagnostics: Diagnostics) -> None:
     """Note bootstrap brokers that the cluster does not have, or that are named twice."""
     for i, broker in enumerate(bootstrap):
         if isinstance(broker, str):
             continue
         where = at(tree, ("bootstrap", i))
-        check_broker(broker, brokers, where, notes)
+        check_broker(broker, brokers, where, diagnostics)
         if broker in bootstrap[:i]:
-            notes.add(where, "duplicate-broker", f"broker {broker} is named twice", "remove one of them")
+            diagnostics.add(where, "duplicate-broker", f"broker {broker} is named twice", "remove one of them")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from yaml import YAMLError
 
-from harness.quantities import shown
+from harness.quantities import quote_value
 
 if TYPE_CHECKING:
     from ruamel.yaml.error import MarkedYAMLError
@@ -24,7 +24,7 @@ else:
 DEEPEST = 40
 """Nodes in nodes, the document's own counted as 0."""
 
-UNCOMMON = re.compile(
+NEEDS_RUAMEL = re.compile(
     r"""
       [^\n\ -~\u00a0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd]  # tabs, other line ends, BOM, control and rare ones
     | ^%                                # directives
@@ -53,7 +53,7 @@ class Node(Protocol):
     end_mark: Mark
 
 
-class NotYaml(Exception):
+class YamlSyntaxError(Exception):
     """The text is no YAML, from character `index` on."""
 
     def __init__(self, index: int, code: str, message: str, hint: str = "") -> None:
@@ -65,45 +65,45 @@ class NotYaml(Exception):
 
 
 def compose(source: str) -> Node | None:
-    """The text's one document, None where there is none. Raises NotYaml."""
-    if CBaseLoader is not None and UNCOMMON.search(source) is None:
+    """The text's one document, None where there is none. Raises YamlSyntaxError."""
+    if CBaseLoader is not None and NEEDS_RUAMEL.search(source) is None:
         try:
-            node = _Quick(source).get_single_node()
+            node = _LibyamlLoader(source).get_single_node()
         except YAMLError:
             pass
         else:
             if node is not None:
                 return cast(Node, node)
-    return _thorough(source)
+    return _compose_with_ruamel(source)
 
 
-class _Uncommon(YAMLError):
+class _NeedsRuamel(YAMLError):
     """Left to ruamel.yaml."""
 
 
 if CBaseLoader is not None:
 
-    class _Quick(CBaseLoader):
+    class _LibyamlLoader(CBaseLoader):
         """libyaml's composer without tags: what plain scalars mean is not its business here."""
 
         depth = -1
 
         def resolve(self, kind: object, value: object, implicit: object) -> str:
             if value == "" and implicit == (True, False):  # where nothing stands is a matter of opinion
-                raise _Uncommon
+                raise _NeedsRuamel
             return ""
 
         def descend_resolver(self, *_: object) -> None:
             self.depth += 1
             if self.depth > DEEPEST:  # the composer recurses in C
-                raise _Uncommon
+                raise _NeedsRuamel
 
         def ascend_resolver(self) -> None:
             self.depth -= 1
 
 
-def _thorough(source: str) -> Node | None:
-    """ruamel's node for the whole text. It raises more than YAMLErrors: all of that becomes NotYaml."""
+def _compose_with_ruamel(source: str) -> Node | None:
+    """ruamel's node for the whole text. It raises more than YAMLErrors: all of that becomes YamlSyntaxError."""
     from ruamel.yaml import YAML
     from ruamel.yaml.error import MarkedYAMLError
     from ruamel.yaml.error import YAMLError as AnyError
@@ -114,18 +114,18 @@ def _thorough(source: str) -> Node | None:
             warnings.simplefilter("ignore")  # an anchor that is defined again is legal YAML
             return YAML(typ="safe", pure=True).compose(source)  # type: ignore[no-any-return]
     except MarkedYAMLError as error:
-        raise _said(error, source) from error
+        raise _translated(error, source) from error
     except ReaderError as error:
         where = error.position if isinstance(error.position, int) else 0
         message = f"character U+{_codepoint(error.character):04X} has no place in YAML"
-        raise NotYaml(where, "yaml", message, "remove it") from error
+        raise YamlSyntaxError(where, "yaml", message, "remove it") from error
     except RecursionError as error:
-        raise NotYaml(0, "too-deep", "lists and mappings are nested too deeply") from error
+        raise YamlSyntaxError(0, "too-deep", "lists and mappings are nested too deeply") from error
     except (AnyError, ValueError, LookupError, AttributeError, TypeError, AssertionError, OverflowError) as error:
-        raise NotYaml(0, "yaml", f"this is not YAML: {shown(str(error))}") from error
+        raise YamlSyntaxError(0, "yaml", f"this is not YAML: {quote_value(str(error))}") from error
 
 
-def _said(error: "MarkedYAMLError", source: str) -> NotYaml:
+def _translated(error: "MarkedYAMLError", source: str) -> YamlSyntaxError:
     """ruamel's error in our words, where we have better ones."""
     mark = error.problem_mark or error.context_mark
     index = min(getattr(mark, "index", 0), len(source))
@@ -140,7 +140,7 @@ def _said(error: "MarkedYAMLError", source: str) -> NotYaml:
         hint = "put the value in quotes, or begin a new line before the key"
     elif "stream end" in message or "end of stream" in message:
         hint = "a bracket or a quote is not closed"
-    return NotYaml(index, code, message, hint)
+    return YamlSyntaxError(index, code, message, hint)
 
 
 def _codepoint(character: object) -> int:

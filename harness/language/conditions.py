@@ -9,72 +9,72 @@ from dataclasses import replace
 from itertools import chain, pairwise
 
 from harness.language.clients import profile_of
-from harness.language.formulas import Formula, truth
+from harness.language.formulas import Formula, evaluate_condition
 from harness.language.problems import did_you_mean
 from harness.language.scope import Scope, scope_of
-from harness.language.syntax import FormulaError, dotted
-from harness.language.units import Value, duration, number
+from harness.language.syntax import FormulaError, dotted_name
+from harness.language.units import FormulaValue, duration, number
 from harness.measures import MEASURES, MeasureDefinition
-from harness.measures.base import RUN
+from harness.measures.base import WHOLE_RUN
 from harness.operations import OPERATIONS
-from harness.plan import Do, Inject, RunPlan, Unit
-from harness.story import Outcome, Written
+from harness.plan import PlannedFault, PlannedOperation, RunPlan, Unit
+from harness.story import Outcome, WriteStatus
 
-WORDS: dict[str, tuple[str, ...]] = {
+TEXT_VALUES: dict[str, tuple[str, ...]] = {
     "outcome": tuple(outcome.value for outcome in Outcome),
-    "written": tuple(written.value for written in Written),
+    "written": tuple(written.value for written in WriteStatus),
 }
 """What of an operation is one of few words: comparing it with another one is a mistake, not a condition."""
-TEXTS = (*WORDS, "error", "error_class")
+TEXT_NAMES = (*TEXT_VALUES, "error", "error_class")
 
 
-def known_names(plan: RunPlan) -> dict[str, Unit]:
+def available_names(plan: RunPlan) -> dict[str, Unit]:
     """What a run of this plan can be asked for, with its unit."""
     found: dict[str, Unit] = {}
     for step in plan.steps:
-        if isinstance(step, Do) and step.operation in OPERATIONS:
-            texts = [text for text in TEXTS if text != "written" or step.operation == "send"]
+        if isinstance(step, PlannedOperation) and step.operation in OPERATIONS:
+            texts = [text for text in TEXT_NAMES if text != "written" or step.operation == "send"]
             found |= {f"{step.alias}.{text}": "text" for text in texts}
             found |= _measures(step.alias, [m for m in MEASURES.values() if step.operation in m.operations])
-        elif isinstance(step, Inject):
+        elif isinstance(step, PlannedFault):
             found |= _measures(step.alias, [m for m in MEASURES.values() if m.faults])
-    return found | _measures(RUN, [m for m in MEASURES.values() if m.run])
+    return found | _measures(WHOLE_RUN, [m for m in MEASURES.values() if m.run])
 
 
-def asks_for_log(text: str, plan: RunPlan) -> bool:
+def needs_log(text: str, plan: RunPlan) -> bool:
     """Whether the condition takes the log, read once the world has settled."""
     log = {name for name, measure in MEASURES.items() if measure.integrity} | {"written"}
-    names = known_names(plan)
-    return any(name in names and name.rpartition(".")[2] in log for name in named(text))
+    names = available_names(plan)
+    return any(name in names and name.rpartition(".")[2] in log for name in names_in(text))
 
 
-def named(text: str) -> tuple[str, ...]:
+def names_in(text: str) -> tuple[str, ...]:
     """The dotted names in a condition, each once. Raises FormulaError."""
     tree = Formula.parse(text).parsed.tree
-    names = (dotted(node) for node in ast.walk(tree) if isinstance(node, ast.Name | ast.Attribute))
+    names = (dotted_name(node) for node in ast.walk(tree) if isinstance(node, ast.Name | ast.Attribute))
     return tuple(dict.fromkeys(name for name in names if name is not None))
 
 
-def undecided(text: str, plan: RunPlan, values: Mapping[str, Value]) -> str | None:
+def first_missing_name(text: str, plan: RunPlan, values: Mapping[str, FormulaValue]) -> str | None:
     """The first thing that the condition asks of a run and that the run did not give, None where it gave all."""
-    names = known_names(plan)
-    return next((name for name in named(text) if name in names and name not in values), None)
+    names = available_names(plan)
+    return next((name for name in names_in(text) if name in names and name not in values), None)
 
 
-def holds(text: str, plan: RunPlan, values: Mapping[str, Value]) -> bool:
+def holds(text: str, plan: RunPlan, values: Mapping[str, FormulaValue]) -> bool:
     """Whether the condition holds in a run that gave these values. Raises FormulaError where one is missing."""
-    return truth(Formula.parse(text), _with(scope_of(plan, profile_of(plan.client)), values))
+    return evaluate_condition(Formula.parse(text), _with(scope_of(plan, profile_of(plan.client)), values))
 
 
 def check(text: str, plan: RunPlan, scope: Scope) -> None:
     """Raises FormulaError where the condition can have no meaning, whatever a run gives."""
-    names = known_names(plan)
+    names = available_names(plan)
     formula = Formula.parse(text)
-    truth(formula, _with(scope, {name: _example(name, unit) for name, unit in names.items()}))
+    evaluate_condition(formula, _with(scope, {name: _example(name, unit) for name, unit in names.items()}))
     for node, name, word in _compared(formula):
         kind = name.rpartition(".")[2]
-        if name in names and kind in WORDS and word not in WORDS[kind]:
-            hint = "write 'ok'" if word == "acknowledged" else did_you_mean(word, WORDS[kind])
+        if name in names and kind in TEXT_VALUES and word not in TEXT_VALUES[kind]:
+            hint = "write 'ok'" if word == "acknowledged" else did_you_mean(word, TEXT_VALUES[kind])
             raise FormulaError(
                 "unknown-value", f"{name} is never '{word}'", hint, marks=(formula.parsed.mark(node),)
             )  # fmt: skip
@@ -84,15 +84,15 @@ def _measures(alias: str, measures: list[MeasureDefinition]) -> dict[str, Unit]:
     return {f"{alias}.{measure.name}": measure.unit for measure in measures if measure.argument is None}
 
 
-def _with(scope: Scope, values: Mapping[str, Value]) -> Scope:
+def _with(scope: Scope, values: Mapping[str, FormulaValue]) -> Scope:
     # What formulas came to without these values holds no more.
-    return replace(scope, others={**scope.others, **values}, known={})
+    return replace(scope, other_names={**scope.other_names, **values}, known={})
 
 
-def _example(name: str, unit: Unit) -> Value:
+def _example(name: str, unit: Unit) -> FormulaValue:
     if unit == "s":
         return duration(name, 1.0)
-    return number(1.0) if unit == "count" else Value("text", "")
+    return number(1.0) if unit == "count" else FormulaValue("text", "")
 
 
 def _compared(formula: Formula) -> Iterator[tuple[ast.expr, str, str]]:
@@ -101,6 +101,6 @@ def _compared(formula: Formula) -> Iterator[tuple[ast.expr, str, str]]:
         if isinstance(node, ast.Compare):
             operands = [node.left, *node.comparators]
             for left, right in chain.from_iterable(((a, b), (b, a)) for a, b in pairwise(operands)):
-                name = dotted(left)
+                name = dotted_name(left)
                 if name is not None and isinstance(right, ast.Constant) and isinstance(right.value, str):
                     yield right, name, right.value

@@ -1,15 +1,15 @@
 """Point expectations: what the measure of every single run is to be."""
 
-from harness.language.bounds import Bound, Context, bound, scalar
-from harness.language.measured import measure_of
+from harness.language.bounds import Bound, ExpectationContext, parse_bound, scalar
+from harness.language.measure_reference import measure_of
 from harness.language.schema import Expect
+from harness.language.tolerances import check_time_tolerance
 from harness.language.tree import Tree, at
-from harness.language.withins import timed
 from harness.plan import Expectation
 from harness.quantities import Tolerance
 
 
-def expectation(model: Expect, tree: Tree, context: Context, *, complete: bool) -> Expectation | None:
+def expectation(model: Expect, tree: Tree, context: ExpectationContext, *, complete: bool) -> Expectation | None:
     """The expectation, None where it is wrong: then notes say why.
 
     Where it is not `complete`, keys were left out as unknown: what is missing may be what they meant.
@@ -17,13 +17,15 @@ def expectation(model: Expect, tree: Tree, context: Context, *, complete: bool) 
     before = context.problems
     definition = measure_of(scalar(tree, "measure"), context)
     unit = definition.unit if definition is not None else None
-    found = bound(model, tree, unit, context, complete=complete)
+    found = parse_bound(model, tree, unit, context, complete=complete)
     if found is not None and unit is not None and complete:
         _tolerance(model, found, unit, tree, context)
     for key in ("q", "between"):
         if getattr(model, key) is not None:
             where = at(tree, (key,), key=True)
-            context.notes.add(where, "expectation", f"`{key}` belongs to what is expected of many runs", "remove it")
+            context.diagnostics.add(
+                where, "expectation", f"`{key}` belongs to what is expected of many runs", "remove it"
+            )
     if found is None or unit is None or context.problems > before:
         return None
     within = model.within or Tolerance(0.0, 0.0)
@@ -36,12 +38,12 @@ def expectation(model: Expect, tree: Tree, context: Context, *, complete: bool) 
     )  # fmt: skip
 
 
-def _tolerance(model: Expect, found: Bound, unit: str, tree: Tree, context: Context) -> None:
+def _tolerance(model: Expect, found: Bound, unit: str, tree: Tree, context: ExpectationContext) -> None:
     if unit == "count" and model.within is not None:
         where = at(tree, ("within",), key=True)
-        context.notes.add(where, "count-within", "counts are exact", "remove `within`")
+        context.diagnostics.add(where, "count-within", "counts are exact", "remove `within`")
     elif unit == "s" and model.within is None and found.kind in ("equals", "claim"):
         where = at(tree, (found.kind,), key=True)
-        context.notes.add(where, "missing-within", "a time needs a tolerance", "add within: 1% + 50ms")
+        context.diagnostics.add(where, "missing-within", "a time needs a tolerance", "add within: 1% + 50ms")
     elif unit == "s":
-        timed(model, tree, context.notes)
+        check_time_tolerance(model, tree, context.diagnostics)

@@ -10,7 +10,7 @@ from pathlib import Path
 from harness.language.problems import Problem, Problems
 from harness.language.tree import LARGEST_FILE
 
-ENDING = ".scenario.yaml"
+SCENARIO_SUFFIX = ".scenario.yaml"
 
 
 def text_of(path: Path) -> str:
@@ -60,7 +60,7 @@ def _walk(folder: Path, problems: list[Problem]) -> Iterator[Path]:
 
     for parent, folders, names in os.walk(folder, onerror=note):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
-        yield from (Path(parent) / name for name in names if name.endswith(ENDING))
+        yield from (Path(parent) / name for name in names if name.endswith(SCENARIO_SUFFIX))
 
 
 def _unreadable(path: Path, error: OSError | ValueError) -> Problems:

@@ -1,6 +1,6 @@
 """Formulas over a client's own settings: read, reckoned with units, and split into the terms that a reader can check.
 
-`evaluate` and `evaluate_when` need nothing but a plan.
+`evaluate` and `condition_holds` need nothing but a plan.
 """
 
 import ast
@@ -11,19 +11,19 @@ from typing import NoReturn
 from harness.language.clients import profile_of
 from harness.language.problems import did_you_mean
 from harness.language.scope import Scope, scope_of
-from harness.language.syntax import FormulaError, Parsed, dotted, parsed
+from harness.language.syntax import FormulaError, ParsedFormula, dotted_name, parsed
 from harness.language.units import (
-    WORDS,
+    UNIT_NAMES,
+    FormulaValue,
     UnitError,
-    Value,
-    added,
-    compared,
-    divided,
+    add,
+    compare,
+    divide,
     duration,
-    multiplied,
+    multiply,
     number,
-    raised,
-    scaled,
+    power,
+    scale,
 )  # fmt: skip
 from harness.plan import RunPlan, Unit
 from harness.records.run import Term
@@ -57,7 +57,7 @@ class Evaluated:
 class Formula:
     """A formula whose spelling is right; what its names mean depends on the plan."""
 
-    parsed: Parsed
+    parsed: ParsedFormula
 
     @classmethod
     def parse(cls, text: str) -> "Formula":
@@ -108,16 +108,16 @@ def evaluate(formula: Formula | str, plan: RunPlan) -> Evaluated:
     return formula.evaluate(scope_of(plan, profile_of(plan.client)))
 
 
-def evaluate_when(text: str, plan: RunPlan) -> bool:
+def condition_holds(text: str, plan: RunPlan) -> bool:
     """Whether a condition holds in this run. Raises FormulaError, also where it is no condition."""
-    return truth(Formula.parse(text), scope_of(plan, profile_of(plan.client)))
+    return evaluate_condition(Formula.parse(text), scope_of(plan, profile_of(plan.client)))
 
 
-def truth(formula: Formula, scope: Scope) -> bool:
+def evaluate_condition(formula: Formula, scope: Scope) -> bool:
     """Raises FormulaError where the formula is no condition."""
     result = formula.evaluate(scope)
     if not isinstance(result.value, bool):
-        message = f"`when` is a condition, not {WORDS[result.unit]}"
+        message = f"`when` is a condition, not {UNIT_NAMES[result.unit]}"
         raise FormulaError("unit", message, "compare it: == != < <= > >=", marks=((0, len(formula.text)),))
     return result.value
 
@@ -125,11 +125,11 @@ def truth(formula: Formula, scope: Scope) -> bool:
 class _Evaluator:
     """Every operand is evaluated, also behind `and` and `or`: an error must not hide behind a condition."""
 
-    def __init__(self, text: Parsed, scope: Scope) -> None:
+    def __init__(self, text: ParsedFormula, scope: Scope) -> None:
         self.text = text
         self.scope = scope
 
-    def value(self, node: ast.expr) -> Value:
+    def value(self, node: ast.expr) -> FormulaValue:
         literal = self.text.literals.get(node.col_offset) if isinstance(node, ast.Name) else None
         if literal is not None:
             return duration(*literal)
@@ -154,76 +154,76 @@ class _Evaluator:
         marks = tuple(self.text.mark(node) for node in nodes)
         raise FormulaError(code, error.message, error.hint, marks=marks) from error
 
-    def _constant(self, node: ast.Constant) -> Value:
+    def _constant(self, node: ast.Constant) -> FormulaValue:
         if isinstance(node.value, bool):
-            return Value("bool", node.value)
+            return FormulaValue("bool", node.value)
         if isinstance(node.value, str):
-            return Value("text", node.value)
+            return FormulaValue("text", node.value)
         assert isinstance(node.value, int | float)
         try:
             return number(float(node.value))
         except (UnitError, OverflowError):
             self.fail(UnitError("this number is beyond all sense"), node, code="formula")
 
-    def _name(self, node: ast.expr) -> Value:
-        name = dotted(node)
+    def _name(self, node: ast.expr) -> FormulaValue:
+        name = dotted_name(node)
         assert name is not None
         if name in ("true", "false"):
-            return Value("bool", name == "true")
+            return FormulaValue("bool", name == "true")
         try:
             return self.scope.find(name)
         except FormulaError as error:
             raise FormulaError(error.code, error.message, error.hint, marks=(self.text.mark(node),)) from error
 
-    def _binary(self, node: ast.BinOp) -> Value:
+    def _binary(self, node: ast.BinOp) -> FormulaValue:
         left, right = self.value(node.left), self.value(node.right)
         try:
             match node.op:
                 case ast.Add():
-                    return added(left, right)
+                    return add(left, right)
                 case ast.Sub():
-                    return added(left, right, -1)
+                    return add(left, right, -1)
                 case ast.Mult():
-                    return multiplied(left, right)
+                    return multiply(left, right)
                 case ast.Div():
-                    return divided(left, right)
+                    return divide(left, right)
                 case _:
-                    return raised(left, right)
+                    return power(left, right)
         except UnitError as error:
             self.fail(error, node.left, node.right)
 
-    def _unary(self, node: ast.UnaryOp) -> Value:
+    def _unary(self, node: ast.UnaryOp) -> FormulaValue:
         value = self.value(node.operand)
         if isinstance(node.op, ast.Not):
             if value.unit != "bool":
-                self.fail(UnitError(f"`not` takes a truth, not {WORDS[value.unit]}"), node.operand)
-            return Value("bool", not value.value)
+                self.fail(UnitError(f"`not` takes a truth, not {UNIT_NAMES[value.unit]}"), node.operand)
+            return FormulaValue("bool", not value.value)
         if value.unit not in ("s", "count"):
-            self.fail(UnitError(f"{WORDS[value.unit]} has no sign"), node.operand)
+            self.fail(UnitError(f"{UNIT_NAMES[value.unit]} has no sign"), node.operand)
         sign = -1 if isinstance(node.op, ast.USub) else 1
-        return scaled(value, sign) if value.unit == "s" else number(sign * value.number)
+        return scale(value, sign) if value.unit == "s" else number(sign * value.number)
 
-    def _logical(self, node: ast.BoolOp) -> Value:
+    def _logical(self, node: ast.BoolOp) -> FormulaValue:
         values = [self.value(operand) for operand in node.values]
         for operand, value in zip(node.values, values, strict=True):
             if value.unit != "bool":
                 hint = "compare it: == != < <= > >="
-                self.fail(UnitError(f"`and`, `or` take truths, not {WORDS[value.unit]}", hint), operand)
+                self.fail(UnitError(f"`and`, `or` take truths, not {UNIT_NAMES[value.unit]}", hint), operand)
         truths = [bool(value.value) for value in values]
-        return Value("bool", all(truths) if isinstance(node.op, ast.And) else any(truths))
+        return FormulaValue("bool", all(truths) if isinstance(node.op, ast.And) else any(truths))
 
-    def _compare(self, node: ast.Compare) -> Value:
+    def _compare(self, node: ast.Compare) -> FormulaValue:
         operands = [node.left, *node.comparators]
         values = [self.value(operand) for operand in operands]
         held = True
         for i, op in enumerate(node.ops):
             try:
-                held = bool(compared(values[i], values[i + 1], SIGNS[type(op)]).value) and held
+                held = bool(compare(values[i], values[i + 1], SIGNS[type(op)]).value) and held
             except UnitError as error:
                 self.fail(error, operands[i], operands[i + 1])
-        return Value("bool", held)
+        return FormulaValue("bool", held)
 
-    def _call(self, node: ast.Call) -> Value:
+    def _call(self, node: ast.Call) -> FormulaValue:
         assert isinstance(node.func, ast.Name)
         name = node.func.id
         if name == "setting":
@@ -243,7 +243,7 @@ class _Evaluator:
         except FormulaError as error:
             raise FormulaError(error.code, error.message, error.hint, marks=(self.text.mark(node),)) from error
 
-    def _setting(self, node: ast.Call) -> Value:
+    def _setting(self, node: ast.Call) -> FormulaValue:
         argument = node.args[0] if len(node.args) == 1 else None
         if not isinstance(argument, ast.Constant) or not isinstance(argument.value, str):
             self.fail(UnitError("setting takes one name in quotes", 'write setting("linger.ms")'), node, code="formula")
@@ -252,13 +252,13 @@ class _Evaluator:
         except FormulaError as error:
             raise FormulaError(error.code, error.message, error.hint, marks=(self.text.mark(argument),)) from error
 
-    def _extreme(self, node: ast.Call, name: str, values: tuple[Value, ...]) -> Value:
+    def _extreme(self, node: ast.Call, name: str, values: tuple[FormulaValue, ...]) -> FormulaValue:
         if len(values) < 2:
             self.fail(UnitError(f"{name} takes two arguments or more"), node, code="formula")
         for argument, value in zip(node.args, values, strict=True):
             if value.unit not in ("s", "count"):
-                self.fail(UnitError(f"{name} takes durations or numbers, not {WORDS[value.unit]}"), argument)
+                self.fail(UnitError(f"{name} takes durations or numbers, not {UNIT_NAMES[value.unit]}"), argument)
             if value.unit != values[0].unit:
-                message = f"{WORDS[values[0].unit]} and {WORDS[value.unit]} have no {name}"
+                message = f"{UNIT_NAMES[values[0].unit]} and {UNIT_NAMES[value.unit]} have no {name}"
                 self.fail(UnitError(message, "write units everywhere"), node.args[0], argument)
         return (min if name == "min" else max)(values, key=lambda value: value.number)

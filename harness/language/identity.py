@@ -14,18 +14,18 @@ from typing import Any
 from pydantic import BaseModel
 
 from harness.plan import (
-    Again,
     ClientPlan,
     ClusterShape,
-    Do,
     Expectation,
-    Heal,
-    Inject,
-    Named,
+    PlannedFault,
+    PlannedHealing,
+    PlannedOperation,
+    RepeatUntil,
+    ResolvedValue,
     RunPlan,
+    StartCondition,
     Statistic,
     Topic,
-    When,
 )
 
 _BOUND = "kind formula within_relative within_absolute when holds source name"
@@ -37,12 +37,12 @@ ALWAYS: Mapping[type, frozenset[str]] = {
         ClientPlan: "name version profile argv bootstrap",
         ClusterShape: "brokers topics",
         Topic: "name partitions replication leaders",
-        Named: "name text unit value",
-        When: "alias after_s",
-        Again: "every_s until",
-        Do: "operation alias arguments expect give_up_after_s background again when",
-        Inject: "fault alias for_s when",
-        Heal: "alias when",
+        ResolvedValue: "name text unit value",
+        StartCondition: "alias after_s",
+        RepeatUntil: "every_s until",
+        PlannedOperation: "operation alias arguments expect give_up_after_s background again when",
+        PlannedFault: "fault alias for_s when",
+        PlannedHealing: "alias when",
         Expectation: f"measure {_BOUND}",
         Statistic: f"statistic of unit q lowest highest {_BOUND}",
     }.items()

@@ -1,31 +1,31 @@
 """Whether a scenario asks for the log, and whether the log could then tell its messages apart."""
 
 from harness.language import conditions
-from harness.language.notes import Notes
+from harness.language.diagnostics import Diagnostics
 from harness.language.problems import Span
 from harness.language.schema import ScenarioFile
 from harness.language.tree import Mapping, Sequence, Tree, at
 from harness.measures import MEASURES
 from harness.measures import parse as parse_measure
 from harness.operations import OPERATIONS
-from harness.plan import Do, RunPlan
+from harness.plan import PlannedOperation, RunPlan
 
 
-def asks_for_log(plan: RunPlan, whole: ScenarioFile) -> bool:
+def needs_log(plan: RunPlan, scenario_file: ScenarioFile) -> bool:
     """By `integrity: true`, or because something that it expects takes the log."""
     named = [one.measure for one in plan.expectations]
     named += [one.of for one in plan.statistics if one.statistic != "share"]
     asked = any(MEASURES[parse_measure(name).measure].integrity for name in named)
-    counted = any(conditions.asks_for_log(one.of, plan) for one in plan.statistics if one.statistic == "share")
-    return whole.integrity or asked or counted
+    counted = any(conditions.needs_log(one.of, plan) for one in plan.statistics if one.statistic == "share")
+    return scenario_file.integrity or asked or counted
 
 
-def sendings_differ(plan: RunPlan, tree: Tree | None, notes: Notes) -> bool:
+def check_distinct_values(plan: RunPlan, tree: Tree | None, diagnostics: Diagnostics) -> bool:
     """Whether every step sends a value of its own; those that do not are noted."""
     senders: dict[object, str] = {}
     alike = 0
     for step in plan.steps:
-        if not isinstance(step, Do) or OPERATIONS[step.operation].op is None:
+        if not isinstance(step, PlannedOperation) or OPERATIONS[step.operation].op is None:
             continue
         value = OPERATIONS[step.operation].command(step, plan).get("value")
         if value is None:
@@ -33,12 +33,12 @@ def sendings_differ(plan: RunPlan, tree: Tree | None, notes: Notes) -> bool:
         if value in senders:
             alike += 1
             message = f"`{step.alias}` sends the same value as `{senders[value]}`: the log cannot tell them apart"
-            notes.add(_place(step, tree), "same-value", message, "choose another value, or a larger size")
+            diagnostics.add(_place(step, tree), "same-value", message, "choose another value, or a larger size")
         senders.setdefault(value, step.alias)
     return not alike
 
 
-def _place(step: Do, tree: Tree | None) -> Span:
+def _place(step: PlannedOperation, tree: Tree | None) -> Span:
     """Where the step's value or size stands, else the step."""
     items = tree.items if isinstance(tree, Sequence) else ()
     mine = next((item for item in items if item.span.line == step.line), None)

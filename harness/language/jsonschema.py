@@ -122,7 +122,7 @@ def _matrix() -> Schema:
 
 def _of_profile(profile: Profile) -> Schema:
     """Releases and settings that hold where the scenario's client is this profile."""
-    settings = {s.name: _setting(s) for release in profile.releases for s in profile.settings.of(release)}
+    settings = {s.name: _setting(s) for release in profile.releases for s in profile.settings.for_release(release)}
     is_this = {"properties": {"client": {"properties": {"profile": {"const": profile.name}}, "required": ["profile"]}}}
     then = {
         "client": {"properties": {"version": {"enum": list(profile.releases)}}},

@@ -31,36 +31,36 @@ class Timer:
     late_s: float
 
 
-def next_retransmission_s(dark_s: float) -> Timer:
-    """When a small request that was sent into the dark is sent again, for the first time after `dark_s` of darkness.
+def next_retransmission_s(outage_s: float) -> Timer:
+    """When a small request that was sent into the dark is sent again, for the first time after `outage_s` of darkness.
 
     Both in seconds since the request; one segment is out: it is sent again after RTO as a probe, then with doubling
     waits. Raises ValueError where the moment of healing is too near to one of these to say which it is.
     """
     waits = [RTO_JIFFIES, *(min(RTO_JIFFIES << n, LONGEST_RTO_JIFFIES) for n in range(RETRANSMISSIONS - 1))]
-    return _next(_moments(waits), dark_s, "retransmission")
+    return _next(_moments(waits), outage_s, "retransmission")
 
 
-def next_syn_s(dark_s: float) -> Timer:
-    """When a dial that was begun in the dark asks again, for the first time after `dark_s` of darkness.
+def next_syn_s(outage_s: float) -> Timer:
+    """When a dial that was begun in the dark asks again, for the first time after `outage_s` of darkness.
 
     Both in seconds since the dial. Raises ValueError as next_retransmission_s does.
     """
-    return _next(_moments(SYN_JIFFIES), dark_s, "SYN")
+    return _next(_moments(SYN_JIFFIES), outage_s, "SYN")
 
 
-def next_persist_probe_s(dark_s: float) -> Timer:
-    """When a small request that was refused where it was sent is tried again, for the first time after `dark_s`.
+def next_persist_probe_s(outage_s: float) -> Timer:
+    """When a small request that was refused where it was sent is tried again, for the first time after `outage_s`.
 
     Both in seconds since the request, which the kernel has not sent: its persist timer tries it after RTO, then with
     doubling waits. Only where the peer has all its acknowledgements: its own retransmissions make the kernel try at
     once. Raises ValueError as next_retransmission_s does.
     """
     waits = [min(RTO_JIFFIES << n, LONGEST_RTO_JIFFIES) for n in range(RETRANSMISSIONS - 1)]
-    return _next(_moments(waits), dark_s, "try")
+    return _next(_moments(waits), outage_s, "try")
 
 
-FUNCTIONS: dict[str, Callable[..., Timer]] = {
+KERNEL_FUNCTIONS: dict[str, Callable[..., Timer]] = {
     "next_persist_probe": next_persist_probe_s,
     "next_retransmission": next_retransmission_s,
     "next_syn": next_syn_s,
@@ -83,14 +83,14 @@ def _slot(jiffies: int) -> int:
     return slot
 
 
-def _next(moments: Sequence[Timer], dark_s: float, what: str) -> Timer:
+def _next(moments: Sequence[Timer], outage_s: float, what: str) -> Timer:
     for moment in moments:
-        if dark_s < moment.at_s - MARGIN_S:
+        if outage_s < moment.at_s - MARGIN_S:
             return moment
-        if dark_s <= moment.at_s + moment.late_s + MARGIN_S:
+        if outage_s <= moment.at_s + moment.late_s + MARGIN_S:
             latest_s = moment.at_s + moment.late_s
             raise ValueError(
                 f"a {what} comes {moment.at_s:.3f} s to {latest_s:.3f} s after the first one, too near to"
-                f" {dark_s:.3f} s to say which comes first"
+                f" {outage_s:.3f} s to say which comes first"
             )
-    raise ValueError(f"the kernel has given up before {dark_s:.0f} s")
+    raise ValueError(f"the kernel has given up before {outage_s:.0f} s")

@@ -4,17 +4,17 @@ from collections.abc import Mapping as AbstractMapping
 from pathlib import Path
 from types import MappingProxyType
 
+from harness.language.diagnostics import Diagnostics
 from harness.language.files import text_of
-from harness.language.formats import of_another_format
+from harness.language.format_version import has_other_format
 from harness.language.matrix import cells
-from harness.language.notes import Notes
-from harness.language.overriding import overridden
 from harness.language.problems import Problem, Problems
-from harness.language.resolve import Library, resolve
+from harness.language.resolve import FormulaLibrary, resolve
 from harness.language.scenario import Scenario
 from harness.language.schema import ScenarioFile
-from harness.language.tree import Mapping, Scalar, Unreadable, parse
-from harness.language.validation import validated
+from harness.language.setting_overrides import with_overrides
+from harness.language.tree import InvalidYaml, Mapping, Scalar, parse
+from harness.language.validation import parse_model
 from harness.plan import RunPlan
 
 NO_SETTINGS: AbstractMapping[str, str] = MappingProxyType({})
@@ -31,20 +31,20 @@ def load(path: Path, settings: AbstractMapping[str, str] = NO_SETTINGS) -> Scena
 def loads(source: str, path: Path, settings: AbstractMapping[str, str] = NO_SETTINGS) -> Scenario:
     """The same for a text; `path` names it, and formulas.yaml is looked for beside it. Raises Problems."""
     try:
-        tree, misspelt = parse(source, path)
-    except Unreadable as error:
+        tree, spelling_problems = parse(source, path)
+    except InvalidYaml as error:
         raise Problems(error.problems, {path: source}) from error
-    notes = Notes(path)
-    library = Library(path.parent)
+    diagnostics = Diagnostics(path)
+    library = FormulaLibrary(path.parent)
     plans: list[RunPlan] = []
     if not isinstance(tree, Mapping):
-        validated(ScenarioFile, tree, notes)
-    elif not of_another_format(tree, notes):
-        for cell in cells(overridden(tree, settings, notes), notes):
-            plan = resolve(cell, path, notes, library)
+        parse_model(ScenarioFile, tree, diagnostics)
+    elif not has_other_format(tree, diagnostics):
+        for cell in cells(with_overrides(tree, settings, diagnostics), diagnostics):
+            plan = resolve(cell, path, diagnostics, library)
             if plan is not None:
                 plans.append(plan)
-    problems = [*misspelt, *_new(notes.problems, misspelt), *library.notes.problems]
+    problems = [*spelling_problems, *_new(diagnostics.problems, spelling_problems), *library.diagnostics.problems]
     if problems:
         raise Problems(problems, {path: source, **library.sources})
     assert isinstance(tree, Mapping)
@@ -56,7 +56,7 @@ def loads(source: str, path: Path, settings: AbstractMapping[str, str] = NO_SETT
     )  # fmt: skip
 
 
-def _new(problems: list[Problem], misspelt: tuple[Problem, ...]) -> list[Problem]:
+def _new(problems: list[Problem], spelling_problems: tuple[Problem, ...]) -> list[Problem]:
     """One mistake, one problem: what was misspelt is not also said to be of the wrong type."""
-    places = {problem.place for problem in misspelt}
+    places = {problem.place for problem in spelling_problems}
     return [problem for problem in problems if problem.place not in places]

@@ -7,13 +7,13 @@ from math import prod
 
 from pydantic import BaseModel
 
-from harness.language.notes import Notes
+from harness.language.diagnostics import Diagnostics
 from harness.language.problems import did_you_mean
 from harness.language.schema import Client, Cluster
 from harness.language.tree import Entry, Mapping, Scalar, Sequence, Tree
 from harness.language.validation import keys_of
-from harness.plan import Named
-from harness.quantities import QuantityError, shown, signed_duration_s
+from harness.plan import ResolvedValue
+from harness.quantities import QuantityError, quote_value, signed_duration_s
 
 MOST_CELLS = 500
 PARTS: dict[str, type[BaseModel]] = {"client": Client, "cluster": Cluster}
@@ -25,60 +25,60 @@ class Cell:
     """The scenario as it is for one set of parameters."""
 
     tree: Mapping
-    parameters: tuple[Named, ...]
+    parameters: tuple[ResolvedValue, ...]
 
 
-def cells(tree: Mapping, notes: Notes) -> tuple[Cell, ...]:
+def cells(tree: Mapping, diagnostics: Diagnostics) -> tuple[Cell, ...]:
     """One cell without a matrix; keys that name nothing are noted and left out."""
     matrix = tree.get("matrix")
     base = Mapping({k: e for k, e in tree.entries.items() if k != "matrix"}, tree.span)
     if matrix is None:
         return (Cell(base, ()),)
     found: list[Cell] = []
-    seen: set[tuple[Named, ...]] = set()
-    for row in _rows(matrix, notes):
+    seen: set[tuple[ResolvedValue, ...]] = set()
+    for row in _rows(matrix, diagnostics):
         cell = Cell(base, ())
         for key, value in row:
-            cell = _put(cell, key, value, notes)
+            cell = _put(cell, key, value, diagnostics)
         if cell.parameters in seen and row:
-            notes.add(row[0][0].span, "duplicate-row", "two rows of the matrix are alike", "remove one of them")
+            diagnostics.add(row[0][0].span, "duplicate-row", "two rows of the matrix are alike", "remove one of them")
         seen.add(cell.parameters)
         found.append(cell)
     return tuple(found) or (Cell(base, ()),)
 
 
-def _rows(matrix: Tree, notes: Notes) -> Iterator[Row]:
+def _rows(matrix: Tree, diagnostics: Diagnostics) -> Iterator[Row]:
     if isinstance(matrix, Mapping):
-        yield from _product(matrix, notes)
+        yield from _product(matrix, diagnostics)
     elif isinstance(matrix, Sequence) and matrix.items:
         for row in matrix.items[:MOST_CELLS]:
             if isinstance(row, Mapping) and row.entries:
                 yield tuple((entry.key, entry.value) for entry in row.entries.values())
             else:
-                notes.add(row.span, "type", "a row of the matrix is a mapping", "write {settings.X: 1s}")
+                diagnostics.add(row.span, "type", "a row of the matrix is a mapping", "write {settings.X: 1s}")
         if len(matrix.items) > MOST_CELLS:
-            notes.add(matrix.span, "range", f"the matrix has {len(matrix.items)} rows", f"at most {MOST_CELLS}")
+            diagnostics.add(matrix.span, "range", f"the matrix has {len(matrix.items)} rows", f"at most {MOST_CELLS}")
     else:
-        notes.add(
+        diagnostics.add(
             matrix.span, "type", "a matrix is a mapping of lists, or a list of rows", "write {settings.X: [1, 3]}"
         )
 
 
-def _product(matrix: Mapping, notes: Notes) -> Iterator[Row]:
+def _product(matrix: Mapping, diagnostics: Diagnostics) -> Iterator[Row]:
     axes: list[list[tuple[Scalar, Tree]]] = []
     for entry in matrix.entries.values():
         if isinstance(entry.value, Sequence) and entry.value.items:
             axes.append([(entry.key, item) for item in entry.value.items])
         else:
-            notes.add(entry.value.span, "type", "a matrix key holds a list of values", "write [1, 3]")
+            diagnostics.add(entry.value.span, "type", "a matrix key holds a list of values", "write [1, 3]")
     size = prod(len(axis) for axis in axes)
     if size > MOST_CELLS:
-        notes.add(matrix.span, "range", f"the matrix has {size} cells", f"at most {MOST_CELLS}")
+        diagnostics.add(matrix.span, "range", f"the matrix has {size} cells", f"at most {MOST_CELLS}")
         axes = [axis[:1] for axis in axes]
     yield from product(*axes)
 
 
-def _put(cell: Cell, key: Scalar, value: Tree, notes: Notes) -> Cell:
+def _put(cell: Cell, key: Scalar, value: Tree, diagnostics: Diagnostics) -> Cell:
     path = str(key.value)
     head, _, rest = path.partition(".")
     tail = Scalar(rest, key.within(len(head) + 1, len(path))[0] if rest else key.span, rest)
@@ -95,7 +95,7 @@ def _put(cell: Cell, key: Scalar, value: Tree, notes: Notes) -> Cell:
         changed = Entry(Scalar("steps", steps.key.span, "steps"), Sequence(items, steps.value.span))
     else:
         hint = did_you_mean(path, _candidates(cell.tree))
-        notes.add(key.span, "unknown-path", f"the matrix key {shown(path)} names nothing here", hint)
+        diagnostics.add(key.span, "unknown-path", f"the matrix key {quote_value(path)} names nothing here", hint)
         return cell
     tree = Mapping({**parts, str(changed.key.value): changed}, cell.tree.span)
     return Cell(tree, (*cell.parameters, _named(path, value)))
@@ -140,17 +140,17 @@ def _candidates(tree: Mapping) -> list[str]:
     return names
 
 
-def _named(path: str, value: Tree) -> Named:
+def _named(path: str, value: Tree) -> ResolvedValue:
     if not isinstance(value, Scalar):
-        return Named(name=path, text=_text(value), unit="text")
+        return ResolvedValue(name=path, text=_text(value), unit="text")
     if isinstance(value.value, bool):
-        return Named(name=path, text=value.text, unit="bool", value=float(value.value))
+        return ResolvedValue(name=path, text=value.text, unit="bool", value=float(value.value))
     if isinstance(value.value, int | float):
-        return Named(name=path, text=value.text, unit="count", value=float(value.value))
+        return ResolvedValue(name=path, text=value.text, unit="count", value=float(value.value))
     try:
-        return Named(name=path, text=value.text, unit="s", value=signed_duration_s(value.text))
+        return ResolvedValue(name=path, text=value.text, unit="s", value=signed_duration_s(value.text))
     except QuantityError:
-        return Named(name=path, text=value.text, unit="text")
+        return ResolvedValue(name=path, text=value.text, unit="text")
 
 
 def _text(tree: Tree) -> str:

@@ -10,17 +10,17 @@ from functools import lru_cache
 from itertools import accumulate
 from pathlib import Path
 
+from harness.language.diagnostics import Diagnostics
 from harness.language.files import text_of
-from harness.language.formats import of_another_format
+from harness.language.format_version import has_other_format
 from harness.language.formulas import Formula
-from harness.language.notes import Notes
 from harness.language.problems import Problems, Span
 from harness.language.schema import FormulaEntry, FormulasFile
 from harness.language.syntax import FormulaError
-from harness.language.tree import Mapping, Scalar, Sequence, Tree, Unreadable, at, parse
-from harness.language.validation import validated
+from harness.language.tree import InvalidYaml, Mapping, Scalar, Sequence, Tree, at, parse
+from harness.language.validation import parse_model
 
-FILE = "formulas.yaml"
+FORMULAS_FILE = "formulas.yaml"
 CITATION = re.compile(r"\s*formula\(\s*['\"]?([A-Za-z][A-Za-z0-9_]*)['\"]?\s*\)\s*")
 PLUS = " + "
 SUM = re.compile(r"(?<![\w.])sum(?![\w.(])")
@@ -28,7 +28,7 @@ SUM = re.compile(r"(?<![\w.])sum(?![\w.(])")
 
 
 @dataclass(frozen=True, slots=True)
-class MeantTerm:
+class FormulaTerm:
     """One addend as written, and what the client does in that time."""
 
     text: str
@@ -45,7 +45,7 @@ class NamedFormula:
 
     name: str
     about: str
-    terms: tuple[MeantTerm, ...]
+    terms: tuple[FormulaTerm, ...]
     holds_when: str | None
     error: str | None
     source: str
@@ -56,7 +56,7 @@ class NamedFormula:
     def text(self) -> str:
         return PLUS.join(term.text for term in self.terms)
 
-    def term_at(self, offset: int) -> tuple[MeantTerm, int]:
+    def term_at(self, offset: int) -> tuple[FormulaTerm, int]:
         """The term in which a character of `text` stands, and where in `text` that term begins."""
         starts = [0, *accumulate(len(term.text) + len(PLUS) for term in self.terms)]
         index = max(i for i in range(len(self.terms)) if starts[i] <= offset)
@@ -76,39 +76,39 @@ def load_formulas(path: Path) -> AbstractMapping[str, NamedFormula]:
 
 @lru_cache(maxsize=16)
 def _formulas(source: str, path: Path) -> AbstractMapping[str, NamedFormula]:
-    notes = Notes(path)
+    diagnostics = Diagnostics(path)
     try:
         tree, problems = parse(source, path)
-    except Unreadable as error:
+    except InvalidYaml as error:
         raise Problems(error.problems, {path: source}) from error
-    notes.problems.extend(problems)
-    other = isinstance(tree, Mapping) and of_another_format(tree, notes)
-    model = None if other else validated(FormulasFile, tree, notes)
+    diagnostics.problems.extend(problems)
+    other = isinstance(tree, Mapping) and has_other_format(tree, diagnostics)
+    model = None if other else parse_model(FormulasFile, tree, diagnostics)
     found: dict[str, NamedFormula] = {}
     if model is not None:
         for name, entry in model.formulas.items():
-            found[name] = _formula(name, entry, tree, notes)
-    if notes.problems:
-        raise Problems(notes.problems, {path: source})
+            found[name] = _formula(name, entry, tree, diagnostics)
+    if diagnostics.problems:
+        raise Problems(diagnostics.problems, {path: source})
     return found
 
 
-def _formula(name: str, entry: FormulaEntry, tree: Tree, notes: Notes) -> NamedFormula:
+def _formula(name: str, entry: FormulaEntry, tree: Tree, diagnostics: Diagnostics) -> NamedFormula:
     assert isinstance(tree, Mapping)
     formulas = tree.get("formulas")
     body = formulas.get(name) if isinstance(formulas, Mapping) else None
     assert isinstance(body, Mapping)
     listed = body.get("sum")
     assert isinstance(listed, Sequence)
-    terms: list[MeantTerm] = []
+    terms: list[FormulaTerm] = []
     for item, term in zip(listed.items, entry.sum, strict=True):
         place = item.get("term") if isinstance(item, Mapping) else None
         assert isinstance(place, Scalar)
-        _check(place, notes)
-        terms.append(MeantTerm(place.text, term.meaning, place))
+        _check(place, diagnostics)
+        terms.append(FormulaTerm(place.text, term.meaning, place))
     condition = body.get("holds_when")
     if isinstance(condition, Scalar):
-        _check(condition, notes)
+        _check(condition, diagnostics)
     text = PLUS.join(term.text for term in terms)
     given = isinstance(condition, Scalar) and entry.holds_when is not None
     holds_when = SUM.sub(f"({text})", condition.text) if given and isinstance(condition, Scalar) else None
@@ -116,8 +116,8 @@ def _formula(name: str, entry: FormulaEntry, tree: Tree, notes: Notes) -> NamedF
     return NamedFormula(name, entry.about, tuple(terms), holds_when, entry.error, entry.source, where, condition)
 
 
-def _check(place: Scalar, notes: Notes) -> None:
+def _check(place: Scalar, diagnostics: Diagnostics) -> None:
     try:
         Formula.parse(place.text)
     except FormulaError as error:
-        notes.formula(error, place)
+        diagnostics.formula(error, place)

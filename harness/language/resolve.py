@@ -9,89 +9,90 @@ from typing import TypeVar
 from pydantic import BaseModel, ValidationError
 
 from client.profiles.contract import Profile
-from harness.language.bounds import Context
+from harness.language.bounds import ExpectationContext
 from harness.language.clusters import check_bootstrap, cluster_shape
-from harness.language.conflicts import expects_refusal
-from harness.language.connecting import note_unconnected
+from harness.language.diagnostics import Diagnostics
 from harness.language.expectations import expectation
-from harness.language.integrity import asks_for_log, sendings_differ
+from harness.language.integrity import check_distinct_values, needs_log
 from harness.language.matrix import Cell
-from harness.language.named import FILE, NamedFormula, cited, load_formulas
-from harness.language.notes import Notes
+from harness.language.named import FORMULAS_FILE, NamedFormula, cited, load_formulas
 from harness.language.problems import Problems
-from harness.language.schema import KINDS, MEASURE, STATISTICS, Client, Cluster, Expect, ScenarioFile
+from harness.language.schema import BOUND_KINDS, MEASURE, STATISTICS, Client, Cluster, Expect, ScenarioFile
 from harness.language.scope import Scope, scope_of
+from harness.language.send_before_connect import report_send_before_connect
+from harness.language.setting_conflicts import expects_refusal
 from harness.language.statistics import statistic
-from harness.language.steps import Steps, steps
+from harness.language.steps import ParsedSteps, steps
 from harness.language.subjects import client_plan, settings
-from harness.language.timeline import with_times
+from harness.language.time_limits import with_time_limits
 from harness.language.tree import Mapping, Scalar, Sequence, Tree, at, plain
-from harness.language.validation import keys_of, validated
-from harness.plan import ClientPlan, ClusterShape, Expectation, Heal, Inject, RunPlan, Statistic, Step
+from harness.language.validation import keys_of, parse_model
+from harness.plan import ClientPlan, ClusterShape, Expectation, PlannedFault, PlannedHealing, RunPlan, Statistic, Step
 
 Model = TypeVar("Model", bound=BaseModel)
 
 
 @dataclass(frozen=True, slots=True)
-class Expected:
+class PlannedExpectations:
     """What is expected of every run, and of all runs of a case together."""
 
     points: tuple[Expectation, ...]
     statistics: tuple[Statistic, ...]
 
 
-class Library:
+class FormulaLibrary:
     """formulas.yaml beside a scenario: read once, when the first formula is cited."""
 
     def __init__(self, folder: Path) -> None:
-        self.notes = Notes(folder / FILE)
+        self.diagnostics = Diagnostics(folder / FORMULAS_FILE)
         self.sources: dict[Path, str] = {}
         self._formulas: AbstractMapping[str, NamedFormula] | None = None
         self._read = False
 
     def formulas(self) -> AbstractMapping[str, NamedFormula] | None:
-        """None where the file is wrong: then `notes` says why. None of them where there is no file."""
+        """None where the file is wrong: then `diagnostics` says why. None of them where there is no file."""
         if not self._read:
             self._read = True
-            if not os.path.lexists(self.notes.path):
+            if not os.path.lexists(self.diagnostics.path):
                 self._formulas = {}
                 return self._formulas
             try:
-                self._formulas = load_formulas(self.notes.path)
+                self._formulas = load_formulas(self.diagnostics.path)
             except Problems as error:
-                self.notes.problems.extend(error.problems)
+                self.diagnostics.problems.extend(error.problems)
                 self.sources.update(error.sources)
         return self._formulas
 
 
-def resolve(cell: Cell, path: Path, notes: Notes, library: Library) -> RunPlan | None:
-    """The cell as a plan without seed, environment and run_id; None where something is wrong: `notes` has all of it.
+def resolve(cell: Cell, path: Path, diagnostics: Diagnostics, library: FormulaLibrary) -> RunPlan | None:
+    """The cell as a plan without seed, environment and run_id; None where something is wrong: `diagnostics` has all
+    of it.
 
     Parts that are right are checked further even where others are wrong, so that all problems come at once.
     """
     tree = cell.tree
-    before = len(notes.problems) + len(library.notes.problems)
-    whole = validated(ScenarioFile, tree, notes)
+    before = len(diagnostics.problems) + len(library.diagnostics.problems)
+    whole = parse_model(ScenarioFile, tree, diagnostics)
     cluster_model, cluster_tree = _part(Cluster, tree.get("cluster"))
-    cluster = cluster_shape(cluster_model, cluster_tree, notes) if cluster_model and cluster_tree else None
+    cluster = cluster_shape(cluster_model, cluster_tree, diagnostics) if cluster_model and cluster_tree else None
     client_model, client_tree = _part(Client, tree.get("client"))
     found = None
     if client_model and client_tree and not _half_known(client_model, client_tree, tree):
-        found = client_plan(client_model, client_tree, notes)
+        found = client_plan(client_model, client_tree, diagnostics)
     if client_model and client_tree and cluster is not None:
-        check_bootstrap(client_model.bootstrap, cluster.brokers, client_tree, notes)
-    found_steps = steps(tree.get("steps"), cluster, notes)
+        check_bootstrap(client_model.bootstrap, cluster.brokers, client_tree, diagnostics)
+    found_steps = steps(tree.get("steps"), cluster, diagnostics)
     if found is not None and found[1] is not None:
-        note_unconnected(tree.get("steps"), notes)
-    draft = _draft(tree, cell, path, cluster, found, found_steps, notes)
-    expected = _expectations(tree, draft, found[1] if found else None, found_steps, notes, library)
-    if whole is None or draft is None or len(notes.problems) + len(library.notes.problems) > before:
+        report_send_before_connect(tree.get("steps"), diagnostics)
+    draft = _draft(tree, cell, path, cluster, found, found_steps, diagnostics)
+    expected = _expectations(tree, draft, found[1] if found else None, found_steps, diagnostics, library)
+    if whole is None or draft is None or len(diagnostics.problems) + len(library.diagnostics.problems) > before:
         return None
     plan = replace(draft, expectations=expected.points, statistics=expected.statistics)
-    integrity = asks_for_log(plan, whole)
-    if integrity and not sendings_differ(plan, tree.get("steps"), notes):
+    integrity = needs_log(plan, whole)
+    if integrity and not check_distinct_values(plan, tree.get("steps"), diagnostics):
         return None
-    return with_times(replace(plan, integrity=integrity), whole, found_steps.patient)
+    return with_time_limits(replace(plan, integrity=integrity), whole, found_steps.default_patience)
 
 
 def _part(model: type[Model], tree: Tree | None) -> tuple[Model | None, Tree | None]:
@@ -114,13 +115,13 @@ def _half_known(client: Client, part: Tree, tree: Mapping) -> bool:
 
 def _draft(
     tree: Mapping, cell: Cell, path: Path, cluster: ClusterShape | None,
-    found: tuple[ClientPlan, Profile | None] | None, found_steps: Steps, notes: Notes,
+    found: tuple[ClientPlan, Profile | None] | None, found_steps: ParsedSteps, diagnostics: Diagnostics,
 ) -> RunPlan | None:  # fmt: skip
     if found is None:
         return None
     client, profile = found
     given = tree.get("settings")
-    named = settings(given, profile, client.version, notes, refused=expects_refusal(found_steps.steps))
+    named = settings(given, profile, client.version, diagnostics, refused=expects_refusal(found_steps.steps))
     return RunPlan(
         run_id="", scenario="", path=path, about="", tags=(), environment="", client=client, settings=named,
         given_settings=tuple(given.entries) if isinstance(given, Mapping) else (), parameters=cell.parameters,
@@ -129,18 +130,28 @@ def _draft(
 
 
 def _expectations(
-    tree: Mapping, draft: RunPlan | None, profile: Profile | None, found_steps: Steps, notes: Notes, library: Library
-) -> Expected:
+    tree: Mapping,
+    draft: RunPlan | None,
+    profile: Profile | None,
+    found_steps: ParsedSteps,
+    diagnostics: Diagnostics,
+    library: FormulaLibrary,
+) -> PlannedExpectations:
     listed = tree.get("expect")
     items = listed.items if isinstance(listed, Sequence) else ()
     scope: Scope | None = scope_of(draft, profile) if draft is not None else None
     sound = {getattr(step, "alias", "") for step in found_steps.steps}
     cites = any(_cites(item) for item in items)
-    context = Context(
-        aliases=found_steps.aliases, formulas=library.formulas() if cites else {}, notes=notes, plan=draft,
-        notes_of_formulas=library.notes, scope=scope, doubtful=frozenset(set(found_steps.aliases) - sound),
+    context = ExpectationContext(
+        aliases=found_steps.aliases,
+        formulas=library.formulas() if cites else {},
+        diagnostics=diagnostics,
+        plan=draft,
+        formula_diagnostics=library.diagnostics,
+        scope=scope,
+        invalid_aliases=frozenset(set(found_steps.aliases) - sound),
         healed=_healed(found_steps.steps),
-    )  # fmt: skip
+    )
     points: list[Expectation] = []
     statistics: list[Statistic] = []
     for item in items:
@@ -151,10 +162,12 @@ def _expectations(
                 points.append(made)
             elif made is not None:
                 statistics.append(made)
-    return Expected(tuple(points), tuple(statistics))
+    return PlannedExpectations(tuple(points), tuple(statistics))
 
 
-def _expected(model: Expect, tree: Tree, context: Context, *, complete: bool) -> Expectation | Statistic | None:
+def _expected(
+    model: Expect, tree: Tree, context: ExpectationContext, *, complete: bool
+) -> Expectation | Statistic | None:
     """What one entry expects: of every run, or of all together."""
     given = [key for key in (MEASURE, *STATISTICS) if getattr(model, key) is not None]
     if len(given) == 1:
@@ -165,16 +178,18 @@ def _expected(model: Expect, tree: Tree, context: Context, *, complete: bool) ->
     if given or complete:
         where = at(tree, (given[1],), key=True) if given else tree.span
         message = f"{' and '.join(given)} at once" if given else "nothing says what is expected to be so"
-        context.notes.add(where, "missing-key", message, f"write one of {', '.join((MEASURE, *STATISTICS))}")
+        context.diagnostics.add(where, "missing-key", message, f"write one of {', '.join((MEASURE, *STATISTICS))}")
     return None
 
 
 def _healed(found: tuple[Step, ...]) -> frozenset[str]:
     """The faults that end before the run does."""
-    by_hand = {step.alias for step in found if isinstance(step, Heal)}
-    return frozenset(by_hand | {step.alias for step in found if isinstance(step, Inject) and step.for_s is not None})
+    by_hand = {step.alias for step in found if isinstance(step, PlannedHealing)}
+    return frozenset(
+        by_hand | {step.alias for step in found if isinstance(step, PlannedFault) and step.for_s is not None}
+    )
 
 
 def _cites(item: Tree) -> bool:
-    values = [item.get(kind) for kind in KINDS] if isinstance(item, Mapping) else []
+    values = [item.get(kind) for kind in BOUND_KINDS] if isinstance(item, Mapping) else []
     return any(isinstance(value, Scalar) and cited(value.text) is not None for value in values)

@@ -3,14 +3,14 @@
 import re
 from collections.abc import Iterator
 
-from harness.quantities import shown
+from harness.quantities import quote_value
 
 Plain = str | int | float | bool | None
 
 CORE = {"": None, "~": None, "null": None, "Null": None, "NULL": None,
         "true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False}  # fmt: skip
 NUMERIC = frozenset("+-.0123456789")
-ONCE_TRUE, ONCE_FALSE = {"on", "yes", "y"}, {"off", "no", "n"}
+YAML_1_1_TRUE, YAML_1_1_FALSE = {"on", "yes", "y"}, {"off", "no", "n"}
 
 
 def core_value(text: str) -> tuple[Plain, tuple[str, str] | None]:
@@ -20,9 +20,9 @@ def core_value(text: str) -> tuple[Plain, tuple[str, str] | None]:
     if text[0] in NUMERIC:
         return _number(text)
     folded = text.casefold()
-    if folded in ONCE_TRUE | ONCE_FALSE:
-        meant = "true" if folded in ONCE_TRUE else "false"
-        return text, (f"{shown(text)} is a text in YAML 1.2, not a switch", f"write {meant}, or quote it")
+    if folded in YAML_1_1_TRUE | YAML_1_1_FALSE:
+        meant = "true" if folded in YAML_1_1_TRUE else "false"
+        return text, (f"{quote_value(text)} is a text in YAML 1.2, not a switch", f"write {meant}, or quote it")
     return text, None
 
 
@@ -30,7 +30,7 @@ def _number(text: str) -> tuple[Plain, tuple[str, str] | None]:
     """What begins as a number does: one, a time of day, or a text after all."""
     if re.fullmatch(r"[-+]?[0-9]{1,18}", text):
         if re.fullmatch(r"[-+]?0[0-9]+", text):
-            return int(text), (f"{shown(text)} has a leading zero", f"write {int(text)}, or quote it")
+            return int(text), (f"{quote_value(text)} has a leading zero", f"write {int(text)}, or quote it")
         return int(text), None
     if re.fullmatch(r"0o[0-7]{1,20}|0x[0-9a-fA-F]{1,15}", text):
         return int(text, 0), None
@@ -38,18 +38,18 @@ def _number(text: str) -> tuple[Plain, tuple[str, str] | None]:
         number = float(text)
         if abs(number) < 1e18:
             return number, None
-        return 0, (f"{shown(text)} is too large", "write a smaller number, or quote it")
+        return 0, (f"{quote_value(text)} is too large", "write a smaller number, or quote it")
     if re.fullmatch(r"[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)", text):
-        return 0, (f"{shown(text)} is no number here", "write a finite number, or quote it")
+        return 0, (f"{quote_value(text)} is no number here", "write a finite number, or quote it")
     clock = re.fullmatch(r"([0-9]{1,4}):([0-9]{1,2})(?::([0-9]{1,2}))?", text)
     if clock:
         units = "hms" if clock[3] else "ms"
         meant = "".join(f"{int(n)}{u}" for n, u in zip(filter(None, clock.groups()), units, strict=True))
-        return text, (f"{shown(text)} is a text in YAML 1.2, not a time", f"write {meant}, or quote it")
+        return text, (f"{quote_value(text)} is a text in YAML 1.2, not a time", f"write {meant}, or quote it")
     return text, None
 
 
-def aligned(text: str, raw: str) -> Iterator[int]:
+def source_offsets(text: str, raw: str) -> Iterator[int]:
     """For each character of a scalar's text, its offset in the raw source: folding and quotes are walked over.
 
     Stops at the first character that stands there otherwise (an escape): what follows has no known place.

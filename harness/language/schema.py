@@ -8,16 +8,16 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
-from harness.quantities import Seconds, Within, shown
+from harness.quantities import Seconds, ToleranceField, quote_value
 
 FORMAT = 1
 MOST_BROKERS = 99
 MOST_REPEATS = 1000
-MOST_SEEDS = 50
+MOST_BOOTSTRAP_ADDRESSES = 50
 
 NAME, ALIAS, TOPIC = r"^[a-z0-9]+(?:[-_.][a-z0-9]+)*$", r"^[A-Za-z][A-Za-z0-9_]*$", r"^[A-Za-z0-9._-]{1,249}$"
 MOMENT = r"^\s*[A-Za-z][A-Za-z0-9_]*\s*(\+.*)?$"
-SPELLING = {
+PATTERN_HINTS = {
     NAME: "small letters and digits, joined by - or _ or a dot, such as my-producer",
     ALIAS: "begin with a letter; letters, digits and _ may follow, such as warm_up",
     TOPIC: "letters and digits without accents, dots, - and _",
@@ -30,20 +30,22 @@ Alias = Annotated[str, StringConstraints(pattern=ALIAS, max_length=40)]
 Line = Annotated[str, StringConstraints(min_length=1, max_length=500)]
 BrokerId = Annotated[int, Field(ge=1, le=MOST_BROKERS)]
 
-NO_MEMBERS = ("dark", "refused")
+UNREACHABLE_ADDRESSES = ("dark", "refused")
 
 
-def _seed(value: object) -> object:
-    if value in NO_MEMBERS or (type(value) is int and 1 <= value <= MOST_BROKERS):
+def _bootstrap_address(value: object) -> object:
+    if value in UNREACHABLE_ADDRESSES or (type(value) is int and 1 <= value <= MOST_BROKERS):
         return value
-    text = f"{shown(value)} is no number of a broker, and neither dark nor refused"
+    text = f"{quote_value(value)} is no number of a broker, and neither dark nor refused"
     raise PydanticCustomError("bootstrap", "{text}", {"text": text, "hint": "write [1, 2] or [1, dark]"})
 
 
-Seed = Annotated[
+BootstrapAddress = Annotated[
     int | str,
-    BeforeValidator(_seed),
-    WithJsonSchema({"anyOf": [{"type": "integer", "minimum": 1, "maximum": MOST_BROKERS}, {"enum": list(NO_MEMBERS)}]}),
+    BeforeValidator(_bootstrap_address),
+    WithJsonSchema(
+        {"anyOf": [{"type": "integer", "minimum": 1, "maximum": MOST_BROKERS}, {"enum": list(UNREACHABLE_ADDRESSES)}]}
+    ),
 ]
 """One address that a client starts from."""
 
@@ -57,11 +59,11 @@ FormulaText = Annotated[
 ]
 
 
-class Part(BaseModel):
+class StrictModel(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, populate_by_name=False)
 
 
-class Driver(Part):
+class Driver(StrictModel):
     """How a program of the user's is started: without a shell."""
 
     exec: Annotated[list[Line], Field(min_length=1)] = Field(
@@ -69,7 +71,7 @@ class Driver(Part):
     )
 
 
-class Client(Part):
+class Client(StrictModel):
     """Who is under test: a bundled profile of a release, or a program that speaks the subject protocol."""
 
     profile: str | None = Field(default=None, description="A bundled client, such as sarama")
@@ -82,14 +84,14 @@ class Client(Part):
     )
     driver: Driver | None = Field(default=None, description="Instead of `profile`: a program of your own")
     name: Name | None = Field(default=None, description="What reports call a program of your own")
-    bootstrap: Annotated[list[Seed], Field(min_length=1, max_length=MOST_SEEDS)] = Field(
+    bootstrap: Annotated[list[BootstrapAddress], Field(min_length=1, max_length=MOST_BOOTSTRAP_ADDRESSES)] = Field(
         default=[1],
         description="What the client starts from: numbers of brokers; `dark`, `refused`: an address of no member, which"
         " answers nothing, or at which nobody listens",
     )
 
 
-class TopicShape(Part):
+class TopicShape(StrictModel):
     """A topic; `leaders` holds the leader of each partition, in order."""
 
     name: Annotated[str, StringConstraints(pattern=TOPIC)]
@@ -98,14 +100,14 @@ class TopicShape(Part):
     leaders: list[BrokerId] | None = Field(default=None, description="Brokers in turn where absent")
 
 
-class Cluster(Part):
+class Cluster(StrictModel):
     """Brokers are numbered from 1."""
 
     brokers: int = Field(ge=1, le=MOST_BROKERS)
     topics: list[TopicShape] = Field(default=[])
 
 
-class Timed(Part):
+class Timed(StrictModel):
     """When a step starts."""
 
     at: str | None = Field(
@@ -154,14 +156,14 @@ class HealStep(Timed):
 STEPS: dict[str, type[DoStep] | type[InjectStep] | type[HealStep]] = {
     "do": DoStep, "inject": InjectStep, "heal": HealStep,
 }  # fmt: skip
-Kind = Literal["equals", "at_most", "at_least", "claim"]
-KINDS: tuple[Kind, ...] = ("equals", "at_most", "at_least", "claim")
+BoundKind = Literal["equals", "at_most", "at_least", "claim"]
+BOUND_KINDS: tuple[BoundKind, ...] = ("equals", "at_most", "at_least", "claim")
 MEASURE = "measure"
-Statistical = Literal["share", "mean", "quantile"]
-STATISTICS: tuple[Statistical, ...] = ("share", "mean", "quantile")
+StatisticKind = Literal["share", "mean", "quantile"]
+STATISTICS: tuple[StatisticKind, ...] = ("share", "mean", "quantile")
 
 
-class Expect(Part):
+class Expect(StrictModel):
     """A bound with its source: on a measure of every run, or on what the repeats of a case have in common.
 
     Exactly one of measure, share, mean, quantile, and one of equals, at_most, at_least, claim. A bound is a formula
@@ -188,7 +190,7 @@ class Expect(Part):
     at_most: FormulaText | None = None
     at_least: FormulaText | None = None
     claim: FormulaText | None = Field(default=None, description="What somebody's text says that the measure is")
-    within: Within | None = Field(
+    within: ToleranceField | None = Field(
         default=None, description="Tolerance: 1% + 50ms of a time, 0.08 of a share. A run's counts are exact"
     )
     when: FormulaText | None = Field(default=None, description="Judge only where this condition holds")
@@ -197,7 +199,7 @@ class Expect(Part):
     source: Annotated[str, StringConstraints(max_length=500)] = Field(default="", description="Where the bound is from")
 
 
-class ScenarioFile(Part):
+class ScenarioFile(StrictModel):
     """A fault, what the client does meanwhile, and what is expected of it."""
 
     format: Literal[1] = Field(description="Version of this format")
@@ -218,14 +220,14 @@ class ScenarioFile(Part):
     )
 
 
-class TermText(Part):
+class TermText(StrictModel):
     """One addend of a named formula, and what the client does in that time."""
 
     term: FormulaText
     meaning: Line
 
 
-class FormulaEntry(Part):
+class FormulaEntry(StrictModel):
     """A named formula: the sum of its terms."""
 
     about: Line
@@ -237,7 +239,7 @@ class FormulaEntry(Part):
     source: Line
 
 
-class FormulasFile(Part):
+class FormulasFile(StrictModel):
     """formulas.yaml: the formulas that the scenarios of a folder cite."""
 
     format: Literal[1]

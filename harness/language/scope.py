@@ -8,14 +8,14 @@ from typing import Any
 from client.profiles.contract import Profile
 from client.settings import Settings, SettingValue
 from harness.faults import FaultModel
-from harness.language.kernel import FUNCTIONS, Timer
+from harness.language.kernel import KERNEL_FUNCTIONS, Timer
 from harness.language.problems import did_you_mean
 from harness.language.syntax import FormulaError
-from harness.language.units import WORDS, UnitError, Value, duration, number
-from harness.latest import remembering_last
+from harness.language.units import UNIT_NAMES, FormulaValue, UnitError, duration, number
+from harness.memo import memoize_last
 from harness.operations import OPERATIONS
-from harness.plan import ClientPlan, ClusterShape, Do, Inject, Named, RunPlan, Step, Unit
-from harness.quantities import Measured, shown
+from harness.plan import ClientPlan, ClusterShape, PlannedFault, PlannedOperation, ResolvedValue, RunPlan, Step, Unit
+from harness.quantities import QuantityUnit, quote_value
 
 LASTS = "lasts"
 """What formulas call a fault's `for:`, a word that they cannot spell: `outage.lasts`."""
@@ -47,19 +47,19 @@ class Scope:
     `known` is what formulas, by their text, came to in this scope: repeats of a cell ask the same again and again.
     """
 
-    settings: Mapping[str, Value]
-    others: Mapping[str, Value] = field(default_factory=dict)
+    settings: Mapping[str, FormulaValue]
+    other_names: Mapping[str, FormulaValue] = field(default_factory=dict)
     functions: Mapping[str, Function] = field(default_factory=dict)
     values: Mapping[str, SettingValue] = field(default_factory=dict)
     known: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
-    def find(self, name: str) -> Value:
+    def find(self, name: str) -> FormulaValue:
         """Raises FormulaError, without a place, for an unknown or ambiguous name."""
-        if name not in self.settings and name in self.others:
-            return self.others[name]
+        if name not in self.settings and name in self.other_names:
+            return self.other_names[name]
         return self.find_setting(name)
 
-    def find_setting(self, name: str) -> Value:
+    def find_setting(self, name: str) -> FormulaValue:
         """A setting by its full name or a unique dotted end of it. Raises FormulaError, without a place."""
         if name in self.settings:
             return self.settings[name]
@@ -67,22 +67,22 @@ class Scope:
         if len(ends) == 1:
             return self.settings[ends[0]]
         if ends:
-            message = f"{shown(name)} could be {' or '.join(ends)}"
+            message = f"{quote_value(name)} could be {' or '.join(ends)}"
             raise FormulaError("ambiguous-name", message, f"write {ends[0]}")
-        hint = did_you_mean(name, [*self.settings, *self.others])
+        hint = did_you_mean(name, [*self.settings, *self.other_names])
         if not hint.startswith("did"):
             short = {full.rsplit(".", 1)[-1] for full in self.settings}
             hint = did_you_mean(name.rsplit(".", 1)[-1], sorted(short))
         raise FormulaError("unknown-name", f"nothing is called {name}", hint if hint.startswith("did") else "")
 
-    def setting(self, name: str) -> Value:
+    def setting(self, name: str) -> FormulaValue:
         """Raises FormulaError, without a place, where no setting has this full name."""
         if name in self.settings:
             return self.settings[name]
-        message = f"the client has no setting {shown(name)}"
+        message = f"the client has no setting {quote_value(name)}"
         raise FormulaError("unknown-setting", message, did_you_mean(name, self.settings))
 
-    def call(self, name: str, arguments: tuple[Value, ...], text: str) -> Value:
+    def call(self, name: str, arguments: tuple[FormulaValue, ...], text: str) -> FormulaValue:
         """What the function comes to; `text` is the call as written. Raises FormulaError, without a place."""
         function = self.functions[name]
         if len(arguments) != len(function.takes):
@@ -91,7 +91,7 @@ class Scope:
         for parameter, argument in zip(function.takes, arguments, strict=True):
             unit: Unit = "s" if parameter.endswith("_s") else "count"
             if argument.unit != unit:
-                raise FormulaError("unit", f"{name} takes {WORDS[unit]} as its {parameter.removesuffix('_s')}")
+                raise FormulaError("unit", f"{name} takes {UNIT_NAMES[unit]} as its {parameter.removesuffix('_s')}")
             given[parameter] = argument.number
         try:
             result = function.call(**given)
@@ -102,48 +102,48 @@ class Scope:
             raise FormulaError("formula", f"{name} has no value here: {error}") from error
 
 
-def setting_value(named: Named) -> Value:
+def setting_value(named: ResolvedValue) -> FormulaValue:
     """A setting or parameter as a formula sees it."""
     if named.unit == "s":
         return duration(named.name, named.value or 0.0, named.name)
     if named.unit == "count":
-        return Value("count", named.value or 0.0)
-    return Value("bool", bool(named.value)) if named.unit == "bool" else Value("text", named.text)
+        return FormulaValue("count", named.value or 0.0)
+    return FormulaValue("bool", bool(named.value)) if named.unit == "bool" else FormulaValue("text", named.text)
 
 
-def fault_values(alias: str, fault: FaultModel) -> dict[str, Value]:
+def fault_values(alias: str, fault: FaultModel) -> dict[str, FormulaValue]:
     """`outage.delay` and the like: the fault's durations, numbers and words."""
-    found: dict[str, Value] = {}
+    found: dict[str, FormulaValue] = {}
     for name, info in type(fault).model_fields.items():
         value, full = getattr(fault, name), f"{alias}.{name}"
-        if any(isinstance(mark, Measured) and mark.unit == "s" for mark in info.metadata):
+        if any(isinstance(mark, QuantityUnit) and mark.unit == "s" for mark in info.metadata):
             found[full] = duration(full, float(value))
         elif isinstance(value, bool):
-            found[full] = Value("bool", value)
+            found[full] = FormulaValue("bool", value)
         elif isinstance(value, int | float):
-            found[full] = Value("count", float(value))
+            found[full] = FormulaValue("count", float(value))
         elif isinstance(value, str):
-            found[full] = Value("text", value)
+            found[full] = FormulaValue("text", value)
     return found
 
 
-def argument_values(do: Do) -> dict[str, Value]:
+def argument_values(do: PlannedOperation) -> dict[str, FormulaValue]:
     """`probe.deadline` and the like."""
     definition = OPERATIONS.get(do.operation)
     kinds = {argument.name: argument.kind for argument in definition.arguments} if definition else {}
-    found: dict[str, Value] = {}
+    found: dict[str, FormulaValue] = {}
     for name, value in do.arguments.items():
         full = f"{do.alias}.{name}"
         if kinds.get(name) == "duration":
             found[full] = duration(full, float(value))
         elif isinstance(value, int | float):
-            found[full] = Value("count", float(value))
+            found[full] = FormulaValue("count", float(value))
         else:
-            found[full] = Value("text", value)
+            found[full] = FormulaValue("text", value)
     return found
 
 
-def raw_value(named: Named) -> SettingValue:
+def raw_value(named: ResolvedValue) -> SettingValue:
     """What a profile's own settings hold: seconds, a whole number where it is one, a truth, a text."""
     if named.unit == "text":
         return named.text
@@ -154,7 +154,7 @@ def raw_value(named: Named) -> SettingValue:
 
 
 def _functions(profile: Profile | None) -> dict[str, Function]:
-    known: dict[str, Callable[..., float | Timer]] = {**FUNCTIONS, **(profile.functions if profile else {})}
+    known: dict[str, Callable[..., float | Timer]] = {**KERNEL_FUNCTIONS, **(profile.functions if profile else {})}
     return {name: Function.of(call) for name, call in known.items()}
 
 
@@ -163,32 +163,32 @@ def scope_of(plan: RunPlan, profile: Profile | None) -> Scope:
     return _scope(plan.client, plan.cluster, plan.steps, plan.settings, profile)
 
 
-@remembering_last
+@memoize_last
 def _scope(
     client: ClientPlan,
     cluster: ClusterShape,
     steps: tuple[Step, ...],
-    settings: tuple[Named, ...],
+    settings: tuple[ResolvedValue, ...],
     profile: Profile | None,
 ) -> Scope:
-    others = {
-        "cluster.brokers": Value("count", float(cluster.brokers)),
-        "client.bootstrap.count": Value("count", float(len(client.bootstrap))),
-        "client.bootstrap.dark": Value("count", float(len(client.dark))),
-        "client.bootstrap.refused": Value("count", float(len(client.refused))),
-        "client.version": Value("text", client.version),
-        "client.name": Value("text", client.name),
+    other_names = {
+        "cluster.brokers": FormulaValue("count", float(cluster.brokers)),
+        "client.bootstrap.count": FormulaValue("count", float(len(client.bootstrap))),
+        "client.bootstrap.dark": FormulaValue("count", float(len(client.dark))),
+        "client.bootstrap.refused": FormulaValue("count", float(len(client.refused))),
+        "client.version": FormulaValue("text", client.version),
+        "client.name": FormulaValue("text", client.name),
     }
     for step in steps:
-        if isinstance(step, Inject):
-            others |= fault_values(step.alias, step.fault)
+        if isinstance(step, PlannedFault):
+            other_names |= fault_values(step.alias, step.fault)
             if step.for_s is not None:
-                others[f"{step.alias}.{LASTS}"] = duration(f"{step.alias}.{LASTS}", step.for_s)
-        elif isinstance(step, Do):
-            others |= argument_values(step)
+                other_names[f"{step.alias}.{LASTS}"] = duration(f"{step.alias}.{LASTS}", step.for_s)
+        elif isinstance(step, PlannedOperation):
+            other_names |= argument_values(step)
     return Scope(
         settings={named.name: setting_value(named) for named in settings},
-        others=others,
+        other_names=other_names,
         functions=_functions(profile),
         values={named.name: raw_value(named) for named in settings},
     )

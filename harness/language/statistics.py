@@ -1,20 +1,22 @@
 """Statistical expectations: what the runs of one case have in common is to be so, give or take what chance may do."""
 
 from harness.language import conditions
-from harness.language.bounds import Bound, Context, bound, follows, scalar
+from harness.language.bounds import Bound, ExpectationContext, caused_by_invalid_step, parse_bound, scalar
 from harness.language.formulas import Formula
-from harness.language.measured import measure_of
-from harness.language.schema import Expect, Statistical
+from harness.language.measure_reference import measure_of
+from harness.language.schema import Expect, StatisticKind
 from harness.language.syntax import FormulaError
+from harness.language.tolerances import check_number_tolerance, check_time_tolerance
 from harness.language.tree import Scalar, Sequence, Tree, at
-from harness.language.units import WORDS
-from harness.language.withins import numeric, timed
+from harness.language.units import UNIT_NAMES
 from harness.measures import MeasureDefinition, parse
-from harness.plan import Do, RunPlan, Statistic
+from harness.plan import PlannedOperation, RunPlan, Statistic
 from harness.quantities import Tolerance
 
 
-def statistic(model: Expect, kind: Statistical, tree: Tree, context: Context, *, complete: bool) -> Statistic | None:
+def statistic(
+    model: Expect, kind: StatisticKind, tree: Tree, context: ExpectationContext, *, complete: bool
+) -> Statistic | None:
     """The expectation, None where it is wrong: then notes say why. `complete` as for point expectations."""
     before = context.problems
     of = scalar(tree, kind)
@@ -22,9 +24,9 @@ def statistic(model: Expect, kind: Statistical, tree: Tree, context: Context, *,
     if kind == "share":
         _condition(of, context)
     unit = "share" if kind == "share" else definition.unit if definition is not None else None
-    found = bound(model, tree, unit, context, complete=complete)
+    found = parse_bound(model, tree, unit, context, complete=complete)
     if complete:
-        _belongings(model, kind, tree, context)
+        _check_keys(model, kind, tree, context)
         _tolerance(model, unit, tree, context)
     between = _between(model, definition, of, tree, context) if kind == "mean" and complete else (0.0, 1.0)
     if found is None or unit is None or between is None or context.problems > before:
@@ -42,40 +44,40 @@ def statistic(model: Expect, kind: Statistical, tree: Tree, context: Context, *,
     )  # fmt: skip
 
 
-def _condition(place: Scalar, context: Context) -> None:
+def _condition(place: Scalar, context: ExpectationContext) -> None:
     try:
         Formula.parse(place.text)
         if context.plan is not None and context.scope is not None:
             conditions.check(place.text, context.plan, context.scope)
     except FormulaError as error:
-        if not follows(error, place.text, context):
-            context.notes.formula(error, place)
+        if not caused_by_invalid_step(error, place.text, context):
+            context.diagnostics.formula(error, place)
 
 
-def _belongings(model: Expect, kind: Statistical, tree: Tree, context: Context) -> None:
+def _check_keys(model: Expect, kind: StatisticKind, tree: Tree, context: ExpectationContext) -> None:
     """`q` belongs to a quantile and to nothing else, `between` to a mean."""
     for key, owner in (("q", "quantile"), ("between", "mean")):
         if getattr(model, key) is not None and kind != owner:
             where = at(tree, (key,), key=True)
-            context.notes.add(where, "expectation", f"`{key}` belongs to a {owner}", "remove it")
+            context.diagnostics.add(where, "expectation", f"`{key}` belongs to a {owner}", "remove it")
     if kind == "quantile" and model.q is None:
         where = at(tree, ("quantile",), key=True)
-        context.notes.add(where, "expectation", "nothing says which quantile", "add q: 0.9")
+        context.diagnostics.add(where, "expectation", "nothing says which quantile", "add q: 0.9")
 
 
-def _tolerance(model: Expect, unit: str | None, tree: Tree, context: Context) -> None:
+def _tolerance(model: Expect, unit: str | None, tree: Tree, context: ExpectationContext) -> None:
     if model.within is None or model.within.relative + model.within.absolute == 0:
         hint = "add within: 1% + 50ms" if unit == "s" else "add within: 0.08"
         message = "chance moves what many runs have in common: without a tolerance no number of runs is enough"
-        context.notes.add(tree.span, "missing-within", message, hint)
+        context.diagnostics.add(tree.span, "missing-within", message, hint)
     elif unit == "s":
-        timed(model, tree, context.notes)
+        check_time_tolerance(model, tree, context.diagnostics)
     elif unit is not None:
-        numeric(model, tree, context.notes)
+        check_number_tolerance(model, tree, context.diagnostics)
 
 
 def _between(
-    model: Expect, definition: MeasureDefinition | None, of: Scalar, tree: Tree, context: Context
+    model: Expect, definition: MeasureDefinition | None, of: Scalar, tree: Tree, context: ExpectationContext
 ) -> tuple[float, float] | None:
     """What a single run can give at least and at most: as written, else what the lab's patience allows."""
     if definition is None:
@@ -86,7 +88,7 @@ def _between(
             return (0.0, patience_s)
         message = "a rare large value would change this mean: what can a single run give at least and at most?"
         hint = "add between: [0s, 60s]" if definition.unit == "s" else "add between: [0, 10]"
-        context.notes.add(at(tree, ("mean",), key=True), "missing-between", message, hint)
+        context.diagnostics.add(at(tree, ("mean",), key=True), "missing-between", message, hint)
         return None
     listed = tree.get("between") if not isinstance(tree, Scalar | Sequence) else None
     assert isinstance(listed, Sequence)
@@ -95,12 +97,14 @@ def _between(
     if low is None or high is None:
         return None
     if low >= high:
-        context.notes.add(listed.span, "range", "the second end is not above the first one", "write [least, most]")
+        context.diagnostics.add(
+            listed.span, "range", "the second end is not above the first one", "write [least, most]"
+        )
         return None
     return (low, high)
 
 
-def _end(place: Scalar, unit: str, context: Context) -> float | None:
+def _end(place: Scalar, unit: str, context: ExpectationContext) -> float | None:
     """An end's value, 0 where the names in it cannot be known; None where it is wrong."""
     try:
         formula = Formula.parse(place.text)
@@ -108,24 +112,26 @@ def _end(place: Scalar, unit: str, context: Context) -> float | None:
             return None
         found = formula.evaluate(context.scope)
         if found.unit != unit:
-            message = f"the measure is {WORDS['s' if unit == 's' else 'count']}, this end {WORDS[found.unit]}"
+            message = f"the measure is {UNIT_NAMES['s' if unit == 's' else 'count']}, this end {UNIT_NAMES[found.unit]}"
             raise FormulaError("unit", message, marks=((0, len(place.text)),))
         return found.number
     except FormulaError as error:
-        context.notes.formula(error, place)
+        context.diagnostics.formula(error, place)
         return None
 
 
 def _patience_s(plan: RunPlan | None, alias: str) -> float | None:
     steps = plan.steps if plan is not None else ()
-    return next((step.give_up_after_s for step in steps if isinstance(step, Do) and step.alias == alias), None)
+    return next(
+        (step.give_up_after_s for step in steps if isinstance(step, PlannedOperation) and step.alias == alias), None
+    )
 
 
-def _proportion(found: Bound, tree: Tree, context: Context) -> None:
+def _proportion(found: Bound, tree: Tree, context: ExpectationContext) -> None:
     assert context.scope is not None
     predicted = Formula.parse(found.text).evaluate(context.scope).number
     if not 0 <= predicted <= 1:
         where = at(tree, (found.kind,))
-        context.notes.add(
+        context.diagnostics.add(
             where, "range", f"a share lies between 0 and 1, and this is {predicted:g}", "write 1/6 or 0.9"
         )

@@ -6,58 +6,59 @@ from typing import Literal, cast
 from pydantic import BaseModel
 
 from harness.faults import FAULTS
-from harness.faults.brokers import NoSuchBroker
-from harness.language.kernel import FUNCTIONS
+from harness.faults.brokers import UnknownBroker
+from harness.language.diagnostics import Diagnostics
+from harness.language.kernel import KERNEL_FUNCTIONS
 from harness.language.matrix import alias_of
-from harness.language.notes import Notes
 from harness.language.problems import did_you_mean
 from harness.language.schema import STEPS, DoStep, HealStep, InjectStep, Timed
 from harness.language.tree import Entry, Mapping, Scalar, Sequence, Tree, at
-from harness.language.validation import keys_of, validated
+from harness.language.validation import keys_of, parse_model
 from harness.levers import HOOKS
-from harness.measures.base import RUN
+from harness.measures.base import WHOLE_RUN
 from harness.operations import OPERATIONS, Argument, Operation
-from harness.plan import Again, ClusterShape, Do, Heal, Inject, Step, When
-from harness.quantities import QuantityError, duration_s, shown, size_bytes
+from harness.plan import ClusterShape, PlannedFault, PlannedHealing, PlannedOperation, RepeatUntil, StartCondition, Step
+from harness.quantities import QuantityError, duration_s, quote_value, size_bytes
 
 Until = Literal["acknowledged", "ok", "failed"]
-Expected = Until | None
+ExpectedOutcome = Until | None
 RESERVED = ("cluster", "client", "settings", "setting", "min", "max", "ceil", "floor", "true", "false", *HOOKS,
-            RUN, *FUNCTIONS)  # fmt: skip
+            WHOLE_RUN, *KERNEL_FUNCTIONS)  # fmt: skip
 PATIENCE_S = 60.0
 """How long the lab waits for an operation that says nothing else and of which no formula predicts more."""
 
 
 @dataclass(frozen=True, slots=True)
-class Steps:
+class ParsedSteps:
     """`aliases` holds what is called something even where it is wrong otherwise: one mistake, one problem.
 
-    `patient` names operations without a `give_up_after` of their own. `sound` is False where a step was left out.
+    `default_patience` names operations without a `give_up_after` of their own. `sound` is False where a step was left
+    out.
     """
 
     steps: tuple[Step, ...]
     aliases: dict[str, str]
-    patient: frozenset[str]
+    default_patience: frozenset[str]
     sound: bool
 
 
-def steps(tree: Tree | None, cluster: ClusterShape | None, notes: Notes) -> Steps:
+def steps(tree: Tree | None, cluster: ClusterShape | None, diagnostics: Diagnostics) -> ParsedSteps:
     """Every step that is right; the others are noted."""
-    reader = _Reader(cluster, notes)
+    reader = _Reader(cluster, diagnostics)
     items = tree.items if isinstance(tree, Sequence) else ()
     for item in items:
         reader.read(item)
     sound = len(reader.found) == len(items) > 0
-    return Steps(tuple(reader.found), reader.aliases, frozenset(reader.patient), sound)
+    return ParsedSteps(tuple(reader.found), reader.aliases, frozenset(reader.default_patience), sound)
 
 
 class _Reader:
-    def __init__(self, cluster: ClusterShape | None, notes: Notes) -> None:
+    def __init__(self, cluster: ClusterShape | None, diagnostics: Diagnostics) -> None:
         self.cluster = cluster
-        self.notes = notes
+        self.diagnostics = diagnostics
         self.found: list[Step] = []
         self.aliases: dict[str, str] = {}
-        self.patient: set[str] = set()
+        self.default_patience: set[str] = set()
         self.healed: set[str] = set()
 
     def read(self, tree: Tree) -> None:
@@ -67,14 +68,14 @@ class _Reader:
             near = [hint for key in given if (hint := did_you_mean(key, STEPS)).startswith("did")]
             message = f"a step has one of {', '.join(STEPS)}" + (f", not {' and '.join(kinds)}" if kinds else "")
             hint = near[0] if near and not kinds else "write {do: send, as: probe}"
-            self.notes.add(tree.span, "step", message, hint)
+            self.diagnostics.add(tree.span, "step", message, hint)
             return
         alias = alias_of(tree) if kinds[0] != "heal" else None
-        before = len(self.notes.problems)
+        before = len(self.diagnostics.problems)
         step = self._step(kinds[0], tree)
         if alias is not None:
             self._name(alias, tree, kinds[0])
-        if step is not None and len(self.notes.problems) == before:
+        if step is not None and len(self.diagnostics.problems) == before:
             self.found.append(step)
 
     def _name(self, alias: str, tree: Mapping, kind: str) -> None:
@@ -82,9 +83,11 @@ class _Reader:
         assert named is not None
         if alias in self.aliases:
             hint = "add `as:` with another name" if tree.get("as") is None else "choose another name"
-            self.notes.add(named.span, "duplicate-alias", f"two steps are called {shown(alias)}", hint)
+            self.diagnostics.add(named.span, "duplicate-alias", f"two steps are called {quote_value(alias)}", hint)
         elif alias in RESERVED:
-            self.notes.add(named.span, "reserved-alias", f"{shown(alias)} means something else", "rename it")
+            self.diagnostics.add(
+                named.span, "reserved-alias", f"{quote_value(alias)} means something else", "rename it"
+            )
         what = tree.get(kind)
         self.aliases[alias] = kind if kind == "inject" or not isinstance(what, Scalar) else f"do {what.text}"
 
@@ -92,15 +95,17 @@ class _Reader:
         what = tree.get(kind)
         if kind == "do" and isinstance(what, Scalar) and what.text not in OPERATIONS:
             hint = did_you_mean(what.text, OPERATIONS)
-            self.notes.add(what.span, "unknown-operation", f"there is no operation {shown(what.text)}", hint)
+            self.diagnostics.add(
+                what.span, "unknown-operation", f"there is no operation {quote_value(what.text)}", hint
+            )
             return None
         if kind == "inject" and isinstance(what, Scalar) and what.text not in FAULTS:
             hint = did_you_mean(what.text, FAULTS)
-            self.notes.add(what.span, "unknown-fault", f"there is no fault {shown(what.text)}", hint)
+            self.diagnostics.add(what.span, "unknown-fault", f"there is no fault {quote_value(what.text)}", hint)
             return None
-        own = _fault_s_own_at(tree) if kind == "inject" else {}
+        own = _at_parameter(tree) if kind == "inject" else {}
         step = Mapping({key: entry for key, entry in tree.entries.items() if key not in own}, tree.span)
-        model = validated(STEPS[kind], step, self.notes)
+        model = parse_model(STEPS[kind], step, self.diagnostics)
         if model is None:
             return None
         when = self._when(model, tree)
@@ -110,37 +115,39 @@ class _Reader:
             return self._inject(model, tree, when)
         return self._heal(model, tree, when)
 
-    def _when(self, model: Timed, tree: Mapping) -> When:
+    def _when(self, model: Timed, tree: Mapping) -> StartCondition:
         if model.at is None:
-            return When(after_s=model.after or 0.0)
+            return StartCondition(after_s=model.after or 0.0)
         where = at(tree, ("at",))
         if model.after is not None:
-            self.notes.add(at(tree, ("after",), key=True), "step", "a step has `at` or `after`, not both", "remove one")
+            self.diagnostics.add(
+                at(tree, ("after",), key=True), "step", "a step has `at` or `after`, not both", "remove one"
+            )
         alias, _, rest = (part.strip() for part in model.at.partition("+"))
         if alias not in self.aliases:
             earlier = [name for name in self.aliases if name != alias_of(tree)]
-            message = f"`at` waits for {shown(alias)}, which no earlier step is called"
-            self.notes.add(where, "unknown-alias", message, did_you_mean(alias, earlier))
+            message = f"`at` waits for {quote_value(alias)}, which no earlier step is called"
+            self.diagnostics.add(where, "unknown-alias", message, did_you_mean(alias, earlier))
         try:
             after_s = duration_s(rest) if "+" in model.at else 0.0
         except QuantityError as error:
-            self.notes.add(where, "quantity", error.text, error.hint or "write at: outage+4s")
+            self.diagnostics.add(where, "quantity", error.text, error.hint or "write at: outage+4s")
             after_s = 0.0
-        return When(alias=alias, after_s=after_s)
+        return StartCondition(alias=alias, after_s=after_s)
 
-    def _do(self, model: DoStep, tree: Mapping, when: When) -> Do:
+    def _do(self, model: DoStep, tree: Mapping, when: StartCondition) -> PlannedOperation:
         definition = OPERATIONS[model.do]
         if model.expect is not None and model.expect not in definition.expects:
-            message = f"{model.do} does not end {shown(model.expect)}"
+            message = f"{model.do} does not end {quote_value(model.expect)}"
             hint = did_you_mean(model.expect, definition.expects)
-            self.notes.add(at(tree, ("expect",)), "unknown-value", message, hint)
+            self.diagnostics.add(at(tree, ("expect",)), "unknown-value", message, hint)
         known = {argument.name: argument for argument in definition.arguments}
         arguments: dict[str, str | int | float] = {}
         for key, entry in _own(tree, DoStep).items():
             if key not in known:
                 hint = did_you_mean(key, [*known, *keys_of(DoStep, ())])
-                message = f"{model.do} has no argument {shown(key)}"
-                self.notes.add(entry.key.span, "unknown-argument", message, hint)
+                message = f"{model.do} has no argument {quote_value(key)}"
+                self.diagnostics.add(entry.key.span, "unknown-argument", message, hint)
                 continue
             value = self._argument(known[key], entry.value)
             if value is not None:
@@ -149,38 +156,38 @@ class _Reader:
         alias = model.alias or model.do
         again = self._again(model, definition, arguments, tree)
         if model.give_up_after is None:
-            self.patient.add(alias)
+            self.default_patience.add(alias)
         patience_s = PATIENCE_S if model.give_up_after is None else model.give_up_after
-        return Do(
+        return PlannedOperation(
             operation=model.do, alias=alias, arguments=arguments, give_up_after_s=patience_s, when=when,
-            expect=cast(Expected, model.expect), background=model.background, again=again, line=tree.span.line,
+            expect=cast(ExpectedOutcome, model.expect), background=model.background, again=again, line=tree.span.line,
         )  # fmt: skip
 
     def _again(
         self, model: DoStep, definition: Operation, arguments: dict[str, str | int | float], tree: Mapping
-    ) -> Again | None:
+    ) -> RepeatUntil | None:
         if model.every is None and model.until is None:
             return None
         if model.every is None or model.until is None:
             lone, hint = ("every", "add until: acknowledged") if model.until is None else ("until", "add every: 1s")
-            self.notes.add(at(tree, (lone,), key=True), "step", "`every` and `until` go together", hint)
+            self.diagnostics.add(at(tree, (lone,), key=True), "step", "`every` and `until` go together", hint)
         elif not definition.repeatable:
             message = f"{definition.name} is called once"
-            self.notes.add(at(tree, ("every",), key=True), "step", message, "remove `every` and `until`")
+            self.diagnostics.add(at(tree, ("every",), key=True), "step", message, "remove `every` and `until`")
         elif model.until not in definition.expects:
-            message = f"{model.do} does not end {shown(model.until)}"
+            message = f"{model.do} does not end {quote_value(model.until)}"
             hint = did_you_mean(model.until, definition.expects)
-            self.notes.add(at(tree, ("until",)), "unknown-value", message, hint)
+            self.diagnostics.add(at(tree, ("until",)), "unknown-value", message, hint)
         elif "value" in arguments:
             message = "every call sends a value of its own, so that the log can tell them apart"
-            self.notes.add(at(tree, ("value",), key=True), "step", message, "remove `value`")
+            self.diagnostics.add(at(tree, ("value",), key=True), "step", message, "remove `value`")
         else:
-            return Again(every_s=model.every, until=cast(Until, model.until))
+            return RepeatUntil(every_s=model.every, until=cast(Until, model.until))
         return None
 
     def _argument(self, argument: Argument, tree: Tree) -> str | int | float | None:
         if not isinstance(tree, Scalar) or tree.value is None:
-            self.notes.add(tree.span, "type", f"{argument.name} is one value")
+            self.diagnostics.add(tree.span, "type", f"{argument.name} is one value")
             return None
         try:
             if argument.kind == "duration":
@@ -188,12 +195,12 @@ class _Reader:
             if argument.kind == "size":
                 return size_bytes(tree.text)
         except QuantityError as error:
-            self.notes.add(tree.span, "quantity", error.text, error.hint)
+            self.diagnostics.add(tree.span, "quantity", error.text, error.hint)
             return None
         if argument.kind == "text":
             return tree.text
         if isinstance(tree.value, bool) or not isinstance(tree.value, int) or tree.value < 0:
-            self.notes.add(tree.span, "type", f"{argument.name} is a whole number from 0", "write digits")
+            self.diagnostics.add(tree.span, "type", f"{argument.name} is a whole number from 0", "write digits")
             return None
         return tree.value
 
@@ -204,57 +211,63 @@ class _Reader:
         topics = {topic.name: topic for topic in self.cluster.topics}
         if not topics:
             message = f"{operation} needs a topic and the cluster has none"
-            self.notes.add(at(tree, ("do",)), "unknown-topic", message, "add topics: [{name: orders}] to `cluster`")
+            self.diagnostics.add(
+                at(tree, ("do",)), "unknown-topic", message, "add topics: [{name: orders}] to `cluster`"
+            )
             return
         name = str(arguments.get("topic", next(iter(topics))))
         if name not in topics:
             hint = did_you_mean(name, topics)
-            self.notes.add(at(tree, ("topic",)), "unknown-topic", f"the cluster has no topic {shown(name)}", hint)
+            self.diagnostics.add(
+                at(tree, ("topic",)), "unknown-topic", f"the cluster has no topic {quote_value(name)}", hint
+            )
             return
         partition = arguments.get("partition", 0)
         if isinstance(partition, int) and partition >= topics[name].partitions:
             message = f"{name} has no partition {partition}"
             hint = f"partitions are 0 to {topics[name].partitions - 1}"
-            self.notes.add(at(tree, ("partition",)), "unknown-partition", message, hint)
+            self.diagnostics.add(at(tree, ("partition",)), "unknown-partition", message, hint)
 
-    def _inject(self, model: InjectStep, tree: Mapping, when: When) -> Inject | None:
+    def _inject(self, model: InjectStep, tree: Mapping, when: StartCondition) -> PlannedFault | None:
         definition = FAULTS[model.inject]
-        entries = {**_own(tree, InjectStep), **_fault_s_own_at(tree)}
+        entries = {**_own(tree, InjectStep), **_at_parameter(tree)}
         parameters = keys_of(definition, ())
         for key in [key for key in entries if key not in parameters]:
             hint = did_you_mean(key, [*parameters, *keys_of(InjectStep, ())])
             hint = hint if hint.startswith("did") else f"one of {', '.join(parameters)}"
-            message = f"{model.inject} has no parameter {shown(key)}"
-            self.notes.add(entries.pop(key).key.span, "unknown-parameter", message, hint)
+            message = f"{model.inject} has no parameter {quote_value(key)}"
+            self.diagnostics.add(entries.pop(key).key.span, "unknown-parameter", message, hint)
         own = Mapping(entries, tree.span)
-        fault = validated(definition, own, self.notes)
+        fault = parse_model(definition, own, self.diagnostics)
         if fault is None:
             return None
         if self.cluster is not None:
             try:
                 fault.stages(self.cluster.broker_ids)
-            except NoSuchBroker as error:
+            except UnknownBroker as error:
                 listed = own.get("brokers")
                 items = listed.items if isinstance(listed, Sequence) else ()
                 exact = [i.span for i in items if isinstance(i, Scalar) and i.value == error.broker]
                 where = exact[0] if exact else at(tree, ("brokers",))
-                self.notes.add(where, "no-such-broker", str(error), error.hint)
+                self.diagnostics.add(where, "no-such-broker", str(error), error.hint)
         alias = model.alias or model.inject
-        return Inject(fault=fault, alias=alias, for_s=model.for_, when=when, line=tree.span.line)
+        return PlannedFault(fault=fault, alias=alias, for_s=model.for_, when=when, line=tree.span.line)
 
-    def _heal(self, model: HealStep, tree: Mapping, when: When) -> Heal:
+    def _heal(self, model: HealStep, tree: Mapping, when: StartCondition) -> PlannedHealing:
         where = at(tree, ("heal",))
         faults = [alias for alias, kind in self.aliases.items() if kind == "inject"]
         if model.heal not in self.aliases:
-            message = f"no earlier fault is called {shown(model.heal)}"
-            self.notes.add(where, "unknown-alias", message, did_you_mean(model.heal, faults))
+            message = f"no earlier fault is called {quote_value(model.heal)}"
+            self.diagnostics.add(where, "unknown-alias", message, did_you_mean(model.heal, faults))
         elif model.heal not in faults:
-            message = f"{shown(model.heal)} is an operation, not a fault"
-            self.notes.add(where, "unknown-alias", message, did_you_mean(model.heal, faults))
+            message = f"{quote_value(model.heal)} is an operation, not a fault"
+            self.diagnostics.add(where, "unknown-alias", message, did_you_mean(model.heal, faults))
         elif model.heal in self.healed:
-            self.notes.add(where, "healed-twice", f"{shown(model.heal)} is healed already", "remove this step")
+            self.diagnostics.add(
+                where, "healed-twice", f"{quote_value(model.heal)} is healed already", "remove this step"
+            )
         self.healed.add(model.heal)
-        return Heal(alias=model.heal, when=when, line=tree.span.line)
+        return PlannedHealing(alias=model.heal, when=when, line=tree.span.line)
 
 
 def _own(tree: Mapping, model: type[BaseModel]) -> dict[str, Entry]:
@@ -263,7 +276,7 @@ def _own(tree: Mapping, model: type[BaseModel]) -> dict[str, Entry]:
     return {key: entry for key, entry in tree.entries.items() if key not in mine}
 
 
-def _fault_s_own_at(tree: Mapping) -> dict[str, Entry]:
+def _at_parameter(tree: Mapping) -> dict[str, Entry]:
     """`at`, where it is no moment but a parameter of the step's fault: `{inject: blackhole, at: sender}`."""
     what, where = tree.get("inject"), tree.get("at")
     if not isinstance(what, Scalar) or not isinstance(where, Scalar) or where.text not in HOOKS:

@@ -8,51 +8,53 @@ from client.profiles import profile as profile_called
 from client.profiles import profiles
 from client.profiles.contract import Profile
 from client.settings import Setting, SettingValue
-from harness.language.clusters import numbered
-from harness.language.conflicts import note_conflicts
-from harness.language.notes import Notes
+from harness.language.clusters import bootstrap_ids
+from harness.language.diagnostics import Diagnostics
 from harness.language.problems import did_you_mean
 from harness.language.scalars import core_value
 from harness.language.schema import Client
+from harness.language.setting_conflicts import report_conflicts
 from harness.language.tree import Mapping, Scalar, Tree, at
-from harness.plan import ClientPlan, Named, Unit
-from harness.quantities import QuantityError, duration_text, shown, signed_duration_s
+from harness.plan import ClientPlan, ResolvedValue, Unit
+from harness.quantities import QuantityError, duration_text, quote_value, signed_duration_s
 
 UNITS: dict[str, Unit] = {"duration": "s", "count": "count", "flag": "bool", "choice": "text", "text": "text"}
 
 
-def client_plan(client: Client, tree: Tree, notes: Notes) -> tuple[ClientPlan, Profile | None] | None:
-    """The client under test; None where there is no such one: `notes` says why."""
+def client_plan(client: Client, tree: Tree, diagnostics: Diagnostics) -> tuple[ClientPlan, Profile | None] | None:
+    """The client under test; None where there is no such one: `diagnostics` says why."""
     if (client.profile is None) == (client.driver is None):
         message = "a client is a `profile` or has a `driver`"
         hint = "keep one of them" if client.profile else "add profile: sarama"
-        notes.add(at(tree, ("profile",), key=True), "client", message, hint)
+        diagnostics.add(at(tree, ("profile",), key=True), "client", message, hint)
         return None
-    return _bundled(client, tree, notes) if client.profile is not None else _program(client, tree, notes)
+    return _bundled(client, tree, diagnostics) if client.profile is not None else _program(client, tree, diagnostics)
 
 
-def _bundled(client: Client, tree: Tree, notes: Notes) -> tuple[ClientPlan, Profile] | None:
+def _bundled(client: Client, tree: Tree, diagnostics: Diagnostics) -> tuple[ClientPlan, Profile] | None:
     assert client.profile is not None
     if client.profile not in profiles():
         hint = did_you_mean(client.profile, profiles())
-        notes.add(at(tree, ("profile",)), "unknown-profile", f"there is no profile {shown(client.profile)}", hint)
+        diagnostics.add(
+            at(tree, ("profile",)), "unknown-profile", f"there is no profile {quote_value(client.profile)}", hint
+        )
         return None
     profile = profile_called(client.profile)
     for key in ("name", "driver"):
         if getattr(client, key) is not None:
-            notes.add(at(tree, (key,), key=True), "client", f"a bundled client takes no `{key}`", "remove it")
+            diagnostics.add(at(tree, (key,), key=True), "client", f"a bundled client takes no `{key}`", "remove it")
     releases = ", ".join(profile.releases)
     if client.version is None:
-        notes.add(tree.span, "missing-key", "`version` is missing in `client`", f"one of {releases}")
+        diagnostics.add(tree.span, "missing-key", "`version` is missing in `client`", f"one of {releases}")
         return None
     if client.version not in profile.releases:
         message = f"{profile.name} {client.version} is not bundled; releases are never rounded"
-        notes.add(at(tree, ("version",)), "unknown-version", message, f"one of {releases}")
+        diagnostics.add(at(tree, ("version",)), "unknown-version", message, f"one of {releases}")
         return None
     if client.producer is not None and client.producer not in profile.producers:
-        message = f"{profile.name} has no producer {shown(client.producer)}"
+        message = f"{profile.name} has no producer {quote_value(client.producer)}"
         hint = f"one of {', '.join(profile.producers)}" if profile.producers else "remove it"
-        notes.add(at(tree, ("producer",)), "unknown-producer", message, hint)
+        diagnostics.add(at(tree, ("producer",)), "unknown-producer", message, hint)
         return None
     plan = ClientPlan(
         name=profile.name,
@@ -60,26 +62,32 @@ def _bundled(client: Client, tree: Tree, notes: Notes) -> tuple[ClientPlan, Prof
         profile=profile.name,
         real=client.real,
         producer=client.producer,
-        bootstrap=numbered(client.bootstrap),
+        bootstrap=bootstrap_ids(client.bootstrap),
     )
     return plan, profile
 
 
-def _program(client: Client, tree: Tree, notes: Notes) -> tuple[ClientPlan, None]:
+def _program(client: Client, tree: Tree, diagnostics: Diagnostics) -> tuple[ClientPlan, None]:
     assert client.driver is not None
     if client.real:
-        notes.add(at(tree, ("real",), key=True), "client", "a program of your own is no profile's library", "remove it")
+        diagnostics.add(
+            at(tree, ("real",), key=True), "client", "a program of your own is no profile's library", "remove it"
+        )
     if client.producer is not None:
-        notes.add(at(tree, ("producer",), key=True), "client", "only profiles have several producers", "remove it")
+        diagnostics.add(
+            at(tree, ("producer",), key=True), "client", "only profiles have several producers", "remove it"
+        )
     program = client.driver.exec[0]
-    if not _found(program, notes.path.parent):
+    if not _found(program, diagnostics.path.parent):
         where = at(tree, ("driver", "exec", 0))
-        message = f"there is no program {shown(program)}"
+        message = f"there is no program {quote_value(program)}"
         hint = "a path counts from the scenario's folder; make it executable" if "/" in program else "is it on PATH?"
-        notes.add(where, "missing-program", message, hint)
+        diagnostics.add(where, "missing-program", message, hint)
     name = client.name or Path(program).name
     argv = tuple(client.driver.exec)
-    return ClientPlan(name=name, version=client.version or "", argv=argv, bootstrap=numbered(client.bootstrap)), None
+    return ClientPlan(
+        name=name, version=client.version or "", argv=argv, bootstrap=bootstrap_ids(client.bootstrap)
+    ), None
 
 
 def _found(program: str, folder: Path) -> bool:
@@ -90,15 +98,15 @@ def _found(program: str, folder: Path) -> bool:
 
 
 def settings(
-    tree: Tree | None, profile: Profile | None, version: str, notes: Notes, *, refused: bool = False
-) -> tuple[Named, ...]:
+    tree: Tree | None, profile: Profile | None, version: str, diagnostics: Diagnostics, *, refused: bool = False
+) -> tuple[ResolvedValue, ...]:
     """Every setting with its value, defaults filled in; a setting that is wrong is noted and left at its default.
 
     `refused`: that the client refuses them is what the scenario is about.
     """
     entries = tree.entries if isinstance(tree, Mapping) else {}
     if profile is None:
-        free = tuple(_free(name, entry.value, notes) for name, entry in entries.items())
+        free = tuple(_free(name, entry.value, diagnostics) for name, entry in entries.items())
         return tuple(named for named in free if named is not None)
     table = profile.settings
     given: dict[str, SettingValue] = {}
@@ -108,37 +116,37 @@ def settings(
             setting = table.find(name, version)
         except SettingError as error:
             hint = f"did you mean {error.suggestion}?" if error.suggestion else ""
-            notes.add(entry.key.span, "unknown-setting", error.text, hint)
+            diagnostics.add(entry.key.span, "unknown-setting", error.text, hint)
             continue
-        value = _value(setting, entry.value, notes)
+        value = _value(setting, entry.value, diagnostics)
         if value is None:
             continue
         try:
             table.check(name, value, version)
         except SettingError as error:
             hint = f"did you mean {error.suggestion}?" if error.suggestion else ""
-            notes.add(entry.value.span, "setting-value", error.text, hint)
+            diagnostics.add(entry.value.span, "setting-value", error.text, hint)
             continue
         given[name] = value
         assert isinstance(entry.value, Scalar)
         texts[name] = entry.value.text
     resolved = table.resolve(given, version)
     if len(given) == len(entries) and not refused:
-        note_conflicts(profile.conflicts(resolved), entries, notes)
-    return tuple(_named(s, resolved[s.name], texts.get(s.name)) for s in table.of(version))
+        report_conflicts(profile.conflicts(resolved), entries, diagnostics)
+    return tuple(_named(s, resolved[s.name], texts.get(s.name)) for s in table.for_release(version))
 
 
-def _value(setting: Setting, tree: Tree, notes: Notes) -> SettingValue | None:
-    """The scenario's value as the profile wants it; None where it is none: `notes` says why."""
+def _value(setting: Setting, tree: Tree, diagnostics: Diagnostics) -> SettingValue | None:
+    """The scenario's value as the profile wants it; None where it is none: `diagnostics` says why."""
     if not isinstance(tree, Scalar) or tree.value is None:
-        notes.add(tree.span, "setting-value", f"{setting.name} is one value", _example(setting))
+        diagnostics.add(tree.span, "setting-value", f"{setting.name} is one value", _example(setting))
         return None
     value = tree.value
     if setting.kind == "duration":
         try:
             return signed_duration_s(tree.text)
         except QuantityError as error:
-            notes.add(tree.span, "quantity", f"{setting.name}: {error.text}", error.hint)
+            diagnostics.add(tree.span, "quantity", f"{setting.name}: {error.text}", error.hint)
             return None
     if setting.kind == "count" and (isinstance(value, bool) or not isinstance(value, int)):
         wanted = "a whole number"
@@ -148,8 +156,8 @@ def _value(setting: Setting, tree: Tree, notes: Notes) -> SettingValue | None:
         return tree.text if setting.kind in ("choice", "text") else value
     quoted = isinstance(value, str) and _fits(setting, tree.text)
     hint = f"write {tree.text} without quotes" if quoted else _example(setting)
-    told = "a text" if quoted else shown(tree.text)
-    notes.add(tree.span, "setting-value", f"{setting.name} is {wanted}, not {told}", hint)
+    told = "a text" if quoted else quote_value(tree.text)
+    diagnostics.add(tree.span, "setting-value", f"{setting.name} is {wanted}, not {told}", hint)
     return None
 
 
@@ -169,24 +177,24 @@ def _text(setting: Setting, value: SettingValue) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _named(setting: Setting, value: SettingValue, text: str | None) -> Named:
+def _named(setting: Setting, value: SettingValue, text: str | None) -> ResolvedValue:
     unit = UNITS[setting.kind]
     number = None if unit == "text" else float(value)
-    return Named(name=setting.name, text=text or _text(setting, value), unit=unit, value=number)
+    return ResolvedValue(name=setting.name, text=text or _text(setting, value), unit=unit, value=number)
 
 
-def _free(name: str, tree: Tree, notes: Notes) -> Named | None:
+def _free(name: str, tree: Tree, diagnostics: Diagnostics) -> ResolvedValue | None:
     """A setting of somebody's own program: what it looks like is what it is."""
     if not isinstance(tree, Scalar) or tree.value is None:
-        notes.add(
+        diagnostics.add(
             tree.span, "setting-value", f"{name} is one value", "write a duration, a number, true, false or a text"
         )
         return None
     if isinstance(tree.value, bool):
-        return Named(name=name, text=tree.text, unit="bool", value=float(tree.value))
+        return ResolvedValue(name=name, text=tree.text, unit="bool", value=float(tree.value))
     if isinstance(tree.value, int | float):
-        return Named(name=name, text=tree.text, unit="count", value=float(tree.value))
+        return ResolvedValue(name=name, text=tree.text, unit="count", value=float(tree.value))
     try:
-        return Named(name=name, text=tree.text, unit="s", value=signed_duration_s(tree.text))
+        return ResolvedValue(name=name, text=tree.text, unit="s", value=signed_duration_s(tree.text))
     except QuantityError:
-        return Named(name=name, text=tree.text, unit="text")
+        return ResolvedValue(name=name, text=tree.text, unit="text")

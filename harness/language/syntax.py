@@ -6,7 +6,7 @@ import warnings
 from dataclasses import dataclass
 from functools import lru_cache
 
-from harness.quantities import QuantityError, duration_s, shown
+from harness.quantities import QuantityError, duration_s, quote_value
 
 LONGEST = 2_000
 DEEPEST = 60
@@ -26,7 +26,7 @@ class FormulaError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Parsed:
+class ParsedFormula:
     """`tree` holds only nodes that pass `_allowed`; `literals` are durations such as `250ms`, by their offset."""
 
     text: str
@@ -44,7 +44,7 @@ class Parsed:
 
 
 @lru_cache(maxsize=1024)
-def parsed(text: str) -> Parsed:
+def parsed(text: str) -> ParsedFormula:
     """Raises FormulaError for what is no expression, or uses more of Python than formulas know."""
     whole = ((0, len(text)),)
     if not text.strip():
@@ -53,7 +53,9 @@ def parsed(text: str) -> Parsed:
         raise FormulaError("formula", f"the formula has more than {LONGEST} characters", marks=whole)
     if not text.isascii():
         place = next(i for i, character in enumerate(text) if not character.isascii())
-        raise FormulaError("formula", f"{shown(text[place])} has no meaning in a formula", marks=((place, place + 1),))
+        raise FormulaError(
+            "formula", f"{quote_value(text[place])} has no meaning in a formula", marks=((place, place + 1),)
+        )
     literals: dict[int, tuple[str, float]] = {}
     shift = len(text) - len(text.lstrip())
     readable = "".join(" " if c.isspace() else c for c in _named(text, literals, shift)).strip()
@@ -67,7 +69,7 @@ def parsed(text: str) -> Parsed:
         raise FormulaError("formula", f"this is no formula: {error.msg}", hint, marks=((place, place + 1),)) from error
     except (ValueError, RecursionError, MemoryError) as error:
         raise FormulaError("formula", "this is no formula", marks=whole) from error
-    result = Parsed(text, tree, literals, shift)
+    result = ParsedFormula(text, tree, literals, shift)
     _check(tree, result, 0)
     return result
 
@@ -105,34 +107,34 @@ def _syntax_hint(text: str) -> str:
 ALLOWED = (ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.Name, ast.Attribute, ast.Call, ast.Constant)
 OPERATORS = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Pow)
 COMPARISONS = (ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE)
-KNOWS = "formulas know + - * / **, comparisons, and, or, not, names and a few functions"
+SYNTAX_HINT = "formulas know + - * / **, comparisons, and, or, not, names and a few functions"
 
 
-def _check(node: ast.expr, result: Parsed, depth: int) -> None:
+def _check(node: ast.expr, result: ParsedFormula, depth: int) -> None:
     start, end = result.mark(node)
 
     def refuse(message: str) -> FormulaError:
-        return FormulaError("formula", message, KNOWS, marks=((start, end),))
+        return FormulaError("formula", message, SYNTAX_HINT, marks=((start, end),))
 
     if depth > DEEPEST:
         raise refuse("the formula is nested too deeply")
     if not isinstance(node, ALLOWED):
-        raise refuse(f"{shown(result.segment(node), 40)} has no meaning in a formula")
+        raise refuse(f"{quote_value(result.segment(node), 40)} has no meaning in a formula")
     if isinstance(node, ast.BinOp) and not isinstance(node.op, OPERATORS):
         raise refuse("this operator has no meaning in a formula")
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Invert):
         raise refuse("this operator has no meaning in a formula")
     if isinstance(node, ast.Compare) and not all(isinstance(op, COMPARISONS) for op in node.ops):
         raise refuse("this comparison has no meaning in a formula")
-    if isinstance(node, ast.Attribute) and dotted(node) is None:
-        raise refuse(f"{shown(result.segment(node), 40)} is no name")
+    if isinstance(node, ast.Attribute) and dotted_name(node) is None:
+        raise refuse(f"{quote_value(result.segment(node), 40)} is no name")
     if isinstance(node, ast.Constant) and (
         not isinstance(node.value, int | float | str | bool) or isinstance(node.value, complex)
     ):
-        raise refuse(f"{shown(result.segment(node), 40)} has no meaning in a formula")
+        raise refuse(f"{quote_value(result.segment(node), 40)} has no meaning in a formula")
     if isinstance(node, ast.Call):
         if not isinstance(node.func, ast.Name):
-            raise refuse(f"{shown(result.segment(node.func), 40)} is no function")
+            raise refuse(f"{quote_value(result.segment(node.func), 40)} is no function")
         if node.keywords or any(isinstance(argument, ast.Starred) for argument in node.args):
             raise refuse("a function takes its arguments in order")
     if isinstance(node, ast.Attribute):
@@ -142,11 +144,11 @@ def _check(node: ast.expr, result: Parsed, depth: int) -> None:
             _check(child, result, depth + 1)
 
 
-def dotted(node: ast.expr) -> str | None:
+def dotted_name(node: ast.expr) -> str | None:
     """`Net.ReadTimeout` of the nodes that Python makes of it; None where it is no plain dotted name."""
     if isinstance(node, ast.Name):
         return node.id
     if isinstance(node, ast.Attribute):
-        before = dotted(node.value)
+        before = dotted_name(node.value)
         return f"{before}.{node.attr}" if before is not None else None
     return None

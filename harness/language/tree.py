@@ -11,10 +11,10 @@ from itertools import islice
 from pathlib import Path
 from typing import NoReturn
 
-from harness.language.composing import DEEPEST, Node, NotYaml, compose
+from harness.language.composing import DEEPEST, Node, YamlSyntaxError, compose
 from harness.language.problems import Problem, Span
-from harness.language.scalars import Plain, aligned, core_value
-from harness.quantities import shown
+from harness.language.scalars import Plain, core_value, source_offsets
+from harness.quantities import quote_value
 
 LARGEST_FILE = 256 * 1024
 MOST_VALUES = 20_000
@@ -32,7 +32,7 @@ class Scalar:
     def within(self, start: int, end: int) -> tuple[Span, ...]:
         """Where characters start..end of the text stand: one span for each source line that they touch."""
         touched: dict[int, list[int]] = {}
-        for offset in islice(aligned(self.text, self.raw), start, max(end, start + 1)):
+        for offset in islice(source_offsets(self.text, self.raw), start, max(end, start + 1)):
             before = self.raw[:offset]
             lines = len(re.findall(r"\r\n|\n|\r", before))
             begin = max(before.rfind("\n"), before.rfind("\r")) + 1
@@ -67,7 +67,7 @@ class Sequence:
 
 
 Tree = Scalar | Mapping | Sequence
-Path_ = tuple[str | int, ...]
+NodePath = tuple[str | int, ...]
 
 
 def plain(tree: Tree) -> object:
@@ -79,7 +79,7 @@ def plain(tree: Tree) -> object:
     return {key: plain(entry.value) for key, entry in tree.entries.items()}
 
 
-def at(tree: Tree, path: Path_, *, key: bool = False) -> Span:
+def at(tree: Tree, path: NodePath, *, key: bool = False) -> Span:
     """The place of what stands at `path`, or of the nearest thing around it; `key`: of its key."""
     span = tree.span
     for step in path:
@@ -95,7 +95,7 @@ def at(tree: Tree, path: Path_, *, key: bool = False) -> Span:
     return span
 
 
-class Unreadable(Exception):
+class InvalidYaml(Exception):
     """The text is no single YAML document: `problems` says why."""
 
     def __init__(self, problems: tuple[Problem, ...]) -> None:
@@ -107,18 +107,18 @@ def parse(source: str, path: Path) -> tuple[Tree, tuple[Problem, ...]]:
     """The file's one document, and what is wrong with its spelling though it could be read. Raises Unreadable."""
     reader = _Reader(source, path)
     if len(source) > LARGEST_FILE:
-        raise Unreadable((reader.problem(Span(1, 1), "too-large", f"the file is above {LARGEST_FILE // 1024} KiB"),))
+        raise InvalidYaml((reader.problem(Span(1, 1), "too-large", f"the file is above {LARGEST_FILE // 1024} KiB"),))
     if nested := re.search(rf"(?:[\[{{]\s*){{{DEEPEST}}}", source):
         reader.refuse(nested.start(), "too-deep", "lists and mappings are nested too deeply")
     directive = re.search(r"^%", source, re.MULTILINE)
     node = reader.compose()
     if node is None:
-        raise Unreadable(
+        raise InvalidYaml(
             (reader.problem(Span(1, 1), "empty", "there is nothing in this file", "begin with `format: 1`"),)
         )
     if directive and directive.start() < node.start_mark.index:
         span = reader.span(directive.start(), directive.start() + 1)
-        raise Unreadable((reader.problem(span, "yaml", "YAML directives are not used here", "remove the line"),))
+        raise InvalidYaml((reader.problem(span, "yaml", "YAML directives are not used here", "remove the line"),))
     return reader.tree(node, 0), tuple(reader.problems)
 
 
@@ -136,9 +136,9 @@ class _Reader:
         """The node of the whole file. Raises Unreadable."""
         try:
             return compose(self.source)
-        except NotYaml as error:
+        except YamlSyntaxError as error:
             span = self.span(error.index, error.index + 1)
-            raise Unreadable((self.problem(span, error.code, error.message, error.hint),)) from error
+            raise InvalidYaml((self.problem(span, error.code, error.message, error.hint),)) from error
 
     def problem(self, span: Span, code: str, message: str, hint: str = "") -> Problem:
         return Problem(self.path, span.line, span.column, span.length, code, message, hint)
@@ -154,7 +154,7 @@ class _Reader:
         return Span(line, column, max(1, len(re.split(r"[\r\n]", text, maxsplit=1)[0].rstrip())))
 
     def refuse(self, index: int, code: str, message: str) -> NoReturn:
-        raise Unreadable((self.problem(self.span(index, index + 1), code, message, "write it out plainly"),))
+        raise InvalidYaml((self.problem(self.span(index, index + 1), code, message, "write it out plainly"),))
 
     def tree(self, node: Node, depth: int) -> Tree:
         start = node.start_mark.index
@@ -190,12 +190,12 @@ class _Reader:
                 self.problems.append(self.problem(key.span, "key", "a key has to be a text", hint))
             elif key.value in entries:
                 first = entries[key.value].key.span.line
-                message = f"{shown(key.value)} is given twice (first on line {first})"
+                message = f"{quote_value(key.value)} is given twice (first on line {first})"
                 self.problems.append(self.problem(key.span, "duplicate-key", message, "remove one of them"))
             else:
                 entries[key.value] = Entry(key, value)
                 if isinstance(value, Scalar) and value.value is None:
-                    message = f"{shown(key.value)} has no value"
+                    message = f"{quote_value(key.value)} has no value"
                     self.problems.append(self.problem(key.span, "empty-value", message, "write one, or remove the key"))
         return Mapping(entries, self._opening(node, start))
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from harness.plan import Unit
 
-WORDS: dict[Unit, str] = {"s": "a duration", "count": "a number", "bool": "a truth", "text": "a text"}
+UNIT_NAMES: dict[Unit, str] = {"s": "a duration", "count": "a number", "bool": "a truth", "text": "a text"}
 LARGEST = 1e15
 HIGHEST_POWER = 64
 
@@ -28,7 +28,7 @@ class UnitError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class DurationTerm:
     """So many of one named duration. `setting` is its full name where it is a setting.
 
     `late_s`: each may come so much later, because a timer of the kernel decides it.
@@ -42,12 +42,12 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Value:
+class FormulaValue:
     """`parts` are a duration's, in the order in which the formula first names them."""
 
     unit: Unit
     value: float | bool | str
-    parts: tuple[Part, ...] = ()
+    parts: tuple[DurationTerm, ...] = ()
 
     @property
     def number(self) -> float:
@@ -55,69 +55,69 @@ class Value:
         return float(self.value)
 
 
-def duration(text: str, each_s: float, setting: str | None = None, *, late_s: float = 0.0) -> Value:
-    return Value("s", each_s, (Part(text, setting, 1.0, each_s, late_s),))
+def duration(text: str, each_s: float, setting: str | None = None, *, late_s: float = 0.0) -> FormulaValue:
+    return FormulaValue("s", each_s, (DurationTerm(text, setting, 1.0, each_s, late_s),))
 
 
-def number(value: float) -> Value:
+def number(value: float) -> FormulaValue:
     """Raises UnitError where it is beyond what a formula may reach."""
     if not math.isfinite(value) or abs(value) > LARGEST:
         raise UnitError("this comes to a number beyond all sense", "")
-    return Value("count", float(value))
+    return FormulaValue("count", float(value))
 
 
-def _total(parts: tuple[Part, ...]) -> Value:
-    merged: dict[str, Part] = {}
+def _total(parts: tuple[DurationTerm, ...]) -> FormulaValue:
+    merged: dict[str, DurationTerm] = {}
     for part in parts:
         known = merged.get(part.text)
         count = part.count + (known.count if known else 0.0)
         merged[part.text] = replace(part, count=count)
     kept = tuple(merged.values())
-    return Value("s", number(sum(part.count * part.each_s for part in kept)).number, kept)
+    return FormulaValue("s", number(sum(part.count * part.each_s for part in kept)).number, kept)
 
 
-def scaled(value: Value, by: float) -> Value:
+def scale(value: FormulaValue, by: float) -> FormulaValue:
     number(by)
     return _total(tuple(replace(part, count=part.count * by) for part in value.parts))
 
 
-def added(left: Value, right: Value, sign: int = 1) -> Value:
+def add(left: FormulaValue, right: FormulaValue, sign: int = 1) -> FormulaValue:
     """Raises UnitError but for two durations or two numbers."""
     if left.unit == right.unit == "s":
-        return _total(left.parts + scaled(right, sign).parts)
+        return _total(left.parts + scale(right, sign).parts)
     if left.unit == right.unit == "count":
         return number(left.number + sign * right.number)
     verb = "be added to" if sign > 0 else "be taken from"
     first, second = (left, right) if sign > 0 else (right, left)
     hint = "multiply it by a duration, or write its unit" if {left.unit, right.unit} == {"s", "count"} else ""
-    raise UnitError(f"{WORDS[first.unit]} cannot {verb} {WORDS[second.unit]}", hint)
+    raise UnitError(f"{UNIT_NAMES[first.unit]} cannot {verb} {UNIT_NAMES[second.unit]}", hint)
 
 
-def multiplied(left: Value, right: Value) -> Value:
+def multiply(left: FormulaValue, right: FormulaValue) -> FormulaValue:
     """Raises UnitError for two durations, and for what is no number."""
     if left.unit == right.unit == "count":
         return number(left.number * right.number)
     if {left.unit, right.unit} == {"s", "count"}:
-        return scaled(left, right.number) if left.unit == "s" else scaled(right, left.number)
+        return scale(left, right.number) if left.unit == "s" else scale(right, left.number)
     hint = "add them, or divide one by the other" if left.unit == right.unit == "s" else ""
-    raise UnitError(f"{WORDS[left.unit]} cannot be multiplied by {WORDS[right.unit]}", hint)
+    raise UnitError(f"{UNIT_NAMES[left.unit]} cannot be multiplied by {UNIT_NAMES[right.unit]}", hint)
 
 
-def divided(left: Value, right: Value) -> Value:
+def divide(left: FormulaValue, right: FormulaValue) -> FormulaValue:
     """Duration / duration is a number. Raises UnitError where the divisor is 0."""
     if right.unit in ("s", "count") and right.number == 0:
         raise UnitError("the divisor is 0 here", "")
     if left.unit in ("s", "count") and right.unit == left.unit:
         return number(left.number / right.number)
     if left.unit == "s" and right.unit == "count":
-        return scaled(left, 1 / right.number)
-    raise UnitError(f"{WORDS[left.unit]} cannot be divided by {WORDS[right.unit]}")
+        return scale(left, 1 / right.number)
+    raise UnitError(f"{UNIT_NAMES[left.unit]} cannot be divided by {UNIT_NAMES[right.unit]}")
 
 
-def raised(left: Value, right: Value) -> Value:
+def power(left: FormulaValue, right: FormulaValue) -> FormulaValue:
     """Raises UnitError but for numbers with a small whole exponent."""
     if left.unit != "count" or right.unit != "count":
-        raise UnitError(f"{WORDS[left.unit]} cannot be raised to {WORDS[right.unit]}", "only numbers can")
+        raise UnitError(f"{UNIT_NAMES[left.unit]} cannot be raised to {UNIT_NAMES[right.unit]}", "only numbers can")
     if not right.number.is_integer() or not 0 <= right.number <= HIGHEST_POWER:
         raise UnitError(f"an exponent is a whole number from 0 to {HIGHEST_POWER}")
     if abs(left.number) > 1 and right.number * math.log10(abs(left.number)) > math.log10(LARGEST):
@@ -131,12 +131,14 @@ ORDERS: dict[str, Callable[[Any, Any], bool]] = {
 }  # fmt: skip
 
 
-def compared(left: Value, right: Value, sign: str) -> Value:
+def compare(left: FormulaValue, right: FormulaValue, sign: str) -> FormulaValue:
     """Texts have an order only where both are versions: 1.9.0 < 1.27.2. Raises UnitError."""
     if left.unit != right.unit:
-        raise UnitError(f"{WORDS[left.unit]} cannot be compared with {WORDS[right.unit]}", _compare_hint(left, right))
+        raise UnitError(
+            f"{UNIT_NAMES[left.unit]} cannot be compared with {UNIT_NAMES[right.unit]}", _compare_hint(left, right)
+        )
     if sign in ("==", "!="):
-        return Value("bool", (left.value == right.value) is (sign == "=="))
+        return FormulaValue("bool", (left.value == right.value) is (sign == "=="))
     if left.unit == "bool":
         raise UnitError("truths have no order", "compare them with == or !=")
     if left.unit == "text":
@@ -144,8 +146,8 @@ def compared(left: Value, right: Value, sign: str) -> Value:
         if not all(VERSION.fullmatch(text) for text in texts):
             raise UnitError("texts have no order, only versions have", "compare them with == or !=")
         first, second = (_release(text) for text in texts)
-        return Value("bool", ORDERS[sign](first, second))
-    return Value("bool", ORDERS[sign](left.number, right.number))
+        return FormulaValue("bool", ORDERS[sign](first, second))
+    return FormulaValue("bool", ORDERS[sign](left.number, right.number))
 
 
 def _release(text: str) -> tuple[int, ...]:
@@ -156,7 +158,7 @@ def _release(text: str) -> tuple[int, ...]:
     return tuple(numbers)
 
 
-def _compare_hint(left: Value, right: Value) -> str:
+def _compare_hint(left: FormulaValue, right: FormulaValue) -> str:
     if {left.unit, right.unit} == {"s", "count"}:
         return "write the number's unit: 1s or 1ms"
     return "put a version in quotes: '1.27.2'" if "text" in (left.unit, right.unit) else ""

@@ -5,19 +5,19 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from harness.language.notes import Notes
+from harness.language.diagnostics import Diagnostics
 from harness.language.problems import did_you_mean
-from harness.language.schema import SPELLING
-from harness.language.tree import Mapping, Path_, Scalar, Tree, at, plain
-from harness.quantities import shown
+from harness.language.schema import PATTERN_HINTS
+from harness.language.tree import Mapping, NodePath, Scalar, Tree, at, plain
+from harness.quantities import quote_value
 
 Model = TypeVar("Model", bound=BaseModel)
 
 
-def validated(model: type[Model], tree: Tree, notes: Notes) -> Model | None:
-    """The tree as a model, None where it is none: then `notes` has every reason."""
+def parse_model(model: type[Model], tree: Tree, diagnostics: Diagnostics) -> Model | None:
+    """The tree as a model, None where it is none: then `diagnostics` has every reason."""
     if not isinstance(tree, Mapping):
-        notes.add(tree.span, "type", f"a mapping is wanted here, not {_kind(tree)}", "write key: value")
+        diagnostics.add(tree.span, "type", f"a mapping is wanted here, not {_kind(tree)}", "write key: value")
         return None
     try:
         return model.model_validate(plain(tree))
@@ -26,46 +26,52 @@ def validated(model: type[Model], tree: Tree, notes: Notes) -> Model | None:
         meant = {hint for finding in findings if (hint := _meant(finding, model, tree))}
         for finding in findings:
             if finding["type"] != "missing" or tuple(finding["loc"]) not in meant:
-                _note(finding, model, tree, notes)
+                _note(finding, model, tree, diagnostics)
         return None
 
 
-def _meant(finding: Any, model: type[BaseModel], tree: Tree) -> Path_ | None:
+def _meant(finding: Any, model: type[BaseModel], tree: Tree) -> NodePath | None:
     """Where an unknown key is likely to belong: that key is not also said to be missing."""
     if finding["type"] != "extra_forbidden":
         return None
-    loc: Path_ = tuple(finding["loc"])
+    loc: NodePath = tuple(finding["loc"])
     hint = _key_hint(loc, model, tree)
     return (*loc[:-1], hint.removeprefix("did you mean ").removesuffix("?")) if hint.startswith("did") else None
 
 
-def _key_hint(loc: Path_, model: type[BaseModel], tree: Tree) -> str:
+def _key_hint(loc: NodePath, model: type[BaseModel], tree: Tree) -> str:
     names = [name for name in keys_of(model, loc[:-1]) if name not in _given(tree, loc[:-1])]
     return did_you_mean(str(loc[-1]), names)
 
 
-def _note(finding: Any, model: type[BaseModel], tree: Tree, notes: Notes) -> None:
+def _note(finding: Any, model: type[BaseModel], tree: Tree, diagnostics: Diagnostics) -> None:
     kind: str = finding["type"]
-    loc: Path_ = tuple(finding["loc"])
+    loc: NodePath = tuple(finding["loc"])
     context: AbstractMapping[str, Any] = finding.get("ctx", {})
     if kind == "missing":
         where = at(tree, loc[:-1])
         owner = f" in `{loc[-2]}`" if len(loc) > 1 and isinstance(loc[-2], str) else ""
-        notes.add(where, "missing-key", f"`{loc[-1]}` is missing{owner}", f"add {loc[-1]}: ...")
+        diagnostics.add(where, "missing-key", f"`{loc[-1]}` is missing{owner}", f"add {loc[-1]}: ...")
     elif kind == "extra_forbidden":
         hint = _key_hint(loc, model, tree)
-        notes.add(at(tree, loc, key=True), "unknown-key", f"there is no key {shown(loc[-1])} here", hint)
+        diagnostics.add(at(tree, loc, key=True), "unknown-key", f"there is no key {quote_value(loc[-1])} here", hint)
     elif kind in ("quantity", "selector", "flows", "latency", "bootstrap"):
-        notes.add(at(tree, loc), kind, str(context["text"]), str(context["hint"]))
+        diagnostics.add(at(tree, loc), kind, str(context["text"]), str(context["hint"]))
     else:
-        code, message, hint = _said(kind, finding, context)
+        code, message, hint = _describe(kind, finding, context)
         # Where nothing stands, that was noted at the key: whoever gathers problems tells the same place once.
-        notes.add(at(tree, loc, key=finding.get("input") is None), code, message, hint)
+        diagnostics.add(at(tree, loc, key=finding.get("input") is None), code, message, hint)
 
 
-def _said(kind: str, finding: Any, context: AbstractMapping[str, Any]) -> tuple[str, str, str]:
+def _describe(kind: str, finding: Any, context: AbstractMapping[str, Any]) -> tuple[str, str, str]:
     given = finding.get("input")
-    text = shown(given) if not isinstance(given, dict | list) else "a mapping" if isinstance(given, dict) else "a list"
+    text = (
+        quote_value(given)
+        if not isinstance(given, dict | list)
+        else "a mapping"
+        if isinstance(given, dict)
+        else "a list"
+    )
     if given is None:
         text = "nothing"
     if kind == "string_type":
@@ -84,7 +90,7 @@ def _said(kind: str, finding: Any, context: AbstractMapping[str, Any]) -> tuple[
         return "unknown-value", f"{text} is none of {', '.join(expected)}", did_you_mean(str(given), expected)
     if kind == "string_pattern_mismatch":
         pattern = str(context.get("pattern"))
-        hint = SPELLING.get(pattern, f"it has to match {pattern}")
+        hint = PATTERN_HINTS.get(pattern, f"it has to match {pattern}")
         return "name", f"{text} is not spelt as this has to be", hint
     if kind in ("too_short", "string_too_short"):
         return "range", "this is empty", "write at least one"
@@ -97,7 +103,7 @@ def _said(kind: str, finding: Any, context: AbstractMapping[str, Any]) -> tuple[
     return "value", f"{text}: {finding['msg']}", ""
 
 
-def keys_of(model: type[BaseModel], path: Path_) -> list[str]:
+def keys_of(model: type[BaseModel], path: NodePath) -> list[str]:
     """The keys that the part of the model at `path` knows, as files spell them."""
     for step in path:
         info = next((i for name, i in model.model_fields.items() if (i.alias or name) == step), None)
@@ -120,7 +126,7 @@ def _model_in(annotation: Any) -> type[BaseModel] | None:
     return None
 
 
-def _given(tree: Tree, path: Path_) -> list[str]:
+def _given(tree: Tree, path: NodePath) -> list[str]:
     for step in path:
         if isinstance(tree, Mapping) and isinstance(step, str) and step in tree.entries:
             tree = tree.entries[step].value
@@ -131,5 +137,5 @@ def _given(tree: Tree, path: Path_) -> list[str]:
 
 def _kind(tree: Tree) -> str:
     if isinstance(tree, Scalar):
-        return shown(tree.text) if tree.text else "nothing"
+        return quote_value(tree.text) if tree.text else "nothing"
     return "a list"

@@ -14,7 +14,7 @@ HOOKS: tuple[Hook, Hook] = ("receiver", "sender")
 FLOWS: tuple[Flow, Flow] = ("to_broker", "to_client")
 
 
-class Verdict(StrEnum):
+class PacketAction(StrEnum):
     """What happens to a packet that a rule matches."""
 
     DROP = "drop"
@@ -26,7 +26,7 @@ class Verdict(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Packets:
+class FilterPackets:
     """Treat the packets between the client and one broker's advertised address.
 
     The rule sits on the receiver's input hook, as on a real network: a segment dropped there was sent, so the sender's
@@ -40,15 +40,15 @@ class Packets:
 
     broker: int
     flow: Flow
-    verdict: Verdict
+    verdict: PacketAction
     only: Literal["any", "syn", "data"] = "any"
     hook: Hook = "receiver"
     at_most: int | None = None
 
     def __post_init__(self) -> None:
-        if self.hook == "sender" and self.verdict is not Verdict.DROP:
+        if self.hook == "sender" and self.verdict is not PacketAction.DROP:
             raise ValueError(f"packets can be dropped where they are sent, but no {self.verdict} can be made of them")
-        if self.verdict is Verdict.RESET and self.only != "data":
+        if self.verdict is PacketAction.RESET and self.only != "data":
             raise ValueError("a reset is made of a connection's data, never of other packets")
         if self.at_most is not None and self.at_most < 1:
             raise ValueError(f"at most {self.at_most} packets are none")
@@ -69,7 +69,7 @@ class Toxic:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Unlisten:
+class CloseListener:
     """Nobody listens on one broker's advertised port: dials are refused, open connections are closed."""
 
     broker: int
@@ -94,7 +94,7 @@ class Silence:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Delay:
+class DelayedResponse:
     """The request is done at once and answered so much later; what comes behind it on its connection waits, too."""
 
     seconds: float
@@ -107,7 +107,7 @@ class ErrorAnswer:
     error: str
 
 
-Answer = Silence | Delay | ErrorAnswer
+InterceptResponse = Silence | DelayedResponse | ErrorAnswer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,10 +119,10 @@ class Intercept:
     """
 
     broker: int
-    answer: Answer
+    answer: InterceptResponse
     api: str = "all"
     nth: int | None = None
 
 
-Lever = Packets | Toxic | Unlisten | Signal | Intercept
-LEVERS: tuple[type[Lever], ...] = (Packets, Toxic, Unlisten, Signal, Intercept)
+Lever = FilterPackets | Toxic | CloseListener | Signal | Intercept
+LEVERS: tuple[type[Lever], ...] = (FilterPackets, Toxic, CloseListener, Signal, Intercept)

@@ -6,15 +6,24 @@ from importlib import import_module
 from harness.measures.base import (
     MEASURES,
     Censored,
-    Measured,
     MeasureDefinition,
+    MeasuredValue,
     MeasureName,
+    MeasureResult,
     Missing,
-    Value,
     parse,
 )
 
 for _module in pkgutil.iter_modules(__path__):
     import_module(f"{__name__}.{_module.name}")
 
-__all__ = ["MEASURES", "Censored", "MeasureDefinition", "MeasureName", "Measured", "Missing", "Value", "parse"]
+__all__ = [
+    "MEASURES",
+    "Censored",
+    "MeasureDefinition",
+    "MeasureName",
+    "MeasureResult",
+    "MeasuredValue",
+    "Missing",
+    "parse",
+]

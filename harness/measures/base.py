@@ -9,11 +9,11 @@ from typing import Literal, NamedTuple
 from harness.plan import RunPlan
 from harness.story import Story
 
-Unit = Literal["s", "count"]
+MeasureUnit = Literal["s", "count"]
 
 
 @dataclass(frozen=True, slots=True)
-class Value:
+class MeasuredValue:
     """It was measured: seconds, or a count. `wire`: it was seen on the wire, the client tells nothing of it."""
 
     value: float
@@ -35,11 +35,11 @@ class Missing:
     reason: str
 
 
-Measured = Value | Censored | Missing
-Measurer = Callable[[RunPlan, Story, str, str | None], Measured]
+MeasureResult = MeasuredValue | Censored | Missing
+MeasureFunction = Callable[[RunPlan, Story, str, str | None], MeasureResult]
 """Takes plan, story, the alias of the operation or fault (`run` for the whole run), and the argument in brackets."""
 
-RUN = "run"
+WHOLE_RUN = "run"
 """What stands before the dot where a measure is that of the whole run: `run.zombies`."""
 
 
@@ -51,10 +51,10 @@ class MeasureDefinition:
     """
 
     name: str
-    unit: Unit
+    unit: MeasureUnit
     about: str
     operations: tuple[str, ...]
-    measure: Measurer
+    measure: MeasureFunction
     argument: Literal["setting"] | None = None
     faults: bool = False
     run: bool = False
@@ -92,23 +92,23 @@ def parse(text: str) -> MeasureName:
 MEASURES: dict[str, MeasureDefinition] = {}
 """Every measure by the name that scenarios use; filled by importing `harness.measures`."""
 
-EVERY_CALL = ("connect", "send", "close")
+CLIENT_CALLS = ("connect", "send", "close")
 """Operations during which a client is at work."""
 
 
 def measure(
     *,
-    unit: Unit,
+    unit: MeasureUnit,
     about: str,
-    operations: tuple[str, ...] = EVERY_CALL,
+    operations: tuple[str, ...] = CLIENT_CALLS,
     argument: Literal["setting"] | None = None,
     faults: bool = False,
     run: bool = False,
     integrity: bool = False,
-) -> Callable[[Measurer], Measurer]:
+) -> Callable[[MeasureFunction], MeasureFunction]:
     """Register a function as the measure of its own name. Raises ValueError where the name is taken."""
 
-    def register(function: Measurer) -> Measurer:
+    def register(function: MeasureFunction) -> MeasureFunction:
         name = function.__name__
         if name in MEASURES:
             raise ValueError(f"two measures are called {name}")

@@ -1,27 +1,27 @@
 """How many connections the client tried to open during an operation: as it tells, else as the wire shows."""
 
-from client.events import Kind
-from harness.measures.base import Censored, Measured, Missing, Value, measure
-from harness.measures.look import count_during, dials_seen, operation_of, untraced
+from client.events import TraceKind
+from harness.measures.base import Censored, MeasuredValue, MeasureResult, Missing, measure
+from harness.measures.lookup import count_during, dials_seen, missing_trace, operation_of
 from harness.plan import RunPlan
 from harness.story import OperationStory, Outcome, Story
 
 
 @measure(unit="count", about="Dials that began during the operation, successful or not.")
-def dials(plan: RunPlan, story: Story, alias: str, _argument: str | None) -> Measured:
+def dials(plan: RunPlan, story: Story, alias: str, _argument: str | None) -> MeasureResult:
     operation = operation_of(story, alias)
     if isinstance(operation, Missing):
         return operation
-    missing = untraced(plan, story, Kind.DIAL_STARTED)
+    missing = missing_trace(plan, story, TraceKind.DIAL_STARTED)
     seen = dials_seen(story)
     if missing is not None and not seen:
         return missing
     if missing is None:
-        count = count_during(story, operation, Kind.DIAL_STARTED)
+        count = count_during(story, operation, TraceKind.DIAL_STARTED)
     else:
         count = sum(_began_ns(operation) <= at_ns <= operation.ended_ns for at_ns in seen)
     wire = missing is not None
-    return Censored(count, wire=wire) if operation.outcome is Outcome.CENSORED else Value(count, wire=wire)
+    return Censored(count, wire=wire) if operation.outcome is Outcome.CENSORED else MeasuredValue(count, wire=wire)
 
 
 def _began_ns(operation: OperationStory) -> int:

@@ -1,7 +1,7 @@
 """Messages that stand in the log more than once: what a retry after an unanswered request may leave."""
 
-from harness.measures.base import Measured, Missing, Value, measure
-from harness.measures.log import messages_of
+from harness.measures.base import MeasuredValue, MeasureResult, Missing, measure
+from harness.measures.broker_log import messages_of
 from harness.plan import RunPlan
 from harness.story import Story
 
@@ -13,8 +13,8 @@ from harness.story import Story
     run=True,
     integrity=True,
 )
-def duplicates(_plan: RunPlan, story: Story, alias: str, _argument: str | None) -> Measured:
+def duplicates(_plan: RunPlan, story: Story, alias: str, _argument: str | None) -> MeasureResult:
     found = messages_of(story, alias)
     if isinstance(found, Missing):
         return found
-    return Value(sum(max(0, len(found.copies_of(send)) - 1) for send in found.sends))
+    return MeasuredValue(sum(max(0, len(found.copies_of(send)) - 1) for send in found.sends))

@@ -1,7 +1,7 @@
 """How long a fault is felt in all, its own time included: `dark.outage`."""
 
-from harness.measures.base import Measured, Missing, measure
-from harness.measures.steady import fault_of, until_steady
+from harness.measures.base import MeasureResult, Missing, measure
+from harness.measures.steady_state import fault_of, time_to_steady_state
 from harness.plan import RunPlan
 from harness.story import Story
 
@@ -13,6 +13,6 @@ from harness.story import Story
     operations=(),
     faults=True,
 )
-def outage(_plan: RunPlan, story: Story, alias: str, _argument: str | None) -> Measured:
+def outage(_plan: RunPlan, story: Story, alias: str, _argument: str | None) -> MeasureResult:
     fault = fault_of(story, alias)
-    return fault if isinstance(fault, Missing) else until_steady(story, fault, since_ns=fault.confirmed_ns)
+    return fault if isinstance(fault, Missing) else time_to_steady_state(story, fault, since_ns=fault.confirmed_ns)

@@ -1,7 +1,7 @@
 """How long a client needs after the network is well again: `outage.recovery`."""
 
-from harness.measures.base import Measured, Missing, measure
-from harness.measures.steady import fault_of, until_steady
+from harness.measures.base import MeasureResult, Missing, measure
+from harness.measures.steady_state import fault_of, time_to_steady_state
 from harness.plan import RunPlan
 from harness.story import Story
 
@@ -12,8 +12,8 @@ from harness.story import Story
     operations=(),
     faults=True,
 )
-def recovery(_plan: RunPlan, story: Story, alias: str, _argument: str | None) -> Measured:
+def recovery(_plan: RunPlan, story: Story, alias: str, _argument: str | None) -> MeasureResult:
     fault = fault_of(story, alias)
     if isinstance(fault, Missing) or fault.healed_ns is None:
         return fault if isinstance(fault, Missing) else Missing(f"`{alias}` was not healed")
-    return until_steady(story, fault, since_ns=fault.healed_ns)
+    return time_to_steady_state(story, fault, since_ns=fault.healed_ns)

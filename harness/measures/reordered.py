@@ -1,7 +1,7 @@
 """Messages that another one has overtaken: what a retry beside later requests may leave."""
 
-from harness.measures.base import Measured, Missing, Value, measure
-from harness.measures.log import messages_of
+from harness.measures.base import MeasuredValue, MeasureResult, Missing, measure
+from harness.measures.broker_log import messages_of
 from harness.plan import RunPlan
 from harness.story import Story
 
@@ -13,7 +13,7 @@ from harness.story import Story
     run=True,
     integrity=True,
 )
-def reordered(_plan: RunPlan, story: Story, alias: str, _argument: str | None) -> Measured:
+def reordered(_plan: RunPlan, story: Story, alias: str, _argument: str | None) -> MeasureResult:
     found = messages_of(story, alias)
     if isinstance(found, Missing):
         return found
@@ -26,4 +26,4 @@ def reordered(_plan: RunPlan, story: Story, alias: str, _argument: str | None) -
         where, at_ns = (copy.topic, copy.partition), called_ns[copy.operation]
         count += copy.operation in mine and at_ns < latest_ns.get(where, at_ns)
         latest_ns[where] = max(at_ns, latest_ns.get(where, at_ns))
-    return Value(count)
+    return MeasuredValue(count)

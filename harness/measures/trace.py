@@ -5,16 +5,16 @@ from dataclasses import dataclass
 from operator import attrgetter
 from typing import NamedTuple
 
-from client.events import Kind
-from harness.latest import remembering_last
-from harness.story import Happening, OperationStory, Story, Told
+from client.events import TraceKind
+from harness.memo import memoize_last
+from harness.story import Event, EventKind, OperationStory, Story
 
 SUBJECT = "subject"
-TRACED = frozenset(kind.value for kind in Kind)
+CLIENT_EVENT_KINDS = frozenset(kind.value for kind in TraceKind)
 
-_WAIT_STARTED, _WAIT_ENDED = Kind.WAIT_STARTED.value, Kind.WAIT_ENDED.value
-_DIAL_SEEN = Told.DIAL_SEEN.value
-_STARTED, _ENDED = Told.OPERATION_STARTED.value, Told.OPERATION_ENDED.value
+_WAIT_STARTED, _WAIT_ENDED = TraceKind.WAIT_STARTED.value, TraceKind.WAIT_ENDED.value
+_DIAL_SEEN = EventKind.DIAL_SEEN.value
+_STARTED, _ENDED = EventKind.OPERATION_STARTED.value, EventKind.OPERATION_ENDED.value
 _IDENTITY = ("waiting_on", "purpose", "connection", "operation", "try_number", "broker", "address")
 
 
@@ -29,60 +29,60 @@ class Wait(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class OperationTrace:
     """The trace between an operation's start and its end, the waits that began or ended in it, in order of their
     beginning, and these by their setting."""
 
-    told: tuple[Happening, ...]
+    subject_events: tuple[Event, ...]
     waits: tuple[Wait, ...]
     waits_on: Mapping[str, Sequence[Wait]]
 
 
-class Trace:
-    """`told` is what the subject said, in its own order; `kinds` are those among it. `dials_seen` is when the wire
-    showed dials."""
+class SubjectTrace:
+    """`subject_events` is what the subject said, in its own order; `kinds` are those among it. `dials_seen` is when
+    the wire showed dials."""
 
     def __init__(self, story: Story) -> None:
-        self.told = sorted((h for h in story.happenings if h.source == SUBJECT), key=attrgetter("source_seq"))
-        self.kinds = frozenset([h.kind for h in self.told])
-        self.dials_seen = tuple([h.at_ns for h in story.happenings if h.kind == _DIAL_SEEN])
-        self._pairs = _pairs(self.told)
-        self._edges = [place for place, h in enumerate(self.told) if h.kind in (_STARTED, _ENDED)]
-        self._parts: dict[tuple[str, int, int], Part] = {}
+        self.subject_events = sorted((h for h in story.events if h.source == SUBJECT), key=attrgetter("source_seq"))
+        self.kinds = frozenset([h.kind for h in self.subject_events])
+        self.dials_seen = tuple([h.at_ns for h in story.events if h.kind == _DIAL_SEEN])
+        self._pairs = _pairs(self.subject_events)
+        self._edges = [place for place, h in enumerate(self.subject_events) if h.kind in (_STARTED, _ENDED)]
+        self._by_operation: dict[tuple[str, int, int], OperationTrace] = {}
 
-    def part(self, operation: OperationStory) -> Part:
+    def for_operation(self, operation: OperationStory) -> OperationTrace:
         """What belongs to an operation. Order decides, not time: on virtual time much happens at one instant."""
         key = operation.alias, operation.started_ns, operation.ended_ns
-        found = self._parts.get(key)
+        found = self._by_operation.get(key)
         if found is None:
-            found = self._parts[key] = self._part(operation)
+            found = self._by_operation[key] = self._operation_trace(operation)
         return found
 
-    def _part(self, operation: OperationStory) -> Part:
-        told = self._between(operation.alias, operation.ended_ns)
-        waits = self._cut(told, operation)
+    def _operation_trace(self, operation: OperationStory) -> OperationTrace:
+        subject_events = self._between(operation.alias, operation.ended_ns)
+        waits = self._cut(subject_events, operation)
         waits_on: dict[str, list[Wait]] = {}
         for wait in waits:
             waits_on.setdefault(wait.setting, []).append(wait)
-        return Part(told=told, waits=waits, waits_on=waits_on)
+        return OperationTrace(subject_events=subject_events, waits=waits, waits_on=waits_on)
 
-    def _between(self, alias: str, ended_ns: int) -> tuple[Happening, ...]:
-        edges = [place for place in self._edges if self.told[place].fields.get("operation") == alias]
-        if not edges or self.told[edges[0]].kind == _ENDED:
+    def _between(self, alias: str, ended_ns: int) -> tuple[Event, ...]:
+        edges = [place for place in self._edges if self.subject_events[place].fields.get("operation") == alias]
+        if not edges or self.subject_events[edges[0]].kind == _ENDED:
             return ()
-        ends = [place for place in edges if self.told[place].kind == _ENDED]
-        found: list[Happening] = []
-        for happening in self.told[edges[0] + 1 : ends[0] if ends else None]:
+        ends = [place for place in edges if self.subject_events[place].kind == _ENDED]
+        found: list[Event] = []
+        for happening in self.subject_events[edges[0] + 1 : ends[0] if ends else None]:
             if happening.at_ns > ended_ns:
                 break
-            if happening.kind in TRACED:
+            if happening.kind in CLIENT_EVENT_KINDS:
                 found.append(happening)
         return tuple(found)
 
-    def _cut(self, told: tuple[Happening, ...], operation: OperationStory) -> tuple[Wait, ...]:
-        if not told:
+    def _cut(self, subject_events: tuple[Event, ...], operation: OperationStory) -> tuple[Wait, ...]:
+        if not subject_events:
             return ()
-        inside = range(told[0].source_seq, told[-1].source_seq + 1)
+        inside = range(subject_events[0].source_seq, subject_events[-1].source_seq + 1)
         found: list[Wait] = []
         for began, ended in self._pairs:
             last = ended if ended is not None and ended.source_seq in inside else None
@@ -100,17 +100,17 @@ class Trace:
         return tuple(sorted(found, key=lambda wait: (wait.began_ns, wait.ended_ns)))
 
 
-@remembering_last
-def trace_of(story: Story) -> Trace:
+@memoize_last
+def trace_of(story: Story) -> SubjectTrace:
     """The trace of a story. Stories are looked at one after the other: the last one's is remembered."""
-    return Trace(story)
+    return SubjectTrace(story)
 
 
-def _pairs(told: list[Happening]) -> tuple[tuple[Happening, Happening | None], ...]:
+def _pairs(subject_events: list[Event]) -> tuple[tuple[Event, Event | None], ...]:
     """Beginnings of waits with their ends, in the order of the ends; those that nothing ended (None) come last."""
-    begun: list[Happening] = []
-    found: list[tuple[Happening, Happening | None]] = []
-    for happening in told:
+    begun: list[Event] = []
+    found: list[tuple[Event, Event | None]] = []
+    for happening in subject_events:
         if happening.kind == _WAIT_STARTED:
             begun.append(happening)
         elif happening.kind == _WAIT_ENDED:
@@ -121,7 +121,7 @@ def _pairs(told: list[Happening]) -> tuple[tuple[Happening, Happening | None], .
     return (*found, *((began, None) for began in begun))
 
 
-def _same_wait(began: Happening, ended: Happening) -> bool:
+def _same_wait(began: Event, ended: Event) -> bool:
     """The end of a wait repeats what its beginning said, but for the limit."""
     before, after = began.fields, ended.fields
     for name in _IDENTITY:  # noqa: SIM110 - a generator takes longer than all that it would look at

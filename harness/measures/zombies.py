@@ -1,7 +1,7 @@
 """Messages whose error the caller got and that were written all the same: whoever sends them again doubles them."""
 
-from harness.measures.base import Measured, Missing, Value, measure
-from harness.measures.log import messages_of
+from harness.measures.base import MeasuredValue, MeasureResult, Missing, measure
+from harness.measures.broker_log import messages_of
 from harness.plan import RunPlan
 from harness.story import Outcome, Story
 
@@ -13,8 +13,8 @@ from harness.story import Outcome, Story
     run=True,
     integrity=True,
 )
-def zombies(_plan: RunPlan, story: Story, alias: str, _argument: str | None) -> Measured:
+def zombies(_plan: RunPlan, story: Story, alias: str, _argument: str | None) -> MeasureResult:
     found = messages_of(story, alias)
     if isinstance(found, Missing):
         return found
-    return Value(sum(send.outcome is Outcome.FAILED and bool(found.copies_of(send)) for send in found.sends))
+    return MeasuredValue(sum(send.outcome is Outcome.FAILED and bool(found.copies_of(send)) for send in found.sends))

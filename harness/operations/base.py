@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from harness.plan import Do, RunPlan
+from harness.plan import PlannedOperation, RunPlan
 from harness.story import Outcome
 
 Fields = dict[str, str | int | float]
@@ -34,9 +34,9 @@ class Operation:
     arguments: tuple[Argument, ...] = ()
     repeatable: bool = False
     expects: Mapping[str, Outcome] = field(default_factory=lambda: {"ok": Outcome.OK, "failed": Outcome.FAILED})
-    fields: Callable[[Do, RunPlan], Fields] = lambda _do, _plan: {}
+    fields: Callable[[PlannedOperation, RunPlan], Fields] = lambda _do, _plan: {}
 
-    def command(self, do: Do, plan: RunPlan) -> Fields:
+    def command(self, do: PlannedOperation, plan: RunPlan) -> Fields:
         """The JSON object of the command. Raises ValueError for an operation without one."""
         if self.op is None:
             raise ValueError(f"{self.name} is no command of the subject protocol")
@@ -47,7 +47,7 @@ OPERATIONS: dict[str, Operation] = {}
 """Every operation by the name that scenarios use; filled by importing `harness.operations`."""
 
 
-def operation(definition: Operation) -> Operation:
+def register(definition: Operation) -> Operation:
     """Register an operation under its name. Raises ValueError where the name is taken."""
     if definition.name in OPERATIONS:
         raise ValueError(f"two operations are called {definition.name}")

@@ -1,8 +1,8 @@
 """Close the client: how long that blocks is measured like anything else."""
 
-from harness.operations.base import Operation, operation
+from harness.operations.base import Operation, register
 
-CLOSE = operation(
+CLOSE = register(
     Operation(
         name="close",
         about="Close the client: ends when the real client's close returns; its process exits after that.",

@@ -1,8 +1,8 @@
 """Construct the client, for as long as the real constructor blocks."""
 
-from harness.operations.base import Operation, operation
+from harness.operations.base import Operation, register
 
-CONNECT = operation(
+CONNECT = register(
     Operation(
         name="connect",
         about="Construct the client: ends when the real client's constructor returns.",

@@ -1,11 +1,11 @@
 """Send one message and wait for its acknowledgement or its error."""
 
-from harness.operations.base import Argument, Fields, Operation, operation
-from harness.plan import Do, RunPlan
+from harness.operations.base import Argument, Fields, Operation, register
+from harness.plan import PlannedOperation, RunPlan
 from harness.story import Outcome
 
 
-def _fields(do: Do, plan: RunPlan) -> Fields:
+def _fields(do: PlannedOperation, plan: RunPlan) -> Fields:
     """Raises ValueError where neither the step nor the cluster names a topic."""
     fields: Fields = {}
     if "topic" in do.arguments:
@@ -25,7 +25,7 @@ def _fields(do: Do, plan: RunPlan) -> Fields:
     return fields
 
 
-SEND = operation(
+SEND = register(
     Operation(
         name="send",
         about="Send one message: ends when the real client's send returns its acknowledgement or its error.",

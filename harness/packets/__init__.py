@@ -1,16 +1,16 @@
 """Packet rules by netlink: a lever's rules, put into the kernel, counted, and seen to be gone again."""
 
-from harness.packets.rules import Rule, chain_of, refusals_from, rules_of
-from harness.packets.table import TREAT, WATCH, PacketsRefused, PacketTable, RuleGroup
+from harness.packets.rules import NftRule, chain_for, count_refusals, rules_for
+from harness.packets.table import TREAT, WATCH, PacketRuleError, PacketTable, RuleGroup
 
 __all__ = [
     "TREAT",
     "WATCH",
+    "NftRule",
+    "PacketRuleError",
     "PacketTable",
-    "PacketsRefused",
-    "Rule",
     "RuleGroup",
-    "chain_of",
-    "refusals_from",
-    "rules_of",
+    "chain_for",
+    "count_refusals",
+    "rules_for",
 ]

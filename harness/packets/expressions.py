@@ -30,15 +30,15 @@ class Flag(IntEnum):
 
 
 def _load(base: int, offset: int, length: int) -> Expression:
-    return _made("payload", {"dreg": Regs.NFT_REG_1, "base": base, "offset": offset, "len": length})
+    return _expression("payload", {"dreg": Regs.NFT_REG_1, "base": base, "offset": offset, "len": length})
 
 
 def _compare(value: bytes, how: Cmp) -> Expression:
-    return _made("cmp", {"sreg": Regs.NFT_REG_1, "op": how, "data": _value(value)})
+    return _expression("cmp", {"sreg": Regs.NFT_REG_1, "op": how, "data": _value(value)})
 
 
 def _masked(mask: bytes, flipped: bytes | None = None) -> Expression:
-    return _made(
+    return _expression(
         "bitwise",
         {
             "sreg": Regs.NFT_REG_1,
@@ -54,9 +54,9 @@ def _value(value: bytes) -> dict[str, Any]:
     return {"attrs": [("NFTA_DATA_VALUE", value)]}
 
 
-def _made(name: str, attributes: dict[str, Any]) -> Expression:
-    made: Expression = genex(name, attributes)
-    return made
+def _expression(name: str, attributes: dict[str, Any]) -> Expression:
+    expression: Expression = genex(name, attributes)
+    return expression
 
 
 def tcp_from(host: str, port: int) -> Expressions:
@@ -115,25 +115,25 @@ def with_payload() -> tuple[Expressions, ...]:
     )
 
 
-def marked(mark: int) -> Expressions:
+def has_mark(mark: int) -> Expressions:
     """Packets that an earlier rule on the same hook has marked so."""
-    loaded = _made("meta", {"dreg": Regs.NFT_REG_1, "key": Meta.NFT_META_MARK})
+    loaded = _expression("meta", {"dreg": Regs.NFT_REG_1, "key": Meta.NFT_META_MARK})
     return (loaded, _compare(struct.pack("=I", mark), Cmp.NFT_CMP_EQ))
 
 
 def mark(number: int) -> Expressions:
     """Mark the packet for later rules, and pass it on."""
-    given = _made("immediate", {"dreg": Regs.NFT_REG_1, "data": _value(struct.pack("=I", number))})
-    return (given, _made("meta", {"sreg": Regs.NFT_REG_1, "key": Meta.NFT_META_MARK}))
+    given = _expression("immediate", {"dreg": Regs.NFT_REG_1, "data": _value(struct.pack("=I", number))})
+    return (given, _expression("meta", {"sreg": Regs.NFT_REG_1, "key": Meta.NFT_META_MARK}))
 
 
-def first(packets: int) -> Expressions:
+def limit_to_first(packets: int) -> Expressions:
     """Only so many of the packets that come to here."""
     # `genex` would name its attributes after the expression; the kernel has a short name for them.
     numbering = {"NFTA_NG_DREG": Regs.NFT_REG_1, "NFTA_NG_MODULUS": _MOST_COUNTED, "NFTA_NG_TYPE": 0}
     numbered = {"attrs": [("NFTA_EXPR_NAME", "numgen"), ("NFTA_EXPR_DATA", {"attrs": list(numbering.items())})]}
     # The number is in the machine's byte order, and a comparison goes byte by byte.
-    in_order = _made(
+    in_order = _expression(
         "byteorder",
         {"sreg": Regs.NFT_REG_1, "dreg": Regs.NFT_REG_1, "op": 1, "len": 4, "size": 4},
     )
@@ -141,7 +141,7 @@ def first(packets: int) -> Expressions:
 
 
 def count() -> Expressions:
-    return (_made("counter", {"bytes": 0, "packets": 0}),)
+    return (_expression("counter", {"bytes": 0, "packets": 0}),)
 
 
 def drop() -> Expressions:
@@ -150,7 +150,7 @@ def drop() -> Expressions:
 
 def refuse() -> Expressions:
     """Answer with a TCP reset, as a host without a listener does, and drop."""
-    return (_made("reject", {"type": _REJECT_WITH_TCP_RESET, "icmp_code": 0}),)
+    return (_expression("reject", {"type": _REJECT_WITH_TCP_RESET, "icmp_code": 0}),)
 
 
 def reset() -> Expressions:
@@ -160,13 +160,13 @@ def reset() -> Expressions:
     A rejected packet's own receiver is never told. So the packet becomes a reset itself, a copy of it goes on to where
     it was going to, and it becomes what it was before it is rejected: a reset is never answered with one.
     """
-    copy = (_load(_NETWORK, 16, 4), _made("dup", {"sreg_addr": Regs.NFT_REG_1}))
+    copy = (_load(_NETWORK, 16, 4), _expression("dup", {"sreg_addr": Regs.NFT_REG_1}))
     return (*_flagged(Flag.RST | Flag.ACK), *copy, *_flagged(Flag.PSH | Flag.ACK), *refuse())
 
 
 def _flagged(wanted: int) -> Expressions:
     """Give the segment these flags. Two bytes, the header's length among them: a checksum is made of pairs."""
-    written = _made(
+    written = _expression(
         "payload",
         {
             "sreg": Regs.NFT_REG_1,

@@ -5,7 +5,7 @@ Every rule counts what it matches: that count is a fault's proof.
 
 from dataclasses import dataclass
 
-from harness.levers import Packets, Verdict
+from harness.levers import FilterPackets, PacketAction
 from harness.packets import expressions as x
 from harness.packets.table import SEND, TREAT
 
@@ -16,49 +16,51 @@ _WITH_PAYLOAD = 0x0DA7A
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class NftRule:
     """One rule; `refuses` where each packet that it matches is a dial answered with a reset."""
 
     expressions: x.Expressions
     refuses: bool = False
 
 
-def chain_of(lever: Packets) -> str:
+def chain_for(lever: FilterPackets) -> str:
     """Where the lever's rules belong."""
     return TREAT if lever.hook == "receiver" else SEND
 
 
-def rules_of(lever: Packets, host: str, port: int) -> tuple[Rule, ...]:
+def rules_for(lever: FilterPackets, host: str, port: int) -> tuple[NftRule, ...]:
     """The rules, for the lever's hook, that treat the link to the advertised address as the lever says."""
     link = x.tcp_to(host, port) if lever.flow == "to_broker" else x.tcp_from(host, port)
-    treatment = {Verdict.DROP: x.drop, Verdict.REFUSE: x.refuse, Verdict.RESET: x.reset}[lever.verdict]()
+    treatment = {PacketAction.DROP: x.drop, PacketAction.REFUSE: x.refuse, PacketAction.RESET: x.reset}[lever.verdict]()
     syn = x.flags(x.Flag.SYN, **_SYN_ALONE)
     match lever.only:
         case "data":
             # What was made a reset comes to here again.
             no_reset = x.flags(0, among=x.Flag.RST)
-            return (*_marking(link), _treating(lever, (*link, *x.marked(_WITH_PAYLOAD), *no_reset), treatment))
-        case "any" if lever.verdict is Verdict.REFUSE:
+            return (*_marking(link), _treating(lever, (*link, *x.has_mark(_WITH_PAYLOAD), *no_reset), treatment))
+        case "any" if lever.verdict is PacketAction.REFUSE:
             others = x.flags_other_than(x.Flag.SYN, **_SYN_ALONE)
             refusing = _treating(lever, (*link, *syn), treatment, refuses=True)
             return (refusing, _treating(lever, (*link, *others), treatment))
         case "any":
             return (_treating(lever, link, treatment),)
         case "syn":
-            return (_treating(lever, (*link, *syn), treatment, refuses=lever.verdict is Verdict.REFUSE),)
+            return (_treating(lever, (*link, *syn), treatment, refuses=lever.verdict is PacketAction.REFUSE),)
 
 
-def _marking(link: x.Expressions) -> tuple[Rule, ...]:
+def _marking(link: x.Expressions) -> tuple[NftRule, ...]:
     """Rules that mark what has payload: it takes several to say so, and one alone has to count."""
-    return tuple(Rule((*link, *alternative, *x.mark(_WITH_PAYLOAD))) for alternative in x.with_payload())
+    return tuple(NftRule((*link, *alternative, *x.mark(_WITH_PAYLOAD))) for alternative in x.with_payload())
 
 
-def _treating(lever: Packets, match: x.Expressions, treatment: x.Expressions, *, refuses: bool = False) -> Rule:
-    limit = () if lever.at_most is None else x.first(lever.at_most)
-    return Rule((*match, *limit, *x.count(), *treatment), refuses)
+def _treating(
+    lever: FilterPackets, match: x.Expressions, treatment: x.Expressions, *, refuses: bool = False
+) -> NftRule:
+    limit = () if lever.at_most is None else x.limit_to_first(lever.at_most)
+    return NftRule((*match, *limit, *x.count(), *treatment), refuses)
 
 
-def refusals_from(host: str, port: int) -> x.Expressions:
+def count_refusals(host: str, port: int) -> x.Expressions:
     """Counts dials to this address that were answered with a reset, and nothing else.
 
     The answer to a SYN for which nobody listens has RST and ACK set and the sequence number 0 (RFC 9293, 3.10.7.1); the

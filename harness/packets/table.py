@@ -34,7 +34,7 @@ gives verdicts on the output hook."""
 _HOOKS = ((TREAT, "input", 0), (WATCH, "input", 1), (SEND, "output", 0))
 
 
-class PacketsRefused(Exception):
+class PacketRuleError(Exception):
     """The kernel took no packet rule, or kept one that should be gone; says which and why."""
 
 
@@ -46,7 +46,7 @@ class PacketTable:
         self._made = 0
 
     async def open(self) -> None:
-        """Make the table and its chains. Raises PacketsRefused."""
+        """Make the table and its chains. Raises PacketRuleError."""
         self._netlink = AsyncNFTables(nfgen_family=_IPV4)
         try:
             await self._netlink.setup_endpoint()
@@ -56,12 +56,12 @@ class PacketTable:
                     "add", table=_TABLE, name=chain, hook=hook, type="filter", policy=1, priority=priority
                 )
         except (NetlinkError, OSError) as exc:
-            raise PacketsRefused(
+            raise PacketRuleError(
                 f"the kernel makes no nftables chain in a namespace ({exc}); it needs nf_tables (`modprobe nf_tables`)"
             ) from exc
 
     async def add(self, chain: str, rules: Sequence[Expressions]) -> "RuleGroup":
-        """Append rules at once, all or none, and read them back. Raises PacketsRefused."""
+        """Append rules at once, all or none, and read them back. Raises PacketRuleError."""
         self._made += 1
         group = RuleGroup(self, chain, f"faultlab-{self._made}")
         await self._transact(
@@ -79,7 +79,7 @@ class PacketTable:
         )
         listed = await self.listed(chain, group.mark)
         if len(listed) != len(rules):
-            raise PacketsRefused(f"the kernel lists {len(listed)} of {len(rules)} new packet rules")
+            raise PacketRuleError(f"the kernel lists {len(listed)} of {len(rules)} new packet rules")
         group.handles = tuple(rule.handle for rule in listed)
         return group
 
@@ -98,7 +98,7 @@ class PacketTable:
                 if place is not None and rule.get_attr("NFTA_RULE_CHAIN") == chain:
                     found.append((place, ListedRule(rule.get_attr("NFTA_RULE_HANDLE"), _counted(rule))))
         except NetlinkError as exc:
-            raise PacketsRefused(f"the kernel did not list the packet rules ({exc})") from exc
+            raise PacketRuleError(f"the kernel did not list the packet rules ({exc})") from exc
         return [rule for _, rule in sorted(found, key=lambda pair: pair[0])]
 
     async def _transact(self, messages: list[Any]) -> None:
@@ -122,7 +122,7 @@ class PacketTable:
                     pass
         except NetlinkError as exc:
             modules = "nft_reject_ipv4, and for resets nft_dup_ipv4 and nft_numgen"
-            raise PacketsRefused(f"the kernel refused a packet rule ({exc}); rules need {modules}") from exc
+            raise PacketRuleError(f"the kernel refused a packet rule ({exc}); rules need {modules}") from exc
 
     def close(self) -> None:
         """Let go of netlink. The table goes with its network namespace."""
@@ -148,21 +148,21 @@ class RuleGroup:
         self._chain = chain
         self._last: tuple[int, ...] = ()
 
-    async def counted(self) -> tuple[int, ...]:
+    async def packet_counts(self) -> tuple[int, ...]:
         """Packets that each rule has matched, in the order of the rules; after `remove`, what it had matched then."""
         if self.handles:
             self._last = tuple(rule.packets for rule in await self._table.listed(self._chain, self.mark))
         return self._last
 
     async def remove(self) -> None:
-        """Take the rules out and see that they are gone. Raises PacketsRefused."""
+        """Take the rules out and see that they are gone. Raises PacketRuleError."""
         if not self.handles:
             return
-        await self.counted()
+        await self.packet_counts()
         await self._table.delete(self._chain, self.handles)
         left = await self._table.listed(self._chain, self.mark)
         if left:
-            raise PacketsRefused(f"the kernel still lists {len(left)} packet rules that were removed")
+            raise PacketRuleError(f"the kernel still lists {len(left)} packet rules that were removed")
         self.handles = ()
 
 

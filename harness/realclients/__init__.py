@@ -9,9 +9,17 @@ from harness.realclients.catalogue import (
     RealClient,
     RealClientMissing,
     UnknownRealClient,
-    chosen,
     real_client,
     real_clients,
+    select_clients,
 )
 
-__all__ = ["RealClient", "RealClientMissing", "UnknownRealClient", "build", "chosen", "real_client", "real_clients"]
+__all__ = [
+    "RealClient",
+    "RealClientMissing",
+    "UnknownRealClient",
+    "build",
+    "real_client",
+    "real_clients",
+    "select_clients",
+]

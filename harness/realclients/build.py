@@ -7,25 +7,26 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-from harness.building import StepFailed, Tell, cache, go_environment, gos, step, workshop
+from harness.building import ReportProgress, StepFailed, build_folder, cache, go_environment, go_toolchains, run_step
 from harness.realclients.catalogue import RealClient, RealClientMissing
 
-_TRY_LIMIT_S = 20
+_SMOKE_TEST_LIMIT_S = 20
 
 
-def build(clients: Sequence[RealClient], tell: Tell) -> None:
-    """Build those that are not. `tell` gets a line at each stage. Interrupted, it leaves what was finished, and nothing
+def build(clients: Sequence[RealClient], report: ReportProgress) -> None:
+    """Build those that are not. `report` gets a line at each stage. Interrupted, it leaves what was finished, and
+    nothing
     else; what it needs is downloaded into a folder that is deleted. Raises RealClientMissing, KeyboardInterrupt.
     """
     folder = cache() / "clients"
     if all(client.built for client in clients):
         return
     try:
-        with workshop(folder) as room:
+        with build_folder(folder) as build_dir:
             for client in clients:
                 # Whoever held the workshop before may have built it.
                 if not client.built:
-                    _build(client, room, tell)
+                    _build(client, build_dir, report)
     except OSError as exc:
         raise RealClientMissing(
             f"nothing can be built in {folder} ({exc.strerror or exc})",
@@ -33,16 +34,16 @@ def build(clients: Sequence[RealClient], tell: Tell) -> None:
         ) from exc
 
 
-def _build(client: RealClient, room: Path, tell: Tell) -> None:
+def _build(client: RealClient, build_dir: Path, report: ReportProgress) -> None:
     def said(text: str) -> None:
-        tell(f"{client}: {text}")
+        report(f"{client}: {text}")
 
     failures = []
-    for go in gos(room, said, at_least=_go_release(client)):
+    for go in go_toolchains(build_dir, said, at_least=_go_release(client)):
         try:
             program = go.make()
             said(f"building with {go.name}")
-            built = _compile(client, program, room, said)
+            built = _compile(client, program, build_dir, said)
         except StepFailed as exc:
             failures.append(f"{go.name}: {exc}")
             continue
@@ -58,14 +59,14 @@ def _build(client: RealClient, room: Path, tell: Tell) -> None:
     )
 
 
-def _compile(client: RealClient, go: Path, room: Path, tell: Tell) -> Path:
-    built = room / f"{client.name}-{client.version}"
-    step(
+def _compile(client: RealClient, go: Path, build_dir: Path, report: ReportProgress) -> Path:
+    built = build_dir / f"{client.name}-{client.version}"
+    run_step(
         [str(go), "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w", "-tags", _tag(client),
          f"-modfile={client.modules}", "-o", str(built), "."],
         "go build",
-        tell,
-        go_environment(room),
+        report,
+        go_environment(build_dir),
         folder=client.folder,
     )  # fmt: skip
     return built
@@ -89,7 +90,12 @@ def _unusable(program: Path, client: RealClient) -> str | None:
     environment = {**os.environ, "FAULTLAB_SUBJECT": json.dumps(launch)}
     try:
         done = subprocess.run(
-            [program], stdin=subprocess.DEVNULL, capture_output=True, timeout=_TRY_LIMIT_S, env=environment, check=False
+            [program],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=_SMOKE_TEST_LIMIT_S,
+            env=environment,
+            check=False,
         )
         ready = json.loads(done.stdout)
     except (OSError, ValueError, subprocess.TimeoutExpired) as exc:

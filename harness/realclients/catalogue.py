@@ -90,7 +90,7 @@ def real_client(name: str, version: str) -> RealClient:
     raise UnknownRealClient(f"there is no real {name} {version}", f"there are {', '.join(map(str, known))}")
 
 
-def chosen(words: Sequence[str]) -> tuple[RealClient, ...]:
+def select_clients(words: Sequence[str]) -> tuple[RealClient, ...]:
     """The clients meant by `sarama` or `sarama@1.27.2`, each once; no words: all. Raises UnknownRealClient."""
     known = real_clients()
     if not words:

@@ -15,7 +15,7 @@ _LONGEST_SHEBANG = 120
 
 
 @dataclass(frozen=True, slots=True)
-class File:
+class TemplateFile:
     text: str
     executable: bool = False
 
@@ -24,7 +24,7 @@ class File:
 class Template:
     """`files` by their paths in the new folder; `steps` are the commands that come next there."""
 
-    files: Mapping[Path, File]
+    files: Mapping[Path, TemplateFile]
     steps: tuple[str, ...]
     notes: tuple[str, ...] = ()
 
@@ -37,7 +37,7 @@ def _python() -> Template:
         program = "\n".join([shebang, *program.splitlines()[1:], ""])
         notes = (f"the program's first line names {sys.executable}, which has kafka-python",)
     return Template(
-        files={Path("my_client.py"): File(program, executable=True), **_scenario("python")},
+        files={Path("my_client.py"): TemplateFile(program, executable=True), **_scenario("python")},
         steps=("faultlab run --env local dark.scenario.yaml", "faultlab clients check ./my_client.py"),
         notes=notes,
     )
@@ -54,7 +54,7 @@ def _go() -> Template:
     return Template(
         files={
             Path("main.go"): _file(_FOLDER / "go" / "main.go"),
-            Path("go.mod"): File(modules),
+            Path("go.mod"): TemplateFile(modules),
             Path("go.sum"): _file(newest.modules.with_suffix(".sum")),
             **{Path("subject") / path.name: _file(path) for path in subject},
             **_scenario("go"),
@@ -73,14 +73,14 @@ TEMPLATES: Mapping[str, Callable[[], Template]] = {"go": _go, "python": _python}
 """By language."""
 
 
-def made_of(language: str) -> Template:
+def make_template(language: str) -> Template:
     return TEMPLATES[language]()
 
 
-def _scenario(language: str) -> dict[Path, File]:
+def _scenario(language: str) -> dict[Path, TemplateFile]:
     name = "dark.scenario.yaml"
     return {Path(name): _file(_FOLDER / language / name)}
 
 
-def _file(path: Path) -> File:
-    return File(path.read_text(encoding="utf-8"))
+def _file(path: Path) -> TemplateFile:
+    return TemplateFile(path.read_text(encoding="utf-8"))

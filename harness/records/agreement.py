@@ -13,7 +13,7 @@ Agreement = Literal["agrees", "explained", "unsure", "differs"]
 """`unsure`: too few runs to say; it is never agreement. `explained`: it differs, and a source line says why."""
 
 
-class Sided(Record):
+class SideResult(Record):
     """What one side showed. `measured` of its `runs` told a value, `censored` had not ended; the rest told nothing.
 
     `values` are in the record's unit, sorted. `outcomes` counts words instead where the measure is one: `ok`, an error.
@@ -30,7 +30,7 @@ class Sided(Record):
     """Why a run told nothing: an unproven fault, a noisy machine."""
 
 
-class Compared(Record):
+class SideComparison(Record):
     """One side held against the reference.
 
     `difference` is how far it lies above the reference (the median of all differences between two runs), the true one
@@ -77,7 +77,7 @@ class AgreementRecord(Record):
     formula: str | None = None
     terms: tuple[Term, ...] = ()
     predicted: float | None = None
-    sides: tuple[Sided, ...]
-    compared: tuple[Compared, ...]
+    sides: tuple[SideResult, ...]
+    compared: tuple[SideComparison, ...]
     outcome: Agreement
     """The worst of `compared`."""

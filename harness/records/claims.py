@@ -20,12 +20,12 @@ class ClaimId(NamedTuple):
     source: str
 
 
-def what_of(measure: str) -> str:
+def measure_label(measure: str) -> str:
     """`time to error`, of `probe.time_to_error`: what a scenario calls its steps is none of the text's business."""
     return measure.partition(".")[2].replace("_", " ")
 
 
-def outcome_of(outcomes: Iterable[str]) -> str:
+def combined_outcome(outcomes: Iterable[str]) -> str:
     """held or refuted where all that settled it agree, mixed where they do not, inconclusive where nothing did."""
     settled = set(outcomes) - {UNSETTLED}
     if len(settled) > 1:

@@ -37,11 +37,11 @@ class EventRecord(Record):
 
 _FIELDS = frozenset(EventRecord.model_fields)
 
-Told = tuple[int, str, int, str, Mapping[str, str | int | float | None]]
+EventRow = tuple[int, str, int, str, Mapping[str, str | int | float | None]]
 """at_ns, source, source_seq, kind, and the fields that have a value."""
 
 
-def lines_of(run_id: str, attempt: int, events: Iterable[Told]) -> bytes:
+def encode_events(run_id: str, attempt: int, events: Iterable[EventRow]) -> bytes:
     """Lines for the events of a try, ends included, without the fields that an event has no value for.
 
     Runs have many events, so no record is made, and all are spelt out at once: for values whose types are known to be

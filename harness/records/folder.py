@@ -37,7 +37,7 @@ class ResultsFolder:
     def agreement(self) -> Path:
         return self.path / AGREEMENT
 
-    def logs_of(self, run_id: str, attempt: int) -> Path:
+    def log_folder(self, run_id: str, attempt: int) -> Path:
         """A run's own log folder; later tries have one each inside that of the first."""
         first = self.path / LOGS / run_id
         return first if attempt == 1 else first / f"try-{attempt}"
@@ -60,5 +60,5 @@ class ResultsUnreadable(RecordsError):
     """There is no suite here, or none that this version can read."""
 
 
-class ResultsInTheWay(RecordsError):
+class ResultsFolderOccupied(RecordsError):
     """The folder already holds a suite, or another faultlab is writing to it."""

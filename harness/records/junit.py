@@ -12,11 +12,11 @@ from dataclasses import replace
 from pathlib import Path
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
+from harness.records.atomic import write_atomically
 from harness.records.folder import ResultsUnwritable
 from harness.records.group import GroupRecord
 from harness.records.reader import Results
-from harness.records.run import Judged, NamedValue, RunRecord, Verdict
-from harness.records.whole import write_whole
+from harness.records.run import ExpectationResult, NamedValue, RunRecord, Verdict
 
 ILLEGAL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """What no XML 1.0 document may hold, escaped or not."""
@@ -57,7 +57,7 @@ def write_document(file: Path, told: bytes) -> Path:
     """Whole or not at all. Raises ResultsUnwritable."""
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(file, told)
+        write_atomically(file, told)
     except OSError as error:
         raise ResultsUnwritable(
             f"cannot write {file}: {error.strerror or error}; the results themselves are complete",
@@ -109,15 +109,15 @@ def suite_of(name: str, cases: Sequence[Element], *, properties: Iterable[tuple[
         "skipped": sum(case.find("skipped") is not None for case in cases),
     }
     seconds = sum(float(case.get("time", "0")) for case in cases)
-    suite = Element("testsuite", {"name": legal(name), **{key: str(number) for key, number in counted.items()}})
+    suite = Element("testsuite", {"name": xml_safe(name), **{key: str(number) for key, number in counted.items()}})
     suite.set("time", f"{seconds:.3f}")
     if file:
-        suite.set("file", legal(file))
+        suite.set("file", xml_safe(file))
     listed = [*properties]
     if listed:
         there = SubElement(suite, "properties")
         for key, value in listed:
-            SubElement(there, "property", name=legal(key), value=legal(value))
+            SubElement(there, "property", name=xml_safe(key), value=xml_safe(value))
     suite.extend(cases)
     return suite
 
@@ -134,7 +134,7 @@ def _facts(results: Results, runs: Sequence[RunRecord]) -> Iterator[tuple[str, s
 
 
 def _run(run: RunRecord, suite: str) -> Element:
-    case = _case(suite, f"{_who(run)} #{run.repeat}", seconds=run.duration_s)
+    case = _case(suite, f"{_client_label(run)} #{run.repeat}", seconds=run.duration_s)
     failing = [one for one in run.expectations if one.fails_run]
     reasons = run.reasons or tuple(_said(one) for one in failing)
     kind = run.error.code if run.error is not None else "expectation"
@@ -143,20 +143,20 @@ def _run(run: RunRecord, suite: str) -> Element:
     _verdict(case, run.verdict, kind=kind, told=told, text=[*dict.fromkeys([*reasons, *details]), *_again(run)])
     lines = [f"environment  {run.environment}", f"driver       {run.driver}", f"run          {run.run_id}"]
     lines += [line for one in run.expectations if one.outcome != "skipped" for line in _figures(one)]
-    SubElement(case, "system-out").text = legal("\n".join(lines))
+    SubElement(case, "system-out").text = xml_safe("\n".join(lines))
     return case
 
 
 def _group(group: GroupRecord, suite: str) -> Element:
     what = f"{group.q:g}-quantile" if group.statistic == "quantile" else group.statistic
-    case = _case(suite, f"{_who(group)} {what} {group.of} {_bound(group)}", seconds=0.0)
+    case = _case(suite, f"{_client_label(group)} {what} {group.of} {_bound(group)}", seconds=0.0)
     measured = f"{what} {group.of}: expected {_range(group)}, estimated {_amount(group.estimate, group.unit)}"
     text = [measured, f"  {group.measured} of {group.runs} runs told it", f"  {group.path}:{group.line}"]
     text += [group.reason] if group.reason else []
     _verdict(case, group.verdict, kind="expectation", told=[group.reason or measured], text=text)
     lines = [f"environment  {group.environment}", f"driver       {group.driver}"]
     lines += [f"predicted    {_range(group)}", f"measured     {_amount(group.estimate, group.unit)}"]
-    SubElement(case, "system-out").text = legal("\n".join(lines))
+    SubElement(case, "system-out").text = xml_safe("\n".join(lines))
     return case
 
 
@@ -167,7 +167,7 @@ def _missing(run_id: str, suite: str) -> Element:
 
 
 def _case(suite: str, name: str, *, seconds: float) -> Element:
-    return Element("testcase", {"classname": legal(suite), "name": legal(name), "time": f"{seconds:.3f}"})
+    return Element("testcase", {"classname": xml_safe(suite), "name": xml_safe(name), "time": f"{seconds:.3f}"})
 
 
 def _verdict(case: Element, verdict: Verdict, *, kind: str, told: Sequence[str], text: Sequence[str]) -> None:
@@ -177,24 +177,24 @@ def _verdict(case: Element, verdict: Verdict, *, kind: str, told: Sequence[str],
         case "pass":
             return
         case "fail":
-            child = SubElement(case, "failure", type=legal(kind))
+            child = SubElement(case, "failure", type=xml_safe(kind))
         case "lab_error":
-            child = SubElement(case, "error", type=legal(kind))
+            child = SubElement(case, "error", type=xml_safe(kind))
         case "inconclusive":
             child = SubElement(case, "error", type=kind if kind == "not-run" else "inconclusive")
             message = message if kind == "not-run" else f"inconclusive: {message}"
         case "skipped":
             child = SubElement(case, "skipped", type="skipped")
-    child.set("message", legal(message))
+    child.set("message", xml_safe(message))
     if text:
-        child.text = legal("\n".join(text))
+        child.text = xml_safe("\n".join(text))
 
 
 def _again(run: RunRecord) -> list[str]:
     return [f"replay  faultlab replay {run.run_id}"]
 
 
-def _who(record: RunRecord | GroupRecord) -> str:
+def _client_label(record: RunRecord | GroupRecord) -> str:
     """`sarama 1.27.2 settings.Producer.Retry.Max=1`: the same in every suite, so that histories meet."""
     real = ["real"] if record.driver == "real" else []
     return " ".join([*real, record.client, record.client_version, *map(_parameter, record.parameters)]).strip()
@@ -204,14 +204,14 @@ def _parameter(value: NamedValue) -> str:
     return f"{value.name}={value.text}"
 
 
-def _figures(one: Judged) -> Iterator[str]:
+def _figures(one: ExpectationResult) -> Iterator[str]:
     declared = "" if one.declared_holds is None else f", declared `holds: {str(one.declared_holds).lower()}`"
     yield f"{one.measure} {_bound(one)}: {one.outcome}{declared}"
     yield f"  predicted  {_range(one)}"
     yield f"  measured   {_measured(one)}"
 
 
-def _details(one: Judged) -> Iterator[str]:
+def _details(one: ExpectationResult) -> Iterator[str]:
     yield from _figures(one)
     if one.reason:
         yield f"  {one.reason}"
@@ -219,16 +219,16 @@ def _details(one: Judged) -> Iterator[str]:
         yield f"  source: {one.source}"
 
 
-def _said(one: Judged) -> str:
+def _said(one: ExpectationResult) -> str:
     claim = f"claim {one.formula} {one.outcome}: " if one.kind == "claim" else ""
     return f"{claim}{one.measure}: expected {_range(one)}, measured {_measured(one)}"
 
 
-def _bound(one: Judged | GroupRecord) -> str:
+def _bound(one: ExpectationResult | GroupRecord) -> str:
     return f"{one.kind.replace('_', ' ')} {one.formula}"
 
 
-def _range(one: Judged | GroupRecord) -> str:
+def _range(one: ExpectationResult | GroupRecord) -> str:
     """`8.850 s (8.712 .. 8.988)`, `at most 9.000 s`."""
     if one.predicted is None:
         return "nothing"
@@ -241,7 +241,7 @@ def _both(ends: tuple[float | None, float | None]) -> bool:
     return None not in ends and ends[0] != ends[1]
 
 
-def _measured(one: Judged) -> str:
+def _measured(one: ExpectationResult) -> str:
     if one.measured is None and one.censored_at is not None:
         return f"at least {_amount(one.censored_at, one.unit)}"
     return _amount(one.measured, one.unit)
@@ -255,6 +255,6 @@ def _amount(value: float | None, unit: str) -> str:
     return f"{value:.3f} s" if unit == "s" else f"{value:.3f}"
 
 
-def legal(text: str) -> str:
+def xml_safe(text: str) -> str:
     """The text without what no XML document may hold."""
     return ILLEGAL.sub("", text)

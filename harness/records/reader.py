@@ -20,7 +20,7 @@ R = TypeVar("R", bound=Record)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Quarantined:
+class QuarantinedLine:
     """A line that could not be used. `number` counts from 1; `cut`: the last line, as an interruption leaves it."""
 
     file: Path
@@ -41,7 +41,7 @@ class Results:
     manifest: Manifest
     runs: tuple[RunRecord, ...]
     tries: tuple[RunRecord, ...]
-    quarantined: tuple[Quarantined, ...]
+    quarantined: tuple[QuarantinedLine, ...]
     groups: tuple[GroupRecord, ...] = ()
 
     @property
@@ -55,7 +55,7 @@ def read(path: Path) -> Results:
     """Read manifest and runs. Raises ResultsUnreadable: no suite there, no permission, or a newer format."""
     folder = ResultsFolder(path)
     manifest = _manifest(folder)
-    quarantined: list[Quarantined] = []
+    quarantined: list[QuarantinedLine] = []
     tries = tuple(_records(folder.runs, RunRecord, quarantined))
     for run in tries:
         _not_newer(run.format, folder.runs)
@@ -70,7 +70,7 @@ def read(path: Path) -> Results:
     )
 
 
-def read_events(results: Results, quarantined: list[Quarantined]) -> Iterator[EventRecord]:
+def read_events(results: Results, quarantined: list[QuarantinedLine]) -> Iterator[EventRecord]:
     """The events of the tries that have a run line; those of a run that a crash cut off are left out.
 
     Lines that cannot be used are added to `quarantined`.
@@ -120,7 +120,7 @@ def _not_newer(found: int, file: Path) -> None:
         )
 
 
-def _records(file: Path, model: type[R], quarantined: list[Quarantined]) -> Iterator[R]:
+def _records(file: Path, model: type[R], quarantined: list[QuarantinedLine]) -> Iterator[R]:
     try:
         handle = file.open("rb")
     except FileNotFoundError:
@@ -132,12 +132,12 @@ def _records(file: Path, model: type[R], quarantined: list[Quarantined]) -> Iter
             cut = not line.endswith(b"\n")
             if cut:
                 reason = "cut line: the suite was interrupted while it was written"
-                quarantined.append(Quarantined(file=file, number=number, reason=reason, cut=True))
+                quarantined.append(QuarantinedLine(file=file, number=number, reason=reason, cut=True))
                 continue
             try:
                 yield model.model_validate_json(line)
             except ValidationError as error:
-                quarantined.append(Quarantined(file=file, number=number, reason=_reason(error), cut=False))
+                quarantined.append(QuarantinedLine(file=file, number=number, reason=_reason(error), cut=False))
 
 
 def _reason(error: ValidationError) -> str:

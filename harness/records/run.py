@@ -23,7 +23,7 @@ class NamedValue(Record):
     number: float | None = None
 
 
-class Measure(Record):
+class MeasureRecord(Record):
     """`<alias>.<measure>`: a value in its unit, or the lower bound at which it was censored, or neither: no data."""
 
     name: str
@@ -46,7 +46,7 @@ class Term(Record):
     total: float
 
 
-class Judged(Record):
+class ExpectationResult(Record):
     """An expectation held against the measurement.
 
     `outcome`: `held` or `failed` for an expectation, `held` or `refuted` for a claim; `skipped` where `when` is false;
@@ -73,7 +73,7 @@ class Judged(Record):
     line: int = 0
 
 
-class Operation(Record):
+class OperationRecord(Record):
     """One operation as its caller saw it; times in nanoseconds since the run's origin."""
 
     alias: str
@@ -90,7 +90,7 @@ class Operation(Record):
     """Of a send alone: whether its message is in the log, once the world has settled."""
 
 
-class Fault(Record):
+class FaultRecord(Record):
     """One fault and its proof; times in nanoseconds since the run's origin."""
 
     alias: str
@@ -162,10 +162,10 @@ class RunRecord(Record):
     reasons: tuple[str, ...] = ()
     noisy: bool = False
     """The machine was too noisy for this try's expectations: it is made again, alone, up to two more times."""
-    measures: tuple[Measure, ...] = ()
-    expectations: tuple[Judged, ...] = ()
-    operations: tuple[Operation, ...] = ()
-    faults: tuple[Fault, ...] = ()
+    measures: tuple[MeasureRecord, ...] = ()
+    expectations: tuple[ExpectationResult, ...] = ()
+    operations: tuple[OperationRecord, ...] = ()
+    faults: tuple[FaultRecord, ...] = ()
     noise: NoiseRecord
     kernel: KernelRecord
     integrity: IntegrityRecord | None = None

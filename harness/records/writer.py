@@ -19,12 +19,12 @@ from typing import Self
 from pydantic import ValidationError
 from pydantic_core import to_json
 
+from harness.records.atomic import write_atomically
 from harness.records.event import EventRecord
-from harness.records.folder import EVENTS, RUNS, ResultsFolder, ResultsInTheWay, ResultsUnwritable
+from harness.records.folder import EVENTS, RUNS, ResultsFolder, ResultsFolderOccupied, ResultsUnwritable
 from harness.records.group import GroupRecord
 from harness.records.manifest import Manifest
 from harness.records.run import Record, RunRecord
-from harness.records.whole import write_whole
 
 
 class Writer:
@@ -41,7 +41,7 @@ class Writer:
             fcntl.flock(self._runs, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             self.close()
-            raise ResultsInTheWay(
+            raise ResultsFolderOccupied(
                 f"another faultlab is writing to {folder.path}", "wait for it to end, or choose another folder"
             ) from None
 
@@ -49,7 +49,7 @@ class Writer:
     def create(cls, path: Path, manifest: Manifest) -> Self:
         """Begin a suite in a new or empty folder; the manifest is on disk before this returns.
 
-        Raises ResultsInTheWay where a suite is there already, ResultsUnwritable.
+        Raises ResultsFolderOccupied where a suite is there already, ResultsUnwritable.
         """
         folder = ResultsFolder(path)
         try:
@@ -58,7 +58,7 @@ class Writer:
         except OSError as error:
             raise _unwritable(path, error, kept_runs=None) from error
         if there:
-            raise ResultsInTheWay(
+            raise ResultsFolderOccupied(
                 f"{path} already holds a suite ({there[0].name})",
                 f"go on with it (faultlab run --resume {quote(str(path))}) or name another folder with --out",
             )
@@ -71,7 +71,7 @@ class Writer:
 
         What the interruption cut (a last line, events of a run without its line) is removed first, and what was said
         of all runs together: there will be more of them.
-        Raises ResultsInTheWay, ResultsUnwritable.
+        Raises ResultsFolderOccupied, ResultsUnwritable.
         """
         whole = frozenset(kept)
         writer = cls(ResultsFolder(path), manifest, kept_runs=len(whole))
@@ -106,22 +106,22 @@ class Writer:
             return
         with self._lock:
             try:
-                write_whole(self.folder.groups, lines)
+                write_atomically(self.folder.groups, lines)
             except OSError as error:
                 raise _unwritable(self.folder.path, error, kept_runs=self._kept_runs) from error
 
-    def logs_for(self, run_id: str, attempt: int) -> Path:
+    def create_log_folder(self, run_id: str, attempt: int) -> Path:
         """Make and name the log folder of a try. Raises ResultsUnwritable."""
-        path = self.folder.logs_of(run_id, attempt)
+        path = self.folder.log_folder(run_id, attempt)
         try:
             path.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise _unwritable(self.folder.path, error, kept_runs=self._kept_runs) from error
         return path
 
-    def forget_empty_logs(self, run_id: str, attempt: int) -> None:
+    def remove_empty_logs(self, run_id: str, attempt: int) -> None:
         """Remove the log folder of a try that left no log."""
-        path = self.folder.logs_of(run_id, attempt)
+        path = self.folder.log_folder(run_id, attempt)
         with contextlib.suppress(OSError):
             path.rmdir()
             if attempt > 1:
@@ -166,7 +166,7 @@ def _append(folder: ResultsFolder, path: Path) -> int:
 
 def _write_manifest(folder: ResultsFolder, manifest: Manifest) -> None:
     try:
-        write_whole(folder.manifest, manifest.model_dump_json(indent=2).encode() + b"\n")
+        write_atomically(folder.manifest, manifest.model_dump_json(indent=2).encode() + b"\n")
     except OSError as error:
         raise _unwritable(folder.path, error, kept_runs=None) from error
 

@@ -6,13 +6,13 @@ from harness.stats.means import mean_interval
 from harness.stats.median import Median, censored_median, median
 from harness.stats.percentile import p99, percentile
 from harness.stats.quantiles import quantile_interval, runs_for_quantile
-from harness.stats.shares import equal_shares, runs_for_share, share_interval
+from harness.stats.shares import equal_shares_p_value, runs_for_share, share_interval
 
 __all__ = [
     "Interval",
     "Median",
     "censored_median",
-    "equal_shares",
+    "equal_shares_p_value",
     "mean_interval",
     "median",
     "p99",

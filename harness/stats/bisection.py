@@ -5,7 +5,7 @@ from collections.abc import Callable
 STEPS = 60
 
 
-def least(reached: Callable[[float], bool]) -> float:
+def bisect_threshold(reached: Callable[[float], bool]) -> float:
     """The least share, to the last digit, from which on `reached` is true; near 1 where it never is."""
     low, high = 0.0, 1.0
     for _ in range(STEPS):

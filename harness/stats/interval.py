@@ -11,10 +11,10 @@ class Interval:
     low: float = -inf
     high: float = inf
 
-    def beyond(self, low: float | None, high: float | None) -> bool:
+    def lies_outside(self, low: float | None, high: float | None) -> bool:
         """Whether it lies wholly below `low` or above `high`, None being no bound."""
         return (high is not None and self.low > high) or (low is not None and self.high < low)
 
-    def reach(self, value: float) -> float:
+    def max_distance(self, value: float) -> float:
         """How far it goes from `value` to the farther side."""
         return max(self.high - value, value - self.low)

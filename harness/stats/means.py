@@ -7,7 +7,7 @@ Source: Waudby-Smith and Ramdas, Estimating means of bounded random variables by
 from collections.abc import Sequence
 from math import log, log1p, sqrt
 
-from harness.stats.bisection import least
+from harness.stats.bisection import bisect_threshold
 from harness.stats.interval import Interval
 
 STAKE = 0.75
@@ -27,9 +27,9 @@ def mean_interval(values: Sequence[float], low: float, high: float, *, chance: f
         raise ValueError(f"a value lies outside of {low} to {high}")
     scaled = [(value - low) / (high - low) for value in values]
     stakes = _stakes(len(scaled), scaled, chance)
-    lowest = least(lambda mean: not _rich(scaled, stakes, mean, chance))
+    lowest = bisect_threshold(lambda mean: not _wealth_reached(scaled, stakes, mean, chance))
     mirrored = [1.0 - value for value in scaled]
-    highest = 1.0 - least(lambda mean: not _rich(mirrored, stakes, mean, chance))
+    highest = 1.0 - bisect_threshold(lambda mean: not _wealth_reached(mirrored, stakes, mean, chance))
     return Interval(low + lowest * (high - low), low + highest * (high - low))
 
 
@@ -44,7 +44,7 @@ def _stakes(runs: int, values: Sequence[float], chance: float) -> list[float]:
     return stakes
 
 
-def _rich(values: Sequence[float], stakes: Sequence[float], mean: float, chance: float) -> bool:
+def _wealth_reached(values: Sequence[float], stakes: Sequence[float], mean: float, chance: float) -> bool:
     """Whether betting on values above `mean` has made somebody 2/chance times as rich, at any time."""
     goal, won = log(2 / chance), 0.0
     most = STAKE / mean if mean > 0 else float("inf")

@@ -13,7 +13,7 @@ EXACT = 7_200
 the clearest order of 5 and 100 for one a thousand times likelier than it is."""
 
 
-def chance_above(reference: Sequence[float], values: Sequence[float]) -> float:
+def mann_whitney_p_value(reference: Sequence[float], values: Sequence[float]) -> float:
     """The chance that `values` lie so far above `reference`, or farther, if both come from one distribution.
 
     Raises ValueError where one side is empty.
@@ -23,14 +23,14 @@ def chance_above(reference: Sequence[float], values: Sequence[float]) -> float:
     both = len(reference) + len(values)
     large = min(len(reference), len(values)) * both > EXACT
     if not large and len({*reference, *values}) < both:
-        return _chance_over_ties(reference, values)
+        return _p_value_with_ties(reference, values)
     from scipy.stats import mannwhitneyu
 
     method = "asymptotic" if large else "exact"
     return float(mannwhitneyu(values, reference, alternative="greater", method=method).pvalue)
 
 
-def _chance_over_ties(reference: Sequence[float], values: Sequence[float]) -> float:
+def _p_value_with_ties(reference: Sequence[float], values: Sequence[float]) -> float:
     """The share of all ways to pick `len(values)` of the pooled values whose ranks add up to as much or more."""
     import numpy as np
     from scipy.stats import rankdata

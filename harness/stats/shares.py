@@ -4,7 +4,7 @@ from functools import lru_cache
 from math import ceil, comb, floor
 
 from harness.stats.binomial import at_least, at_most
-from harness.stats.bisection import least
+from harness.stats.bisection import bisect_threshold
 from harness.stats.interval import Interval
 
 MOST_RUNS = 20_000
@@ -22,12 +22,12 @@ def share_interval(held: int, runs: int, *, chance: float) -> Interval:
     """
     if not 0 <= held <= runs or runs < 1:
         raise ValueError(f"{held} of {runs} runs is no share")
-    low = 0.0 if held == 0 else least(lambda share: at_least(held, runs, share) > chance / 2)
-    high = 1.0 if held == runs else least(lambda share: at_most(held, runs, share) <= chance / 2)
+    low = 0.0 if held == 0 else bisect_threshold(lambda share: at_least(held, runs, share) > chance / 2)
+    high = 1.0 if held == runs else bisect_threshold(lambda share: at_most(held, runs, share) <= chance / 2)
     return Interval(low, high)
 
 
-def equal_shares(held: int, runs: int, other_held: int, other_runs: int) -> float:
+def equal_shares_p_value(held: int, runs: int, other_held: int, other_runs: int) -> float:
     """The chance of counts at least as unlikely as these, if both have one and the same share (Fisher's exact test)."""
     all_held, ways = held + other_held, comb(runs + other_runs, held + other_held)
     chances = [

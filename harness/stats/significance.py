@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from math import comb
 
 
-def chance_more_often(before: int, of_before: int, now: int, of_now: int) -> float:
+def fisher_p_value(before: int, of_before: int, now: int, of_now: int) -> float:
     """The chance that so many of the later runs, or more, show what `before` of the earlier ones did, if nothing
     changed: Fisher's exact test, one-sided. Raises ValueError for no runs."""
     if of_before < 1 or of_now < 1:
@@ -24,7 +24,7 @@ def false_discovery_rates(chances: Sequence[float]) -> tuple[float, ...]:
     return tuple(float(rate) for rate in false_discovery_control(chances, method="bh"))
 
 
-def runs_to_tell(chance: float) -> int:
+def min_runs_per_side(chance: float) -> int:
     """How many runs a side it takes until the clearest order of all has at most this chance."""
     runs = 1
     while comb(2 * runs, runs) * chance < 1:

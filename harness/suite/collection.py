@@ -6,20 +6,20 @@ from importlib.resources import files
 from pathlib import Path
 
 from harness.language import Problems, find
-from harness.language.files import ENDING
+from harness.language.files import SCENARIO_SUFFIX
 from harness.language.problems import did_you_mean
-from harness.suite.gathering import Gathered
+from harness.suite.problem_collector import ProblemCollector
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundScenario:
     """A scenario file. `named`: somebody asked for this very one, not for a folder or for all."""
 
     path: Path
     named: bool
 
 
-class NotFound(Exception):
+class ScenarioNotFound(Exception):
     """A word on the command line that is no scenario. `problem` names it, `remedy` what was perhaps meant."""
 
     def __init__(self, problem: str, remedy: str) -> None:
@@ -30,22 +30,22 @@ class NotFound(Exception):
 
 def bundled() -> tuple[Path, ...]:
     """The scenarios that come with faultlab, wherever it is installed, in the order of their paths."""
-    return tuple(sorted(_root().rglob(f"*{ENDING}")))
+    return tuple(sorted(_root().rglob(f"*{SCENARIO_SUFFIX}")))
 
 
-def collect(words: Sequence[str], *, folder: Path) -> tuple[Found, ...]:
+def collect(words: Sequence[str], *, folder: Path) -> tuple[FoundScenario, ...]:
     """The files meant by `words` (paths relative to `folder`), each once; no words: all bundled ones.
 
     A word is a file, a folder (searched through), or a bundled scenario's or client's name. Raises Problems for paths
-    that are missing or cannot be read, NotFound for words that mean nothing.
+    that are missing or cannot be read, ScenarioNotFound for words that mean nothing.
     """
     if not words:
-        return tuple(Found(path, named=False) for path in bundled())
+        return tuple(FoundScenario(path, named=False) for path in bundled())
     found: dict[Path, bool] = {}
-    wrong, unknown = Gathered(), list[str]()
+    wrong, unknown = ProblemCollector(), list[str]()
     for word in words:
         try:
-            meant = tuple(_meant(word, folder)) if word else ()
+            meant = tuple(_matching_files(word, folder)) if word else ()
         except Problems as problems:
             wrong.add(problems)
             continue
@@ -56,44 +56,48 @@ def collect(words: Sequence[str], *, folder: Path) -> tuple[Found, ...]:
     wrong.raise_any()
     if unknown:
         raise _not_found(unknown[0], folder)
-    return tuple(Found(path, named) for path, named in found.items())
+    return tuple(FoundScenario(path, named) for path, named in found.items())
 
 
 def _root() -> Path:
     return Path(str(files("scenarios")))
 
 
-def _meant(word: str, folder: Path) -> Iterator[Found]:
+def _matching_files(word: str, folder: Path) -> Iterator[FoundScenario]:
     path = folder / word
     if path.exists() or "/" in word or word.endswith((".yaml", ".yml")):
         # As the user would write it where he stands, so that messages can be clicked.
         shown = Path(word) if folder == Path.cwd() else path
         named = not path.is_dir()
-        yield from (Found(one, named) for one in find([shown]))
+        yield from (FoundScenario(one, named) for one in find([shown]))
         return
     root = _root()
     for one in bundled():
         below = one.relative_to(root)
         if word in _names(below):
-            yield Found(one, named=word != below.parent.as_posix())
+            yield FoundScenario(one, named=word != below.parent.as_posix())
 
 
 def _names(below: Path) -> tuple[str, ...]:
     """What a bundled scenario goes by: its folder `sarama`, `sarama-blackhole`, `blackhole`."""
-    short = below.name.removesuffix(ENDING)
+    short = below.name.removesuffix(SCENARIO_SUFFIX)
     return (below.parent.as_posix(), f"{below.parent.name}-{short}", short)
 
 
-def _not_found(word: str, folder: Path) -> NotFound:
+def _not_found(word: str, folder: Path) -> ScenarioNotFound:
     if not word:
-        return NotFound("an empty word names no scenario", "is a variable not set? `.` is the folder that you are in")
+        return ScenarioNotFound(
+            "an empty word names no scenario", "is a variable not set? `.` is the folder that you are in"
+        )
     if (folder / word).is_dir():
-        return NotFound(f"there is no scenario in {word}, which is a folder", f"scenario files end in {ENDING}")
+        return ScenarioNotFound(
+            f"there is no scenario in {word}, which is a folder", f"scenario files end in {SCENARIO_SUFFIX}"
+        )
     root = _root()
     names = {name for path in bundled() for name in _names(path.relative_to(root))}
     names |= {entry.name for entry in folder.iterdir() if _is_there(entry)} if folder.is_dir() else set()
     hint = did_you_mean(word, sorted(names))
-    return NotFound(
+    return ScenarioNotFound(
         f"there is no file, folder or bundled scenario called {word}", hint or "faultlab list names the bundled ones"
     )
 

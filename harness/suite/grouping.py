@@ -1,20 +1,20 @@
 """What the repeats of each case amount to together, once all of them have ended.
 
 Over a whole suite in which every prediction is right, some statistical expectation fails with a chance below
-`SUITE_CHANCE`: it is divided evenly among them (Bonferroni), as if there were `SHARED_BY` at least, so that a number of
-repeats that is enough in a small suite is enough in a larger one.
+`FAMILYWISE_ERROR_RATE`: it is divided evenly among them (Bonferroni), as if there were `MIN_FAMILY_SIZE` at least, so
+that a number of repeats that is enough in a small suite is enough in a larger one.
 """
 
 from collections.abc import Iterator, Sequence
 
-from harness.expectations.together import Together, applies, hold_together
+from harness.judging.statistic import StatisticJudgement, applies, judge_statistic
 from harness.plan import RunPlan, Statistic
 from harness.records.group import GroupRecord
 from harness.records.run import RunRecord, Verdict
 from harness.suite.recording import environment_name, named_value, shown_path
 
-SUITE_CHANCE = 0.001
-SHARED_BY = 20
+FAMILYWISE_ERROR_RATE = 0.001
+MIN_FAMILY_SIZE = 20
 
 CaseKey = tuple[str, str, str, str, tuple[tuple[str, str], ...]]
 
@@ -29,7 +29,7 @@ def judge_groups(plans: Sequence[RunPlan], runs: Sequence[RunRecord]) -> tuple[G
         cases.setdefault(_key(plan), []).append(plan)
     held = {run.run_id: run for run in runs}
     judged = sum(applies(case[0], statistic) for case in cases.values() for statistic in case[0].statistics)
-    level = SUITE_CHANCE / max(SHARED_BY, judged)
+    level = FAMILYWISE_ERROR_RATE / max(MIN_FAMILY_SIZE, judged)
     return tuple(
         record
         for case in cases.values()
@@ -45,12 +45,14 @@ def _key(plan: RunPlan) -> CaseKey:
 
 def _of_case(plans: Sequence[RunPlan], runs: Sequence[RunRecord], level: float) -> Iterator[GroupRecord]:
     for statistic in plans[0].statistics:
-        together = hold_together(plans[0], statistic, runs, level=level)
-        yield _record(plans[0], statistic, together, runs=len(runs), level=level)
+        judgement = judge_statistic(plans[0], statistic, runs, level=level)
+        yield _record(plans[0], statistic, judgement, runs=len(runs), level=level)
 
 
-def _record(plan: RunPlan, statistic: Statistic, together: Together, *, runs: int, level: float) -> GroupRecord:
-    skipped = together.outcome == "skipped"
+def _record(
+    plan: RunPlan, statistic: Statistic, judgement: StatisticJudgement, *, runs: int, level: float
+) -> GroupRecord:
+    skipped = judgement.outcome == "skipped"
     return GroupRecord(
         scenario=plan.scenario,
         path=shown_path(plan.path),
@@ -66,33 +68,33 @@ def _record(plan: RunPlan, statistic: Statistic, together: Together, *, runs: in
         formula=statistic.formula,
         when=statistic.when,
         unit=statistic.unit,
-        terms=together.terms,
-        predicted=together.predicted,
-        low=together.low,
-        high=together.high,
+        terms=judgement.terms,
+        predicted=judgement.predicted,
+        low=judgement.low,
+        high=judgement.high,
         runs=runs,
-        measured=together.measured,
-        estimate=together.estimate,
-        interval_low=_finite(together.interval.low),
-        interval_high=_finite(together.interval.high),
+        measured=judgement.measured,
+        estimate=judgement.estimate,
+        interval_low=_finite(judgement.interval.low),
+        interval_high=_finite(judgement.interval.high),
         level=None if skipped else level,
-        needed=together.needed,
-        verdict=_verdict(together),
-        outcome=together.outcome,
+        needed=judgement.needed,
+        verdict=_verdict(judgement),
+        outcome=judgement.outcome,
         declared_holds=statistic.holds,
-        reason=together.reason,
+        reason=judgement.reason,
         source=statistic.source,
         name=statistic.name,
         line=statistic.line,
     )
 
 
-def _verdict(together: Together) -> Verdict:
-    if together.outcome == "skipped":
+def _verdict(judgement: StatisticJudgement) -> Verdict:
+    if judgement.outcome == "skipped":
         return "skipped"
-    if together.fails:
+    if judgement.fails:
         return "fail"
-    return "inconclusive" if together.outcome == "inconclusive" else "pass"
+    return "inconclusive" if judgement.outcome == "inconclusive" else "pass"
 
 
 def _finite(end: float) -> float | None:

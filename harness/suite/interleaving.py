@@ -6,11 +6,11 @@ from pathlib import Path
 
 from harness.plan import RunPlan
 from harness.records.run import RunRecord
-from harness.suite.planning import Loaded
+from harness.suite.planning import LoadedScenario
 from harness.suite.runner import RunWriter
 
 
-class SortingWriter:
+class RoutingWriter:
     """Writes each run to the suite that planned it."""
 
     def __init__(self, writers: Sequence[tuple[RunWriter, Sequence[RunPlan]]]) -> None:
@@ -19,14 +19,14 @@ class SortingWriter:
     def write_lines(self, run: RunRecord, events: bytes) -> None:
         self._of[run.run_id].write_lines(run, events)
 
-    def logs_for(self, run_id: str, attempt: int) -> Path:
-        return self._of[run_id].logs_for(run_id, attempt)
+    def create_log_folder(self, run_id: str, attempt: int) -> Path:
+        return self._of[run_id].create_log_folder(run_id, attempt)
 
-    def forget_empty_logs(self, run_id: str, attempt: int) -> None:
-        self._of[run_id].forget_empty_logs(run_id, attempt)
+    def remove_empty_logs(self, run_id: str, attempt: int) -> None:
+        self._of[run_id].remove_empty_logs(run_id, attempt)
 
 
-def with_program(loaded: Loaded, argv: tuple[str, ...]) -> Loaded:
+def with_program(loaded: LoadedScenario, argv: tuple[str, ...]) -> LoadedScenario:
     """The scenario with another program in the place of its own. Raises ValueError where it runs a profile."""
     scenario = loaded.scenario
     if any(cell.client.profile is not None for cell in scenario.cells):
@@ -35,7 +35,7 @@ def with_program(loaded: Loaded, argv: tuple[str, ...]) -> Loaded:
     return replace(loaded, scenario=replace(scenario, cells=cells))
 
 
-def in_turn(first: Sequence[RunPlan], second: Sequence[RunPlan]) -> tuple[RunPlan, ...]:
+def interleave(first: Sequence[RunPlan], second: Sequence[RunPlan]) -> tuple[RunPlan, ...]:
     """A B, B A, A B, ...: neither is always the one that the other has warmed something up for."""
     pairs = zip(first, second, strict=True)
     return tuple(plan for number, pair in enumerate(pairs) for plan in (pair if number % 2 == 0 else pair[::-1]))

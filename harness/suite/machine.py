@@ -19,7 +19,7 @@ def wall_clock() -> str:
     return datetime.now(UTC).astimezone().isoformat(timespec="seconds")
 
 
-def stamp() -> str:
+def timestamp_name() -> str:
     """Now, as the name of a suite: `20260302-1402`, in local time, as the user's clock shows it."""
     return datetime.now(UTC).astimezone().strftime("%Y%m%d-%H%M")
 

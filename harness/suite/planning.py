@@ -7,14 +7,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from harness.environments.world import Environment, Refused
+from harness.environments.world import Environment, Unsupported
 from harness.language import Problem, Problems, Scenario, load, plans
 from harness.language.loader import NO_SETTINGS
-from harness.plan import Inject, RunPlan
+from harness.plan import PlannedFault, RunPlan
 from harness.realclients import RealClientMissing, real_client
-from harness.suite.collection import Found
-from harness.suite.gathering import Gathered
+from harness.suite.collection import FoundScenario
 from harness.suite.naming import case_id
+from harness.suite.problem_collector import ProblemCollector
 
 REFUSED = "refused-by-environment"
 """What an environment cannot do is no mistake of the file: another one may."""
@@ -29,7 +29,7 @@ CLIENTS: tuple[Client, ...] = ("profile", "real", "both")
 
 
 @dataclass(frozen=True, slots=True)
-class Loaded:
+class LoadedScenario:
     """A scenario that is right as far as its file goes, and whether somebody named it."""
 
     scenario: Scenario
@@ -45,13 +45,13 @@ class Selection:
     tags: tuple[str, ...] = ()
     cases: tuple[str, ...] = ()
 
-    def takes(self, scenario: Scenario) -> bool:
-        if self.cases and not self.narrowed(scenario).cells:
+    def matches(self, scenario: Scenario) -> bool:
+        if self.cases and not self.with_selected_cases(scenario).cells:
             return False
         named = not self.only or any(fnmatch.fnmatchcase(scenario.name, pattern) for pattern in self.only)
         return named and (not self.tags or not set(self.tags).isdisjoint(scenario.tags))
 
-    def narrowed(self, scenario: Scenario) -> Scenario:
+    def with_selected_cases(self, scenario: Scenario) -> Scenario:
         """The scenario with none but the cases that are asked for."""
         if not self.cases:
             return scenario
@@ -59,7 +59,7 @@ class Selection:
         cells = tuple(cell for cell in scenario.cells if case_id(scenario.name, cell.parameters) in wanted)
         return replace(scenario, cells=cells)
 
-    def asks_for(self, loaded: Loaded) -> bool:
+    def selects_explicitly(self, loaded: LoadedScenario) -> bool:
         """Whether a slow scenario was meant in particular."""
         return loaded.named or bool(self.cases) or SLOW in self.tags or loaded.scenario.name in self.only
 
@@ -68,17 +68,17 @@ EVERYTHING = Selection()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Planned:
+class SuitePlan:
     """The runs of a suite in the order of planning, and the slow scenarios that were left out."""
 
     plans: tuple[RunPlan, ...]
     scenarios: tuple[Scenario, ...]
-    left_out: tuple[str, ...]
+    skipped_slow: tuple[str, ...]
 
 
 def load_all(
-    found: Iterable[Found], settings: Mapping[str, str] = NO_SETTINGS, selection: Selection = EVERYTHING
-) -> tuple[Loaded, ...]:
+    found: Iterable[FoundScenario], settings: Mapping[str, str] = NO_SETTINGS, selection: Selection = EVERYTHING
+) -> tuple[LoadedScenario, ...]:
     """Load every file. Raises Problems with everything that is wrong in any of them.
 
     `settings` replace or add to those of every scenario that is selected.
@@ -90,18 +90,18 @@ def load_all(
 
 
 def load_each(
-    found: Iterable[Found], settings: Mapping[str, str] = NO_SETTINGS, selection: Selection = EVERYTHING
-) -> tuple[tuple[Loaded, ...], Problems | None]:
+    found: Iterable[FoundScenario], settings: Mapping[str, str] = NO_SETTINGS, selection: Selection = EVERYTHING
+) -> tuple[tuple[LoadedScenario, ...], Problems | None]:
     """What is right, and all that is wrong with the others. Of two files with one name, both are loaded."""
-    loaded: list[Loaded] = []
-    wrong = Gathered()
+    loaded: list[LoadedScenario] = []
+    wrong = ProblemCollector()
     for one in found:
         try:
-            loaded.append(Loaded(_loaded(one.path, settings, selection), one.named))
+            loaded.append(LoadedScenario(_loaded(one.path, settings, selection), one.named))
         except Problems as problems:
             wrong.add(problems)
-    wrong.extend(_same_names([one.scenario for one in loaded]))
-    return tuple(loaded), wrong.together()
+    wrong.extend(_duplicate_names([one.scenario for one in loaded]))
+    return tuple(loaded), wrong.combined()
 
 
 def _loaded(path: Path, settings: Mapping[str, str], selection: Selection) -> Scenario:
@@ -109,54 +109,58 @@ def _loaded(path: Path, settings: Mapping[str, str], selection: Selection) -> Sc
     try:
         return load(path, settings)
     except Problems:
-        as_it_is = _as_it_is(path) if settings else None
-        if as_it_is is None or selection.takes(as_it_is):
+        unmodified = _load_unmodified(path) if settings else None
+        if unmodified is None or selection.matches(unmodified):
             raise
-        return as_it_is
+        return unmodified
 
 
-def _as_it_is(path: Path) -> Scenario | None:
+def _load_unmodified(path: Path) -> Scenario | None:
     try:
         return load(path)
     except Problems:
         return None
 
 
-def select(loaded: Sequence[Loaded], selection: Selection, *, environment: str) -> tuple[list[Scenario], list[str]]:
+def select(
+    loaded: Sequence[LoadedScenario], selection: Selection, *, environment: str
+) -> tuple[list[Scenario], list[str]]:
     """The scenarios that are run, and the names of the slow ones that are left out."""
-    taken = [one for one in loaded if selection.takes(one.scenario)]
+    taken = [one for one in loaded if selection.matches(one.scenario)]
     slow = [
-        one for one in taken if environment == "local" and SLOW in one.scenario.tags and not selection.asks_for(one)
+        one
+        for one in taken
+        if environment == "local" and SLOW in one.scenario.tags and not selection.selects_explicitly(one)
     ]
-    left_out = [one.scenario.name for one in slow]
-    return [one.scenario for one in taken if one.scenario.name not in left_out], left_out
+    skipped_slow = [one.scenario.name for one in slow]
+    return [one.scenario for one in taken if one.scenario.name not in skipped_slow], skipped_slow
 
 
 def plan_all(
-    loaded: Sequence[Loaded], selection: Selection, environment: Environment, *, seed: int, repeat: int | None,
+    loaded: Sequence[LoadedScenario], selection: Selection, environment: Environment, *, seed: int, repeat: int | None,
     client: Client | None = None,
-) -> Planned:  # fmt: skip
+) -> SuitePlan:  # fmt: skip
     """Every run of the selected scenarios. Raises Problems, also for levers that the environment refuses.
 
     `client` says whether profiles or the libraries themselves are run, None: as each scenario says.
     """
-    scenarios, left_out = select(loaded, selection, environment=environment.name)
-    scenarios = [run_with(selection.narrowed(scenario), client) for scenario in scenarios]
+    scenarios, skipped_slow = select(loaded, selection, environment=environment.name)
+    scenarios = [with_client(selection.with_selected_cases(scenario), client) for scenario in scenarios]
     planned: list[RunPlan] = []
-    wrong = Gathered()
+    wrong = ProblemCollector()
     for scenario in scenarios:
         try:
             of_scenario = plans(scenario, environment=environment.name, seed=seed, repeat=repeat)
         except Problems as problems:
             wrong.add(problems)
             continue
-        wrong.extend(refusals(of_scenario, environment))
+        wrong.extend(unsupported_by(of_scenario, environment))
         planned += of_scenario
     wrong.raise_any()
-    return Planned(plans=tuple(planned), scenarios=tuple(scenarios), left_out=tuple(left_out))
+    return SuitePlan(plans=tuple(planned), scenarios=tuple(scenarios), skipped_slow=tuple(skipped_slow))
 
 
-def run_with(scenario: Scenario, client: Client | None) -> Scenario:
+def with_client(scenario: Scenario, client: Client | None) -> Scenario:
     """The scenario with its profile, with the library in the profile's place, or with one after the other; a program
     of the user's stays."""
     if client is None:
@@ -181,7 +185,7 @@ def require_real_clients(plans: Iterable[RunPlan]) -> None:
         )
 
 
-def refusals(of_scenario: Sequence[RunPlan], environment: Environment) -> Iterator[Problem]:
+def unsupported_by(of_scenario: Sequence[RunPlan], environment: Environment) -> Iterator[Problem]:
     """What of these plans the environment cannot do, each once."""
     seen: set[tuple[Path, int, str]] = set()
     for plan in of_scenario:
@@ -192,23 +196,23 @@ def refusals(of_scenario: Sequence[RunPlan], environment: Environment) -> Iterat
 
 
 def _refused(plan: RunPlan, environment: Environment) -> Iterator[tuple[int, str]]:
-    runs = environment.runs(plan.client.driver)
-    if isinstance(runs, Refused):
-        yield 0, runs.reason
+    supports_driver = environment.supports_driver(plan.client.driver)
+    if isinstance(supports_driver, Unsupported):
+        yield 0, supports_driver.reason
     elif plan.client.driver == "real":
         try:
             real_client(plan.client.name, plan.client.version)
         except RealClientMissing as missing:
             yield 0, f"run it: {missing}"
     for step in plan.steps:
-        if isinstance(step, Inject):
+        if isinstance(step, PlannedFault):
             for stage in step.fault.stages(plan.cluster.broker_ids):
-                made = environment.makes(stage.lever)
-                if isinstance(made, Refused):
+                made = environment.supports(stage.lever)
+                if isinstance(made, Unsupported):
                     yield step.line, made.reason
 
 
-def _same_names(scenarios: Sequence[Scenario]) -> Iterator[Problem]:
+def _duplicate_names(scenarios: Sequence[Scenario]) -> Iterator[Problem]:
     """Runs are known by their scenario's name: two files cannot share one."""
     first: dict[str, Path] = {}
     for scenario in scenarios:

@@ -17,7 +17,7 @@ OVERHEAD = 1.3
 
 
 @dataclass(frozen=True, slots=True)
-class UnderWay:
+class ActiveRun:
     """A run that is under way, what it says that it does, and since when it says anything (`time.monotonic`).
 
     Until its world is open, and while it waits for its turn to open one, it says nothing and `since_s` is None.
@@ -34,37 +34,38 @@ class UnderWay:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """The suite at one moment. `under_way` is in the order of starting; `left_s` None where a run has no formula."""
+    """The suite at one moment. `active_runs` is in the order of starting; `remaining_s` None where a run has no
+    formula."""
 
     total: int
     ended: int
     verdicts: Counter[Verdict]
-    under_way: tuple[UnderWay, ...]
-    left_s: float | None
+    active_runs: tuple[ActiveRun, ...]
+    remaining_s: float | None
 
 
-class Progress:
+class SuiteProgress:
     """Follows a suite."""
 
-    def __init__(self, plans: Sequence[RunPlan], *, lanes: int, already: Iterable[RunRecord] = ()) -> None:
+    def __init__(self, plans: Sequence[RunPlan], *, lanes: int, previous_runs: Iterable[RunRecord] = ()) -> None:
         self._lock = Lock()
         self._lanes = lanes
         self._waiting = {plan.run_id: plan for plan in plans}
-        self._under_way: dict[str, UnderWay] = {}
-        self._verdicts: dict[str, Verdict] = {record.run_id: record.verdict for record in already}
+        self._under_way: dict[str, ActiveRun] = {}
+        self._verdicts: dict[str, Verdict] = {record.run_id: record.verdict for record in previous_runs}
         self._total = len(self._verdicts.keys() | self._waiting.keys())
 
     def started(self, plan: RunPlan) -> None:
         with self._lock:
             self._waiting.pop(plan.run_id, None)
-            self._under_way[plan.run_id] = UnderWay(plan)
+            self._under_way[plan.run_id] = ActiveRun(plan)
 
     def doing(self, plan: RunPlan, words: str) -> None:
         with self._lock:
             run = self._under_way.get(plan.run_id)
             if run is not None:
                 since_s = time.monotonic() if run.since_s is None else run.since_s
-                self._under_way[plan.run_id] = UnderWay(plan, words, since_s)
+                self._under_way[plan.run_id] = ActiveRun(plan, words, since_s)
 
     def ended(self, plan: RunPlan, record: RunRecord) -> None:
         with self._lock:
@@ -87,12 +88,12 @@ class Progress:
                 total=self._total,
                 ended=len(self._verdicts),
                 verdicts=Counter(self._verdicts.values()),
-                under_way=tuple(self._under_way.values()),
-                left_s=at_most(lengths, lanes=self._lanes),
+                active_runs=tuple(self._under_way.values()),
+                remaining_s=max_duration_s(lengths, lanes=self._lanes),
             )
 
 
-def at_most(lengths_s: Sequence[float | None], *, lanes: int) -> float | None:
+def max_duration_s(lengths_s: Sequence[float | None], *, lanes: int) -> float | None:
     """How long runs of these lengths take side by side, longest first: an upper bound. None where one is unknown."""
     known = [length for length in lengths_s if length is not None]
     if len(known) < len(lengths_s):

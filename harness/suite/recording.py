@@ -6,18 +6,18 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Literal
 
-from harness.expectations import Judgement
-from harness.latest import remembering_last
-from harness.plan import Named, RunPlan
-from harness.records.event import lines_of
+from harness.judging import Judgement
+from harness.memo import memoize_last
+from harness.plan import ResolvedValue, RunPlan
+from harness.records.event import encode_events
 from harness.records.run import (
-    Fault,
+    FaultRecord,
     IntegrityRecord,
     KernelRecord,
     LabErrorRecord,
     NamedValue,
     NoiseRecord,
-    Operation,
+    OperationRecord,
     RunRecord,
 )
 from harness.story import FaultStory, Integrity, Kernel, OperationStory, Story, Value
@@ -67,7 +67,7 @@ def run_record(plan: RunPlan, story: Story, judgement: Judgement, *, started_at:
 
 def event_lines(plan: RunPlan, story: Story) -> bytes:
     """The lines of events.jsonl, in order."""
-    return lines_of(plan.run_id, plan.attempt, sorted(story.happenings))
+    return encode_events(plan.run_id, plan.attempt, sorted(story.events))
 
 
 def environment_name(plan: RunPlan) -> Literal["sim", "local"]:
@@ -85,12 +85,12 @@ def _below(path: Path, folder: str) -> str:
     return os.fspath(path.relative_to(folder) if path.is_relative_to(folder) else path)
 
 
-@remembering_last
-def _settings(settings: tuple[Named, ...]) -> tuple[NamedValue, ...]:
+@memoize_last
+def _settings(settings: tuple[ResolvedValue, ...]) -> tuple[NamedValue, ...]:
     return tuple(named_value(value) for value in settings)
 
 
-def named_value(named: Named) -> NamedValue:
+def named_value(named: ResolvedValue) -> NamedValue:
     """A setting or parameter as records keep it."""
     return NamedValue(
         name=named.name,
@@ -100,8 +100,8 @@ def named_value(named: Named) -> NamedValue:
     )
 
 
-def _operation(story: OperationStory) -> Operation:
-    return Operation(
+def _operation(story: OperationStory) -> OperationRecord:
+    return OperationRecord(
         alias=story.alias,
         operation=story.operation,
         started_ns=story.started_ns,
@@ -116,8 +116,8 @@ def _operation(story: OperationStory) -> Operation:
     )
 
 
-def _fault(story: FaultStory) -> Fault:
-    return Fault(
+def _fault(story: FaultStory) -> FaultRecord:
+    return FaultRecord(
         alias=story.alias,
         fault=story.fault,
         parameters=_values(story.parameters),
@@ -141,7 +141,7 @@ def _integrity(integrity: Integrity) -> IntegrityRecord:
     )
 
 
-@remembering_last
+@memoize_last
 def _kernel(kernel: Kernel) -> KernelRecord:
     return KernelRecord(release=kernel.release, hz=kernel.hz, sysctls=_values(kernel.sysctls))
 

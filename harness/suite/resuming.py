@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from harness.plan import RunPlan
 from harness.records.reader import Results
-from harness.suite.runner import TRIES
+from harness.suite.runner import MAX_ATTEMPTS
 
 
 class CannotResume(Exception):
@@ -29,7 +29,7 @@ def remaining(results: Results, plans: Sequence[RunPlan]) -> tuple[RunPlan, ...]
         record = kept.get(plan.run_id)
         if record is None:
             left.append(plan)
-        elif record.noisy and record.attempt < TRIES:
+        elif record.noisy and record.attempt < MAX_ATTEMPTS:
             left.append(replace(plan, attempt=record.attempt + 1))
     return tuple(left)
 
@@ -50,7 +50,7 @@ def planned(results: Results, plans: Sequence[RunPlan]) -> tuple[RunPlan, ...]:
     return tuple(now[run_id] for run_id in ids)
 
 
-def by_prefix(plans: Sequence[RunPlan], prefix: str) -> tuple[RunPlan, ...]:
+def plans_with_id_prefix(plans: Sequence[RunPlan], prefix: str) -> tuple[RunPlan, ...]:
     """The plans whose run_id begins so."""
     return tuple(plan for plan in plans if plan.run_id.startswith(prefix.lower()))
 

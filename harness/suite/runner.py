@@ -18,20 +18,20 @@ from types import FrameType
 from typing import Protocol
 
 from harness.environments.world import Environment, RunInterrupted
-from harness.expectations import Judgement
+from harness.judging import Judgement
 from harness.plan import RunPlan
 from harness.records.run import RunRecord
 from harness.story import Story
-from harness.suite.failing import failed_story
+from harness.suite.lab_failure import failed_story
 from harness.suite.machine import wall_clock
 from harness.suite.recording import event_lines, run_record
 
-TRIES = 3
+MAX_ATTEMPTS = 3
 """A run is tried at most so often: once beside others, then alone."""
 
 INTERRUPTED = 130
 
-WAKE_S = 0.2
+SIGNAL_POLL_S = 0.2
 """How long a signal may go unnoticed that comes just before the main thread begins to wait."""
 
 Judge = Callable[[RunPlan, Story], Judgement]
@@ -42,9 +42,9 @@ class RunWriter(Protocol):
 
     def write_lines(self, run: RunRecord, events: bytes) -> None: ...
 
-    def logs_for(self, run_id: str, attempt: int) -> Path: ...
+    def create_log_folder(self, run_id: str, attempt: int) -> Path: ...
 
-    def forget_empty_logs(self, run_id: str, attempt: int) -> None: ...
+    def remove_empty_logs(self, run_id: str, attempt: int) -> None: ...
 
 
 class Observer(Protocol):
@@ -68,7 +68,7 @@ class _Ended:
 
 
 @dataclass(frozen=True, slots=True)
-class _GivenUp:
+class _NotRecorded:
     """A run that left no record: it was interrupted (`error` is None), or its record could not be written."""
 
     error: BaseException | None = None
@@ -90,7 +90,7 @@ class Runner:
         self._judge = judge
         self._writer = writer
         self._observer = observer
-        self._news: SimpleQueue[_Ended | _GivenUp | _Signalled] = SimpleQueue()
+        self._messages: SimpleQueue[_Ended | _NotRecorded | _Signalled] = SimpleQueue()
         self._stopped = threading.Event()
         self._failed = threading.Event()
         self._signalled = False
@@ -113,51 +113,51 @@ class Runner:
 
     def _side_by_side(self, plans: Sequence[RunPlan], lanes: ThreadPoolExecutor) -> list[RunPlan]:
         """Run these and wait for all. Gives the noisy ones back, each as its next try."""
-        again: list[RunPlan] = []
+        retries: list[RunPlan] = []
         for plan in plans:
             lanes.submit(self._lane, plan)
         waiting = len(plans)
         while waiting:
-            news = self._next_news()
-            if isinstance(news, _Signalled):
+            message = self._next_message()
+            if isinstance(message, _Signalled):
                 if not self._signalled:
                     self._signalled = True
                     self._observer.stopping()
                     self._stop()
                 continue
             waiting -= 1
-            if isinstance(news, _Ended):
-                self._observer.ended(news.plan, news.record)
-                if news.record.noisy and news.plan.attempt < TRIES:
-                    again.append(replace(news.plan, attempt=news.plan.attempt + 1))
-            elif news.error is not None:
-                raise news.error
-        return again
+            if isinstance(message, _Ended):
+                self._observer.ended(message.plan, message.record)
+                if message.record.noisy and message.plan.attempt < MAX_ATTEMPTS:
+                    retries.append(replace(message.plan, attempt=message.plan.attempt + 1))
+            elif message.error is not None:
+                raise message.error
+        return retries
 
-    def _next_news(self) -> _Ended | _GivenUp | _Signalled:
+    def _next_message(self) -> _Ended | _NotRecorded | _Signalled:
         """Waits in slices: a signal that comes just before the wait begins does not end it, and its handler runs only
         when this thread is awake."""
         while True:
             with suppress(Empty):
-                return self._news.get(timeout=WAKE_S)
+                return self._messages.get(timeout=SIGNAL_POLL_S)
 
     def _lane(self, plan: RunPlan) -> None:
         """One run from start to record, in a lane. Every call leaves exactly one piece of news."""
         if self._stopped.is_set() or self._failed.is_set():
-            self._news.put(_GivenUp())
+            self._messages.put(_NotRecorded())
             return
         try:
-            self._news.put(_Ended(plan, self._recorded(plan)))
+            self._messages.put(_Ended(plan, self._run_and_record(plan)))
         except RunInterrupted:
-            self._news.put(_GivenUp())
+            self._messages.put(_NotRecorded())
         except BaseException as error:  # noqa: BLE001  (a lane has nobody else to tell)
             self._failed.set()  # until this is heard, no lane begins a run whose record cannot be kept either
-            self._news.put(_GivenUp(error))
+            self._messages.put(_NotRecorded(error))
 
-    def _recorded(self, plan: RunPlan) -> RunRecord:
+    def _run_and_record(self, plan: RunPlan) -> RunRecord:
         self._observer.started(plan)
         # A simulated run has no process, so nothing that could leave a log.
-        logs = None if self._environment.name == "sim" else self._writer.logs_for(plan.run_id, plan.attempt)
+        logs = None if self._environment.name == "sim" else self._writer.create_log_folder(plan.run_id, plan.attempt)
         started_at, started = wall_clock(), time.monotonic()
         try:
             story = self._environment.run(plan, lambda words: self._observer.doing(plan, words), logs)
@@ -166,7 +166,7 @@ class Runner:
         except Exception as error:
             if self._stopped.is_set():
                 raise RunInterrupted from error
-            story = failed_story(plan, error, self._writer.logs_for(plan.run_id, plan.attempt))
+            story = failed_story(plan, error, self._writer.create_log_folder(plan.run_id, plan.attempt))
         record = run_record(
             plan,
             story,
@@ -175,7 +175,7 @@ class Runner:
             duration_s=time.monotonic() - started,
         )
         self._writer.write_lines(record, event_lines(plan, story))
-        self._writer.forget_empty_logs(plan.run_id, plan.attempt)
+        self._writer.remove_empty_logs(plan.run_id, plan.attempt)
         return record
 
     def _stop(self) -> None:
@@ -190,7 +190,7 @@ class Runner:
         def on_signal(number: int, frame: FrameType | None) -> None:
             if self._stopped.is_set():
                 os._exit(INTERRUPTED)
-            self._news.put(_Signalled())
+            self._messages.put(_Signalled())
 
         numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
         before = [signal.signal(number, on_signal) for number in numbers]

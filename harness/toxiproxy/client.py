@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeVar
 
 import toxiproxy
 
-from harness.toxiproxy.wire import ToxiproxyFailed, Wire
+from harness.toxiproxy.http_transport import HttpTransport, ToxiproxyFailed
 
 T = TypeVar("T")
 
@@ -38,16 +38,16 @@ class BlockingToxiproxy:
     """One server, by blocking calls. Every method raises ToxiproxyFailed. Not for several threads at once."""
 
     def __init__(self, host: str, port: int, *, timeout_s: float = _TIMEOUT_S) -> None:
-        self._wire = Wire(host, port, timeout_s)
+        self._transport = HttpTransport(host, port, timeout_s)
         self._library = toxiproxy.Toxiproxy()
 
     def version(self) -> str:
-        with self._wire.carrying():
+        with self._transport.routing_calls():
             # The library's version() first dials its class-global host.
-            return str(self._wire.request("GET", "/version").json().get("version"))
+            return str(self._transport.request("GET", "/version").json().get("version"))
 
     def proxies(self) -> dict[str, ProxyState]:
-        with self._wire.carrying():
+        with self._transport.routing_calls():
             return {
                 name: ProxyState(
                     name=name,
@@ -61,7 +61,7 @@ class BlockingToxiproxy:
 
     def create(self, name: str, *, listen: str, upstream: str) -> None:
         """Make a proxy that listens when this returns."""
-        with self._wire.carrying():
+        with self._transport.routing_calls():
             self._library.create(upstream=upstream, name=name, listen=listen, enabled=True)
             proxy = self._proxy(name)
         wanted = (listen, upstream, True)
@@ -70,21 +70,21 @@ class BlockingToxiproxy:
             raise ToxiproxyFailed(f"Toxiproxy made proxy {name} as {found} where {wanted} was asked for")
 
     def destroy(self, name: str) -> None:
-        with self._wire.carrying():
+        with self._transport.routing_calls():
             self._proxy(name).destroy()
             if name in self._library.proxies():
                 raise ToxiproxyFailed(f"Toxiproxy still has proxy {name} after its removal")
 
     def enable(self, name: str) -> None:
         """Listen again."""
-        with self._wire.carrying():
+        with self._transport.routing_calls():
             self._proxy(name).enable()
             if not self._proxy(name).enabled:
                 raise ToxiproxyFailed(f"Toxiproxy says that proxy {name} is disabled after it was enabled")
 
     def disable(self, name: str) -> None:
         """Listen no more, and close the proxy's connections."""
-        with self._wire.carrying():
+        with self._transport.routing_calls():
             self._proxy(name).disable()
             if self._proxy(name).enabled:
                 raise ToxiproxyFailed(f"Toxiproxy says that proxy {name} is enabled after it was disabled")
@@ -93,7 +93,7 @@ class BlockingToxiproxy:
         self, proxy: str, name: str, *, kind: str, stream: Stream, attributes: Mapping[str, int], toxicity: float = 1.0
     ) -> None:
         """Add a toxic, in Toxiproxy's own words and units. An attribute that the server does not know is an error."""
-        with self._wire.carrying():
+        with self._transport.routing_calls():
             target = self._proxy(proxy)
             target.add_toxic(type=kind, stream=stream, name=name, toxicity=toxicity, attributes=dict(attributes))
             added = target.get_toxic(name)
@@ -109,7 +109,7 @@ class BlockingToxiproxy:
             )
 
     def remove_toxic(self, proxy: str, name: str) -> None:
-        with self._wire.carrying():
+        with self._transport.routing_calls():
             target = self._proxy(proxy)
             target.destroy_toxic(name)
             if target.get_toxic(name) is not None:
@@ -117,7 +117,7 @@ class BlockingToxiproxy:
 
     def reset(self) -> None:
         """Enable every proxy and remove every toxic."""
-        with self._wire.carrying():
+        with self._transport.routing_calls():
             self._library.reset()
         left = [state for state in self.proxies().values() if state.toxics or not state.enabled]
         if left:
@@ -126,11 +126,11 @@ class BlockingToxiproxy:
     def _proxy(self, name: str) -> Any:
         proxy = self._library.get_proxy(name)
         if proxy is None:
-            raise ToxiproxyFailed(f"Toxiproxy at {self._wire.address} has no proxy {name}")
+            raise ToxiproxyFailed(f"Toxiproxy at {self._transport.address} has no proxy {name}")
         return proxy
 
     def close(self) -> None:
-        self._wire.close()
+        self._transport.close()
 
 
 class ToxiproxyClient:

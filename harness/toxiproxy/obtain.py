@@ -12,7 +12,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from harness.building import StepFailed, Tell, cache, go_environment, gos, step, workshop
+from harness.building import ReportProgress, StepFailed, build_folder, cache, go_environment, go_toolchains, run_step
 
 VERSION = "2.12.0"
 _MODULE = "github.com/Shopify/toxiproxy/v2"
@@ -44,14 +44,14 @@ def find() -> Path:
         return Path(given).absolute()
     seen = [f"{_VARIABLE} is not set"]
     on_path = shutil.which(_PROGRAM)
-    for place in (Path(on_path) if on_path else None, _cached()):
-        if place is None:
+    for candidate in (Path(on_path) if on_path else None, _cached()):
+        if candidate is None:
             seen.append(f"no {_PROGRAM} on PATH")
             continue
-        fault = _unusable(place)
+        fault = _unusable(candidate)
         if fault is None:
-            return place.absolute()
-        seen.append(f"{place} {fault}")
+            return candidate.absolute()
+        seen.append(f"{candidate} {fault}")
     raise ToxiproxyMissing(
         f"no {_PROGRAM} {VERSION}: {', '.join(seen)}",
         # This very Python, wherever it is installed; -I: a package `harness` where the user stands is not imported.
@@ -59,18 +59,18 @@ def find() -> Path:
     )
 
 
-def obtain(tell: Tell) -> Path:
-    """`find`, else build. `tell` gets a line at each stage. Raises ToxiproxyMissing, KeyboardInterrupt."""
+def obtain(report: ReportProgress) -> Path:
+    """`find`, else build. `report` gets a line at each stage. Raises ToxiproxyMissing, KeyboardInterrupt."""
     try:
         return find()
     except ToxiproxyMissing as missing:
         if os.environ.get(_VARIABLE):
             raise
         try:
-            with workshop(_cached().parent) as room:
+            with build_folder(_cached().parent) as build_dir:
                 # Whoever held the workshop before may have built it.
                 if _unusable(_cached()) is not None:
-                    _build(room, lambda text: tell(f"toxiproxy {VERSION}: {text}"), missing)
+                    _build(build_dir, lambda text: report(f"toxiproxy {VERSION}: {text}"), missing)
         except OSError as exc:
             raise ToxiproxyMissing(
                 f"{missing.reason}; it cannot be built in {_cached().parent} ({exc.strerror or exc})",
@@ -100,20 +100,20 @@ def _unusable(program: Path) -> str | None:
     return None
 
 
-def _build(room: Path, tell: Tell, missing: ToxiproxyMissing) -> None:
+def _build(build_dir: Path, report: ReportProgress, missing: ToxiproxyMissing) -> None:
     failures = []
-    for go in gos(room, tell, at_least=_GO):
+    for go in go_toolchains(build_dir, report, at_least=_GO):
         try:
             program = go.make()
-            tell(f"building with {go.name}")
-            built = _compile(program, room, tell)
+            report(f"building with {go.name}")
+            built = _compile(program, build_dir, report)
         except StepFailed as exc:
             failures.append(f"{go.name}: {exc}")
             continue
         fault = _unusable(built)
         if fault is None:
             built.replace(_cached())
-            tell(f"built, {_cached()}")
+            report(f"built, {_cached()}")
             return
         failures.append(f"{go.name}: the built program {fault}")
     raise ToxiproxyMissing(
@@ -123,12 +123,12 @@ def _build(room: Path, tell: Tell, missing: ToxiproxyMissing) -> None:
     )
 
 
-def _compile(go: Path, room: Path, tell: Tell) -> Path:
-    step(
+def _compile(go: Path, build_dir: Path, report: ReportProgress) -> Path:
+    run_step(
         [str(go), "install", "-trimpath", "-ldflags", f"-s -w -X {_MODULE}.Version={VERSION}",
          f"{_MODULE}/cmd/server@v{VERSION}"],
         "go install",
-        tell,
-        go_environment(room),
+        report,
+        go_environment(build_dir),
     )  # fmt: skip
-    return room / "bin" / "server"
+    return build_dir / "bin" / "server"

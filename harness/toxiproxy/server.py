@@ -5,8 +5,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from harness.toxiproxy.client import ToxiproxyClient
+from harness.toxiproxy.http_transport import ToxiproxyFailed
 from harness.toxiproxy.obtain import VERSION
-from harness.toxiproxy.wire import ToxiproxyFailed
 
 _READY_LIMIT_S = 10.0
 _RETRY_S = 0.005
@@ -25,14 +25,14 @@ async def await_ready(client: ToxiproxyClient, alive: Callable[[], bool]) -> Non
     `alive` says whether its process still runs. Raises ToxiproxyFailed.
     """
     loop = asyncio.get_running_loop()
-    until_s = loop.time() + _READY_LIMIT_S
+    deadline_s = loop.time() + _READY_LIMIT_S
     while True:
         try:
             version = await client.call(lambda server: server.version())
         except ToxiproxyFailed as exc:
             if not alive():
                 raise ToxiproxyFailed("Toxiproxy ended while it was starting") from exc
-            if loop.time() > until_s:
+            if loop.time() > deadline_s:
                 raise ToxiproxyFailed(f"Toxiproxy was not ready within {_READY_LIMIT_S:g} s ({exc})") from exc
             await asyncio.sleep(_RETRY_S)
             continue

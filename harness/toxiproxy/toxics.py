@@ -13,7 +13,7 @@ TOXICS: Mapping[str, frozenset[str]] = {
 }
 
 
-def refusal(kind: str, attributes: Iterable[str]) -> str | None:
+def unsupported_reason(kind: str, attributes: Iterable[str]) -> str | None:
     """Why Toxiproxy would not make this toxic, completing `it cannot`; None where it does."""
     known = TOXICS.get(kind)
     if known is None:

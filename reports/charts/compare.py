@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from reports.charts.svg import box, dots, label, level, path, picture, upright
+from reports.charts.svg import box, dots, horizontal, label, path, picture, vertical
 from reports.figures import MINUS
 
 REACHES = (1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
@@ -21,7 +21,7 @@ EDGE = 3.0
 
 
 @dataclass(frozen=True, slots=True)
-class Marked:
+class SideMarks:
     """A side's runs, each in per cent of the prediction; `middle` is their median's."""
 
     side: str
@@ -30,10 +30,10 @@ class Marked:
 
 
 @dataclass(frozen=True, slots=True)
-class Compare:
+class ComparisonChart:
     """`bounds` is where the others have to lie to agree with the reference, in per cent of the prediction."""
 
-    sides: tuple[Marked, ...]
+    sides: tuple[SideMarks, ...]
     bounds: tuple[float, float] | None
     reach: float
     words: str
@@ -47,12 +47,12 @@ class Compare:
         height = LINE * len(self.sides)
         if self.bounds is not None:
             shapes.append(path("band", box(self.at(self.bounds[0]), self.at(self.bounds[1]), 0, height)))
-        shapes.append(path("tick", upright(50, 0, height)))
+        shapes.append(path("tick", vertical(50, 0, height)))
         for place, one in enumerate(self.sides):
             y = LINE * (place + 0.5)
             inside = [place for place in one.places if abs(place) <= self.reach]
             if inside:
-                shapes.append(path(f"range {one.side}", level(self.at(min(inside)), self.at(max(inside)), y)))
+                shapes.append(path(f"range {one.side}", horizontal(self.at(min(inside)), self.at(max(inside)), y)))
             if abs(one.middle) <= self.reach:
                 shapes.append(path(f"mark {one.side}", dots([(self.at(one.middle), y)])))
             else:
@@ -60,14 +60,14 @@ class Compare:
         return picture("compare", self.words, height, shapes, labels)
 
 
-def beyond(one: Marked, line: int) -> str:
+def beyond(one: SideMarks, line: int) -> str:
     off = f"{abs(one.middle):.0f} %"
     if one.middle > 0:
         return label(f"beyond right line-{line}", f"+{off} \u25b6")
     return label(f"beyond left line-{line}", f"\u25c0 {MINUS}{off}")
 
 
-def reach_of(places: Iterable[float]) -> float:
+def axis_reach(places: Iterable[float]) -> float:
     """The axis that fits most of these per cents."""
     off: Sequence[float] = sorted(abs(place) for place in places)
     if not off:

@@ -12,7 +12,7 @@ from reports.figures import short
 
 PER_TEN = 4
 """Bars per factor of ten."""
-LEAST_S, MOST_S = 1e-5, 10.0
+MIN_S, MAX_S = 1e-5, 10.0
 HEIGHT = 60.0
 
 
@@ -46,7 +46,7 @@ class Histogram:
 
 def histogram_of(seconds: Sequence[float]) -> Histogram | None:
     """None for no figures."""
-    kept = [math.floor(math.log10(min(MOST_S, max(LEAST_S, one))) * PER_TEN) for one in seconds]
+    kept = [math.floor(math.log10(min(MAX_S, max(MIN_S, one))) * PER_TEN) for one in seconds]
     if not kept:
         return None
     told = sorted(Counter(kept).items())

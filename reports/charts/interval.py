@@ -6,16 +6,16 @@ from typing import Any
 
 from markupsafe import Markup
 
-from reports.charts.svg import box, dots, level, path, picture, upright
+from reports.charts.svg import box, dots, horizontal, path, picture, vertical
 from reports.figures import amount
 
 HEIGHT = 30
-AIR = 0.25
+PADDING = 0.25
 """Of the axis' length, left free on each side."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Bounded:
+class IntervalChart:
     """Places are per cent of the width; None: there is no such end, or no such figure. `band` is where the estimate
     should lie, `span` where the true value does."""
 
@@ -28,17 +28,17 @@ class Bounded:
     @property
     def svg(self) -> Markup:
         middle = HEIGHT / 2
-        shapes = [path("base", level(0, 100, middle)), path("band", box(*self.band, 5, HEIGHT - 5))]
+        shapes = [path("base", horizontal(0, 100, middle)), path("band", box(*self.band, 5, HEIGHT - 5))]
         if self.tick is not None:
-            shapes.append(path("tick", upright(self.tick, 3, HEIGHT - 3)))
+            shapes.append(path("tick", vertical(self.tick, 3, HEIGHT - 3)))
         if self.span is not None:
-            shapes.append(path("span", level(*self.span, middle)))
+            shapes.append(path("span", horizontal(*self.span, middle)))
         if self.estimate is not None:
             shapes.append(path("dot n3", dots([(self.estimate, middle)])))
         return picture("strip", self.words, HEIGHT, shapes)
 
 
-def bounded_of(row: Mapping[str, Any]) -> Bounded | None:
+def interval_chart(row: Mapping[str, Any]) -> IntervalChart | None:
     """The picture of a row of the groups table; None where nothing was predicted or measured."""
     if row["predicted"] is None or row["estimate"] is None:
         return None
@@ -46,14 +46,14 @@ def bounded_of(row: Mapping[str, Any]) -> Bounded | None:
     known = [float(one) for one in figures if one is not None]
     first, last = min(known), max(known)
     length = (last - first) or abs(last) or 1.0
-    start, length = first - AIR * length, length * (1 + 2 * AIR)
+    start, length = first - PADDING * length, length * (1 + 2 * PADDING)
 
     def at(value: float | None, otherwise: float) -> float:
         return otherwise if value is None else round(100 * (value - start) / length, 2)
 
     has_span = row["interval_low"] is not None or row["interval_high"] is not None
     exact = row["kind"] in ("equals", "claim")
-    return Bounded(
+    return IntervalChart(
         tick=at(row["predicted"], 0) if exact else None,
         band=(
             at(row["low"], at(row["predicted"], 0) if exact or row["kind"] == "at_least" else 0.0),
@@ -61,11 +61,11 @@ def bounded_of(row: Mapping[str, Any]) -> Bounded | None:
         ),
         span=(at(row["interval_low"], 0.0), at(row["interval_high"], 100.0)) if has_span else None,
         estimate=at(row["estimate"], 0),
-        words=in_words(row),
+        words=describe(row),
     )
 
 
-def in_words(row: Mapping[str, Any]) -> str:
+def describe(row: Mapping[str, Any]) -> str:
     low, high = row["interval_low"], row["interval_high"]
     between = f", the true value from {amount(low, row['unit'])} to {amount(high, row['unit'])}"
     return f"estimate {amount(row['estimate'], row['unit'])}{between if low is not None and high is not None else ''}"

@@ -29,16 +29,16 @@ class Span:
         return self.ended_s - self.began_s
 
 
-def spans_of(events: Sequence[Event], started_ns: int, ended_ns: int) -> tuple[Span, ...]:
+def operation_spans(events: Sequence[Event], started_ns: int, ended_ns: int) -> tuple[Span, ...]:
     """Waits that began or ended while the operation was under way, and dials that no wait covers, in time's order."""
     ordered = sorted(events, key=lambda event: (event["at_ns"], event["source"], event["source_seq"]))
-    waits = inside(paired(ordered, "wait", SAME_WAIT), started_ns, ended_ns)
+    waits = clip_to_operation(match_events(ordered, "wait", SAME_WAIT), started_ns, ended_ns)
     covered = {span.connection for span in waits if span.connection is not None}
-    dials = inside(paired(ordered, "dial", SAME_DIAL), started_ns, ended_ns)
+    dials = clip_to_operation(match_events(ordered, "dial", SAME_DIAL), started_ns, ended_ns)
     return tuple(sorted([*waits, *(d for d in dials if d.connection not in covered)], key=lambda span: span.began_s))
 
 
-def paired(events: Iterable[Event], what: str, identity: Sequence[str]) -> list[tuple[Event, Event | None]]:
+def match_events(events: Iterable[Event], what: str, identity: Sequence[str]) -> list[tuple[Event, Event | None]]:
     """Each beginning with its end; None where there is none. Ends belong to the oldest open beginning like them."""
     pairs: list[tuple[Event, Event | None]] = []
     open_at: dict[tuple[Any, ...], list[int]] = {}
@@ -53,7 +53,7 @@ def paired(events: Iterable[Event], what: str, identity: Sequence[str]) -> list[
     return pairs
 
 
-def inside(pairs: Iterable[tuple[Event, Event | None]], started_ns: int, ended_ns: int) -> list[Span]:
+def clip_to_operation(pairs: Iterable[tuple[Event, Event | None]], started_ns: int, ended_ns: int) -> list[Span]:
     found = []
     for began, ended in pairs:
         from_ns, to_ns = began["at_ns"], ended["at_ns"] if ended else ended_ns

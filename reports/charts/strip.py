@@ -11,7 +11,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from reports.charts.svg import box, dots, label, level, path, picture, upright
+from reports.charts.svg import box, dots, horizontal, label, path, picture, vertical
 from reports.figures import difference
 
 MIDDLE = 50.0
@@ -19,9 +19,9 @@ REACH = 15.0
 """Per cent of the width that one tolerance takes."""
 EDGE = 4.0
 """Dots end here; what is further out is an arrow."""
-LEAST_TOLERANCE = {"s": 0.01, "count": 1.0}
+MIN_TOLERANCE = {"s": 0.01, "count": 1.0}
 """Scale of an exact prediction: 10 ms, or one more or less."""
-GRAIN = 1.5
+MERGE_WIDTH = 1.5
 """Runs closer to each other than so many per cent are one dot: a larger one."""
 HEIGHT = 30
 
@@ -48,7 +48,7 @@ class Strip:
     words: str
 
     @property
-    def missed(self) -> "Strip":
+    def outside_band(self) -> "Strip":
         """What lies outside its band alone."""
         low, high = self.band
         return replace(self, dots=tuple(dot for dot in self.dots if not low <= dot.at <= high))
@@ -63,14 +63,19 @@ class Strip:
             )
             for size in (1, 2, 3)
         )
-        tick = path("tick", upright(self.tick, 3, HEIGHT - 3)) if self.tick is not None else ""
+        tick = path("tick", vertical(self.tick, 3, HEIGHT - 3)) if self.tick is not None else ""
         labels = [label("unended", "\u25b7", dot.at) for dot in self.dots if dot.unended]
         if self.beyond_left:
             labels.append(label("beyond left", f"\u25c0 {self.beyond_left}"))
         if self.beyond_right:
             sign, least = ("\u25b7", "\u2265 ") if self.unended_beyond else ("\u25b6", "")
             labels.append(label("beyond right", f"{least}{self.beyond_right} {sign}"))
-        shapes = [path("base", level(0, 100, HEIGHT / 2)), path("band", box(*self.band, 5, HEIGHT - 5)), tick, *sized]
+        shapes = [
+            path("base", horizontal(0, 100, HEIGHT / 2)),
+            path("band", box(*self.band, 5, HEIGHT - 5)),
+            tick,
+            *sized,
+        ]
         return picture("strip", self.words, HEIGHT, shapes, labels)
 
 
@@ -82,7 +87,7 @@ def strip_of(row: Mapping[str, Any]) -> Strip | None:
     kind = row.get("kind") or "equals"
     low, high = (predicted if row[side] is None else row[side] for side in ("low", "high"))
     below, above = predicted - low, high - predicted
-    scale = max(below, above) or LEAST_TOLERANCE[row["unit"]]
+    scale = max(below, above) or MIN_TOLERANCE[row["unit"]]
     if kind in ("at_most", "at_least"):
         scale = max(scale, predicted * REACH / (MIDDLE - EDGE))
     places = [(MIDDLE + REACH * (pair["time"] - predicted) / scale, pair["unended"]) for pair in pairs]
@@ -91,7 +96,7 @@ def strip_of(row: Mapping[str, Any]) -> Strip | None:
     return Strip(
         tick=MIDDLE if kind in ("equals", "claim") else None,
         band=band_of(kind, REACH * below / scale, REACH * above / scale),
-        dots=merged(Dot(round(at, 2), unended) for at, unended in places if EDGE <= at <= 100 - EDGE),
+        dots=merge_dots(Dot(round(at, 2), unended) for at, unended in places if EDGE <= at <= 100 - EDGE),
         beyond_left=difference(min((p["time"] for p in left), default=predicted) - predicted, row["unit"])
         if left
         else "",
@@ -99,15 +104,15 @@ def strip_of(row: Mapping[str, Any]) -> Strip | None:
         if right
         else "",
         unended_beyond=any(pair["unended"] for pair in right),
-        words=in_words(pairs, row["low"], row["high"]),
+        words=describe(pairs, row["low"], row["high"]),
     )
 
 
-def merged(seen: Iterable[Dot]) -> tuple[Dot, ...]:
+def merge_dots(seen: Iterable[Dot]) -> tuple[Dot, ...]:
     """Neighbours as one dot in their middle: a hundred runs stay a picture of a few bytes."""
     together: dict[tuple[int, bool], Counter[float]] = {}
     for dot in seen:
-        together.setdefault((round(dot.at / GRAIN), dot.unended), Counter())[dot.at] += dot.count
+        together.setdefault((round(dot.at / MERGE_WIDTH), dot.unended), Counter())[dot.at] += dot.count
     return tuple(
         Dot(round(sum(at * count for at, count in own.items()) / own.total(), 2), unended, own.total())
         for (_, unended), own in sorted(together.items())
@@ -122,7 +127,7 @@ def overview_of(strips: Sequence[Strip]) -> Strip | None:
     """All rows of a scenario in one strip, each in its own tolerance. Of those that are bound on one side alone only
     what misses the bound is drawn: on its other side a run lies anywhere."""
     if any(one.tick is not None for one in strips):
-        strips = [one if one.tick is not None else one.missed for one in strips]
+        strips = [one if one.tick is not None else one.outside_band for one in strips]
     if not strips:
         return None
     left, right = (sum(bool(getattr(one, f"beyond_{side}")) for one in strips) for side in ("left", "right"))
@@ -130,7 +135,7 @@ def overview_of(strips: Sequence[Strip]) -> Strip | None:
     return Strip(
         tick=MIDDLE,
         band=(MIDDLE - REACH, MIDDLE + REACH),
-        dots=merged(dot for one in strips for dot in one.dots),
+        dots=merge_dots(dot for one in strips for dot in one.dots),
         beyond_left=str(left) if left else "",
         beyond_right=str(right) if right else "",
         unended_beyond=any(one.unended_beyond for one in strips),
@@ -145,7 +150,7 @@ def band_of(kind: str, below: float, above: float) -> tuple[float, float]:
     )
 
 
-def in_words(pairs: Sequence[Mapping[str, Any]], low: float | None, high: float | None) -> str:
+def describe(pairs: Sequence[Mapping[str, Any]], low: float | None, high: float | None) -> str:
     """The picture for somebody who does not see it."""
     inside = sum((low is None or pair["time"] >= low) and (high is None or pair["time"] <= high) for pair in pairs)
     unended = sum(pair["unended"] for pair in pairs)

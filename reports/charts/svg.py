@@ -23,12 +23,12 @@ def dots(places: Iterable[tuple[float, float]]) -> str:
     return "".join(f"M{number(x)} {number(y)}h0" for x, y in places)
 
 
-def level(x: float, to: float, y: float) -> str:
+def horizontal(x: float, to: float, y: float) -> str:
     """Path data: a line from x to another x."""
     return f"M{number(x)} {number(y)}H{number(to)}"
 
 
-def upright(x: float, y: float, to: float) -> str:
+def vertical(x: float, y: float, to: float) -> str:
     return f"M{number(x)} {number(y)}V{number(to)}"
 
 

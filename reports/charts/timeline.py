@@ -5,17 +5,17 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from reports.charts.axis import Axis
-from reports.charts.letters import Badge, badges
-from reports.charts.spans import Span, covered_s, spans_of
+from reports.charts.badges import Badge, badges
+from reports.charts.spans import Span, covered_s, operation_spans
 from reports.figures import amount, many
 
 CLIENT_ITSELF = "the client itself"
 BETWEEN = "between waits"
 BETWEEN_DIALS = "between dials"
-NOT_TOLD = "nothing was told"
+NOT_RECORDED = "nothing was told"
 IN_ALL = "in all"
 ON_THE_WIRE = "dials, seen on the wire"
-LEAST_SHARE = 0.001
+MIN_SHARE = 0.001
 """A wait that is shorter than this part of the call is not drawn: an answer that came at once, a back-off that the
 call's end cut off."""
 
@@ -110,8 +110,8 @@ def timeline_of(run: Mapping[str, Any], judged: Mapping[str, Any], events: Seque
     operation = next(one for one in run["operations"] if one["alias"] == alias)
     started_ns, ended_ns = operation["started_ns"], operation["ended_ns"]
     lasted_s = (ended_ns - started_ns) / 1e9
-    every = spans_of(events, started_ns, ended_ns)
-    spans = tuple(one for one in every if one.lasted_s >= lasted_s * LEAST_SHARE)
+    every = operation_spans(events, started_ns, ended_ns)
+    spans = tuple(one for one in every if one.lasted_s >= lasted_s * MIN_SHARE)
     terms = judged["terms"] or []
     marks = badges([*(t["setting"] for t in terms if t["setting"]), *(s.setting for s in spans if s.setting)])
     in_formula = settings_of(terms, marks)
@@ -125,8 +125,8 @@ def timeline_of(run: Mapping[str, Any], judged: Mapping[str, Any], events: Seque
         call=call_block(axis, operation, lasted_s),
         faults=tuple(fault_band(axis, fault, started_ns) for fault in run["faults"]),
         lanes=lanes_of(axis, spans, marks, in_formula),
-        formula=laid_end_to_end(axis, formula_parts(terms, marks)),
-        measured=laid_end_to_end(axis, measured_parts(terms, spans, marks, lasted_s)),
+        formula=stack_blocks(axis, formula_parts(terms, marks)),
+        measured=stack_blocks(axis, measured_parts(terms, spans, marks, lasted_s)),
         rows=term_rows(terms, spans, marks, lasted_s),
         total=TermRow(
             badge=None,
@@ -144,7 +144,7 @@ def timeline_of(run: Mapping[str, Any], judged: Mapping[str, Any], events: Seque
     )
 
 
-def marked_alike(line: Timeline, marks: Mapping[str, Badge]) -> Timeline:
+def with_page_badges(line: Timeline, marks: Mapping[str, Badge]) -> Timeline:
     """The same with other letters and colours: those that a setting has on the whole page."""
 
     def alike(block: Block) -> Block:
@@ -214,7 +214,7 @@ def lanes_of(axis: Axis, spans: Iterable[Span], marks: Mapping[str, Badge], in_f
             )
             for one in own
         )
-        lanes.append(Lane(name=lane_name(connection), detail=where_to(own[0]), blocks=blocks))
+        lanes.append(Lane(name=lane_name(connection), detail=connection_target(own[0]), blocks=blocks))
     return tuple(sorted(lanes, key=lambda lane: lane.name != CLIENT_ITSELF))
 
 
@@ -222,7 +222,7 @@ def lane_name(connection: int | None) -> str:
     return CLIENT_ITSELF if connection is None else f"connection {connection}"
 
 
-def where_to(span: Span) -> str:
+def connection_target(span: Span) -> str:
     if span.connection is None:
         return "between tries"
     if span.broker is None:
@@ -235,7 +235,7 @@ Part = tuple[Badge | None, str, float, bool]
 """Badge, words, seconds, whether it is outside the formula."""
 
 
-def laid_end_to_end(axis: Axis, parts: Iterable[Part]) -> tuple[Block, ...]:
+def stack_blocks(axis: Axis, parts: Iterable[Part]) -> tuple[Block, ...]:
     blocks, reached_s = [], 0.0
     for badge, short, seconds, outside in parts:
         words = f"{short}: {seconds:.3f} s" if badge is None else f"{badge.setting}: {short}, {seconds:.3f} s"
@@ -274,13 +274,13 @@ def measured_parts(
     if dials:
         parts.append((None, many(len(dials), "dial"), sum(one.lasted_s for one in dials), True))
     rest_s = lasted_s - covered_s(spans)
-    return [*parts, (None, rest_of(spans), rest_s, True)] if rest_s > 0.005 * lasted_s else parts
+    return [*parts, (None, remainder_label(spans), rest_s, True)] if rest_s > 0.005 * lasted_s else parts
 
 
-def rest_of(spans: Sequence[Span]) -> str:
+def remainder_label(spans: Sequence[Span]) -> str:
     """What time is called that no span covers: nothing is guessed of a client that tells no waits."""
     if not spans:
-        return NOT_TOLD
+        return NOT_RECORDED
     return BETWEEN if any(one.setting for one in spans) else BETWEEN_DIALS
 
 
@@ -331,7 +331,7 @@ def term_rows(
         )
     rest = TermRow(
         badge=None,
-        name=rest_of(spans),
+        name=remainder_label(spans),
         formula_count=None,
         formula_s=None,
         measured_count=None,

@@ -31,7 +31,7 @@ class Entry:
     uri: str
     size_bytes: int
     is_folder: bool
-    why: str = ""
+    problem: str = ""
     """Why it cannot be read, where that is known."""
 
 
@@ -47,7 +47,7 @@ class FileSystem(Protocol):
     def read(self, uri: str, *, last_bytes: int | None = None) -> bytes:
         """The file, or its end."""
 
-    def is_written(self, uri: str) -> bool:
+    def is_being_written(self, uri: str) -> bool:
         """Whether a suite is at work and holds the file."""
 
 
@@ -69,13 +69,15 @@ class LocalFiles:
             found = sorted(path.iterdir()) if path.is_dir() else []
             return [self._entry(one) for one in found]
         except OSError as error:
-            raise unreadable(folder, error.strerror) from error
+            raise unreadable_error(folder, error.strerror) from error
 
     def _entry(self, path: Path) -> Entry:
         is_folder = path.is_dir()
         size_bytes = path.stat().st_size if path.exists() and not is_folder else 0
         where = os.path.realpath(path)  # Path.resolve fails for a link that leads to itself
-        return Entry(name=path.name, uri=f"file:{where}", size_bytes=size_bytes, is_folder=is_folder, why=why_not(path))
+        return Entry(
+            name=path.name, uri=f"file:{where}", size_bytes=size_bytes, is_folder=is_folder, problem=problem_of(path)
+        )
 
     def read(self, uri: str, *, last_bytes: int | None = None) -> bytes:
         path = Path(uri.removeprefix("file:"))
@@ -85,9 +87,9 @@ class LocalFiles:
                     file.seek(max(0, path.stat().st_size - last_bytes))
                 return file.read()
         except OSError as error:
-            raise unreadable(str(path), error.strerror) from error
+            raise unreadable_error(str(path), error.strerror) from error
 
-    def is_written(self, uri: str) -> bool:
+    def is_being_written(self, uri: str) -> bool:
         """A suite holds its runs.jsonl locked. The look takes a shared lock and lets go of it at once."""
         try:
             with Path(uri.removeprefix("file:")).open("rb") as file:
@@ -99,7 +101,7 @@ class LocalFiles:
         return False
 
 
-def why_not(path: Path) -> str:
+def problem_of(path: Path) -> str:
     if not path.exists():
         return "a link that leads nowhere"
     if path.is_dir() or path.is_file():
@@ -115,12 +117,12 @@ class HadoopFiles:
         self._settings: Any = spark._jsc.hadoopConfiguration()
 
     def folders(self, text: str) -> Sequence[str]:
-        with refused(text):
+        with translated_errors(text):
             found = self._system(text).globStatus(self._path(text)) or []
             return sorted(str(one.getPath().toString()) for one in found if one.isDirectory())
 
     def entries(self, folder: str) -> Sequence[Entry]:
-        with refused(folder):
+        with translated_errors(folder):
             found = self._system(folder).listStatus(self._path(folder))
             return sorted((self._entry(one) for one in found), key=lambda entry: entry.name)
 
@@ -134,7 +136,7 @@ class HadoopFiles:
         )
 
     def read(self, uri: str, *, last_bytes: int | None = None) -> bytes:
-        with refused(uri):
+        with translated_errors(uri):
             system, path = self._system(uri), self._path(uri)
             stream = system.open(path)
             try:
@@ -144,7 +146,7 @@ class HadoopFiles:
             finally:
                 stream.close()
 
-    def is_written(self, uri: str) -> bool:
+    def is_being_written(self, uri: str) -> bool:
         """Nobody can be asked: what is there when it is read is reported."""
         return False
 
@@ -155,7 +157,7 @@ class HadoopFiles:
         return self._path(uri).getFileSystem(self._settings)
 
 
-class refused:  # noqa: N801 - reads as a sentence: with refused(uri)
+class translated_errors:  # noqa: N801 - reads as a sentence: with refused(uri)
     """Turns what Hadoop's file system says into NothingToReport."""
 
     def __init__(self, where: str) -> None:
@@ -167,14 +169,14 @@ class refused:  # noqa: N801 - reads as a sentence: with refused(uri)
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
         if isinstance(error, Py4JJavaError):
             said = str(error.java_exception.getMessage() or error.java_exception.getClass().getName())
-            raise unreadable(self._where, said.splitlines()[0]) from error
+            raise unreadable_error(self._where, said.splitlines()[0]) from error
 
 
-def unreadable(where: str, why: str | None) -> NothingToReport:
+def unreadable_error(where: str, problem: str | None) -> NothingToReport:
     scheme = where.partition(":")[0]
-    if why and ("ClassNotFoundException" in why or "No FileSystem for scheme" in why):
+    if problem and ("ClassNotFoundException" in problem or "No FileSystem for scheme" in problem):
         return NothingToReport(
             f"cannot read {where}: this Spark has no file system for {scheme}://",
-            f"give it one: --spark spark.jars=FILES, or copy the folder to this machine ({why})",
+            f"give it one: --spark spark.jars=FILES, or copy the folder to this machine ({problem})",
         )
-    return NothingToReport(f"cannot read {where}: {why}", "check its name and who may read it")
+    return NothingToReport(f"cannot read {where}: {problem}", "check its name and who may read it")

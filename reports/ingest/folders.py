@@ -21,23 +21,24 @@ REMEDY = "name a folder that `faultlab run` or `faultlab report --archive` wrote
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """One file of records. `shown` is its name as its reader knows it."""
+    """One file of records. `display_name` is its name as its reader knows it."""
 
     uri: str
-    shown: str
+    display_name: str
     size_bytes: int
     is_parquet: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Folder:
-    """One result folder: the files of each kind, and the manifests of its suites. `is_written`: a suite is at work."""
+    """One result folder: the files of each kind, and the manifests of its suites. `is_being_written`: a suite is at
+    work."""
 
     name: str
     parts: Mapping[str, tuple[Part, ...]]
     manifests: tuple[Manifest, ...] = ()
-    is_written: bool = False
-    unread: tuple[tuple[Part, str], ...] = ()
+    is_being_written: bool = False
+    unreadable_parts: tuple[tuple[Part, str], ...] = ()
     """Files that are known to be unreadable, with the reason."""
     remarks: tuple[str, ...] = ()
     """What is to be said of its manifest."""
@@ -45,14 +46,14 @@ class Folder:
     @property
     def files(self) -> frozenset[str]:
         """The files of its runs: what has the same ones is the same folder."""
-        return frozenset(part.uri for part in (*self.parts[RUNS], *(part for part, _ in self.unread)))
+        return frozenset(part.uri for part in (*self.parts[RUNS], *(part for part, _ in self.unreadable_parts)))
 
     @property
     def size_bytes(self) -> int:
         return sum(part.size_bytes for parts in self.parts.values() for part in parts)
 
 
-def find(texts: Sequence[str], files: FileSystem) -> list[Folder]:
+def find_folders(texts: Sequence[str], files: FileSystem) -> list[Folder]:
     """The folders that `texts` name, or match as patterns, each once, however many names it has. Raises
     NothingToReport."""
     found: dict[frozenset[str], Folder] = {}
@@ -60,66 +61,66 @@ def find(texts: Sequence[str], files: FileSystem) -> list[Folder]:
         names = files.folders(text)
         if not names:
             raise NoSuchFolder(f"{text} is no folder", REMEDY)
-        folders = [look_at(name, files) for name in names]
+        folders = [inspect_folder(name, files) for name in names]
         if not any(folders):
-            raise NothingToReport(f"{text} has no {RUNS}", hint(names[0], files))
+            raise NothingToReport(f"{text} has no {RUNS}", suggest_remedy(names[0], files))
         for folder in folders:
             if folder is not None:
                 found.setdefault(folder.files, folder)
     if found and not any(folder.parts[RUNS] for folder in found.values()):
-        part, why = next(iter(found.values())).unread[0]
-        raise NothingToReport(f"cannot read {part.shown}: {why}", REMEDY)
+        part, problem = next(iter(found.values())).unreadable_parts[0]
+        raise NothingToReport(f"cannot read {part.display_name}: {problem}", REMEDY)
     return list(found.values())
 
 
-def hint(name: str, files: FileSystem) -> str:
+def suggest_remedy(name: str, files: FileSystem) -> str:
     """The folder may hold result folders instead of being one."""
     inside = [entry.name for entry in files.entries(name) if entry.is_folder]
-    if any(look_at(f"{name.rstrip('/')}/{one}", files) for one in inside[:20]):
+    if any(inspect_folder(f"{name.rstrip('/')}/{one}", files) for one in inside[:20]):
         return f"it holds result folders: name them with '{name.rstrip('/')}/*'"
     return REMEDY
 
 
-def look_at(name: str, files: FileSystem) -> Folder | None:
+def inspect_folder(name: str, files: FileSystem) -> Folder | None:
     """The folder's files of records; None where it has no runs at all."""
     entries = {entry.name: entry for entry in files.entries(name)}
-    parts = {kind: [*parts_of(name, kind, entries, files)] for kind in KINDS}
+    parts = {kind: [*list_parts(name, kind, entries, files)] for kind in KINDS}
     if not parts[RUNS]:
         return None
-    manifests, remarks = manifests_of(name, entries, files)
+    manifests, remarks = read_manifests(name, entries, files)
     lines = entries.get(RUNS)
     return Folder(
         name=name,
-        parts={kind: tuple(part for part, why in own if not why) for kind, own in parts.items()},
+        parts={kind: tuple(part for part, problem in own if not problem) for kind, own in parts.items()},
         manifests=tuple(manifests),
-        is_written=lines is not None and not lines.why and files.is_written(lines.uri),
-        unread=tuple((part, why) for own in parts.values() for part, why in own if why),
+        is_being_written=lines is not None and not lines.problem and files.is_being_written(lines.uri),
+        unreadable_parts=tuple((part, problem) for own in parts.values() for part, problem in own if problem),
         remarks=tuple(remarks),
     )
 
 
-def parts_of(name: str, kind: str, entries: Mapping[str, Entry], files: FileSystem) -> Iterator[tuple[Part, str]]:
+def list_parts(name: str, kind: str, entries: Mapping[str, Entry], files: FileSystem) -> Iterator[tuple[Part, str]]:
     """Lines, and Parquet as one file or as a folder of part files; each with the reason why it cannot be read, if one
     is known."""
     lines, parquet = entries.get(kind), entries.get(kind.replace(".jsonl", ".parquet"))
     if lines is not None:
-        yield part_of(lines, f"{name}/{kind}", files, is_parquet=False)
+        yield check_part(lines, f"{name}/{kind}", files, is_parquet=False)
     if parquet is None:
         return
     if not parquet.is_folder:
-        yield part_of(parquet, f"{name}/{parquet.name}", files, is_parquet=True)
+        yield check_part(parquet, f"{name}/{parquet.name}", files, is_parquet=True)
         return
     for entry in files.entries(parquet.uri if is_uri(name) else f"{name}/{parquet.name}"):
         if entry.name.endswith(".parquet") and not entry.name.startswith((".", "_")):
-            yield part_of(entry, f"{name}/{parquet.name}/{entry.name}", files, is_parquet=True)
+            yield check_part(entry, f"{name}/{parquet.name}/{entry.name}", files, is_parquet=True)
 
 
-def part_of(entry: Entry, shown: str, files: FileSystem, *, is_parquet: bool) -> tuple[Part, str]:
-    part = Part(uri=entry.uri, shown=shown, size_bytes=entry.size_bytes, is_parquet=is_parquet)
-    return part, "Is a directory" if entry.is_folder else entry.why or broken(part, files)
+def check_part(entry: Entry, display_name: str, files: FileSystem, *, is_parquet: bool) -> tuple[Part, str]:
+    part = Part(uri=entry.uri, display_name=display_name, size_bytes=entry.size_bytes, is_parquet=is_parquet)
+    return part, "Is a directory" if entry.is_folder else entry.problem or parquet_problem(part, files)
 
 
-def broken(part: Part, files: FileSystem) -> str:
+def parquet_problem(part: Part, files: FileSystem) -> str:
     """Why a Parquet file cannot be one: what was cut off lacks its end. Empty where nothing is wrong with it so far."""
     if not part.is_parquet:
         return ""
@@ -130,14 +131,14 @@ def broken(part: Part, files: FileSystem) -> str:
     return ""
 
 
-def manifests_of(name: str, entries: Mapping[str, Entry], files: FileSystem) -> tuple[list[Manifest], list[str]]:
+def read_manifests(name: str, entries: Mapping[str, Entry], files: FileSystem) -> tuple[list[Manifest], list[str]]:
     """Manifests are for the reader's information: a report does without one that is missing or cannot be read."""
     found, remarks = [], []
     for file in (MANIFEST, MANIFESTS):
         if file not in entries or entries[file].is_folder:
             continue
-        if entries[file].why:
-            remarks.append(f"{name}/{file} is {entries[file].why}")
+        if entries[file].problem:
+            remarks.append(f"{name}/{file} is {entries[file].problem}")
             continue
         try:
             text = files.read(entries[file].uri)

@@ -16,14 +16,14 @@ from pyspark.sql.types import StringType, StructField, StructType
 
 from harness.records.run import FORMAT
 from reports.ingest.folders import Part
-from reports.ingest.schemas import complaint, schema_of, with_defaults
+from reports.ingest.schemas import schema_of, violation_sql, with_defaults
 
 UNPARSED = "_unparsed"
 SUITE = "suite"
 """Which of the report's folders a row comes from: an index."""
 FILE = "file"
 """Which of the report's files, as Spark writes its URI."""
-BLOCK, PLACE = "_block", "_place"
+BLOCK, POSITION = "_block", "_place"
 """Where a row stands: the part of the file that Spark read in one go, and a number that grows within it."""
 REASON, EXCERPT = "_reason", "_excerpt"
 """Why a row is no record, null where it is one; and how its line begins."""
@@ -42,36 +42,42 @@ STRICT = {
 }
 """Spark takes for JSON what is none: texts in single quotes, and numbers that are none."""
 
-Found = tuple[int, Part]
+IndexedPart = tuple[int, Part]
 """A file, with the index of its folder."""
 
 
 def read_records(
-    spark: SparkSession, parts: Sequence[Found], model: type[BaseModel], *, in_one_go: bool = False
+    spark: SparkSession, parts: Sequence[IndexedPart], model: type[BaseModel], *, bulk: bool = False
 ) -> DataFrame:
     """Every record of the files, and what should be one.
 
-    `in_one_go` is twice as fast and as strict, but does not know where a line stands: for files without bad ones.
+    `bulk` is twice as fast and as strict, but does not know where a line stands: for files without bad ones.
     """
     lines = [found for found in parts if not found[1].is_parquet]
     columns = [found for found in parts if found[1].is_parquet]
     read = []
     if lines:
-        read.append(objects_of(spark, lines, model) if in_one_go else text_of(spark, lines).transform(parsed_as, model))
+        read.append(
+            read_json(spark, lines, model) if bulk else read_text_lines(spark, lines).transform(parse_lines, model)
+        )
     if columns:
-        read.append(columns_of(spark, columns, model))
-    return reduce(DataFrame.unionByName, read).transform(judged_by, model).transform(of_suites, spark, parts)
+        read.append(read_parquet(spark, columns, model))
+    return reduce(DataFrame.unionByName, read).transform(validate_rows, model).transform(with_suite, spark, parts)
 
 
-def text_of(spark: SparkSession, parts: Sequence[Found]) -> DataFrame:
+def read_text_lines(spark: SparkSession, parts: Sequence[IndexedPart]) -> DataFrame:
     """Every line, blank ones too, so that lines can be counted."""
     if not parts:
-        return spark.createDataFrame([], f"{FILE} string, {BLOCK} long, {PLACE} long, line string")
+        return spark.createDataFrame([], f"{FILE} string, {BLOCK} long, {POSITION} long, line string")
     line = F.btrim("value", F.lit(SPACE)).alias("line")
-    return as_named(parts, lambda how, uris: spark.read.options(**how, lineSep="\n").text(uris).select(*place(), line))
+    return read_literal_paths(
+        parts, lambda how, uris: spark.read.options(**how, lineSep="\n").text(uris).select(*position_columns(), line)
+    )
 
 
-def as_named(parts: Sequence[Found], read: Callable[[Mapping[str, str], list[str]], DataFrame]) -> DataFrame:
+def read_literal_paths(
+    parts: Sequence[IndexedPart], read: Callable[[Mapping[str, str], list[str]], DataFrame]
+) -> DataFrame:
     """Spark takes a path for a pattern: a folder may be called `results[2]` all the same, or `{a} 12:30`, which cannot
     even be escaped. Where patterns are forbidden, it reads whatever looks like none twice: so these are read apart.
     """
@@ -80,46 +86,49 @@ def as_named(parts: Sequence[Found], read: Callable[[Mapping[str, str], list[str
     return reduce(DataFrame.union, [read(how, uris) for how, uris in (({}, plain), (NO_PATTERNS, special)) if uris])
 
 
-def place() -> list[Column]:
+def position_columns() -> list[Column]:
     return [
         F.col("_metadata.file_path").alias(FILE),
         F.col("_metadata.file_block_start").alias(BLOCK),
-        F.monotonically_increasing_id().alias(PLACE),
+        F.monotonically_increasing_id().alias(POSITION),
     ]
 
 
-def parsed_as(lines: DataFrame, model: type[BaseModel]) -> DataFrame:
+def parse_lines(lines: DataFrame, model: type[BaseModel]) -> DataFrame:
     schema = StructType([*schema_of(model).fields, StructField(UNPARSED, StringType())])
     return lines.where(F.col("line") != "").withColumn("row", F.from_json("line", schema, STRICT))
 
 
-def objects_of(spark: SparkSession, parts: Sequence[Found], model: type[BaseModel]) -> DataFrame:
+def read_json(spark: SparkSession, parts: Sequence[IndexedPart], model: type[BaseModel]) -> DataFrame:
     """Lines as Spark reads JSON by itself: blank ones are skipped, `line` is one that it can make nothing of.
 
     Spark does not look at fields that nobody asks for, whatever is wrong with them: `line` asks for all. It counts a
-    line that is a list as what is in it, and does not see what follows a record: `reports.ingest.alone` does.
+    line that is a list as what is in it, and does not see what follows a record: `reports.ingest.one_object_per_line`
+    does.
     """
     schema = schema_of(model)
     with_unparsed = StructType([*schema.fields, StructField(UNPARSED, StringType())])
     options = {**STRICT, "lineSep": "\n"}
     whole = F.struct(*[F.col(f"`{name}`") for name in with_unparsed.fieldNames()])
     line = F.when(F.col(UNPARSED).isNotNull() & F.to_json(whole).isNotNull(), F.col(UNPARSED))
-    told = (*place(), line.alias("line"), whole.alias("row"))
-    return as_named(
+    told = (*position_columns(), line.alias("line"), whole.alias("row"))
+    return read_literal_paths(
         parts, lambda how, uris: spark.read.schema(with_unparsed).options(**options, **how).json(uris).select(*told)
     )
 
 
-def columns_of(spark: SparkSession, parts: Sequence[Found], model: type[BaseModel]) -> DataFrame:
+def read_parquet(spark: SparkSession, parts: Sequence[IndexedPart], model: type[BaseModel]) -> DataFrame:
     """Rows of Parquet files: columns by name; one that is missing is null, as a missing field is."""
     schema = schema_of(model)
     fields = [F.col(f"`{name}`") for name in schema.fieldNames()]
     whole = F.struct(*fields, F.lit(None).cast("string").alias(UNPARSED))
-    told = (*place(), F.lit(None).cast("string").alias("line"), whole.alias("row"))
-    return as_named(parts, lambda how, uris: spark.read.schema(schema).options(**how).parquet(*uris).select(*told))
+    told = (*position_columns(), F.lit(None).cast("string").alias("line"), whole.alias("row"))
+    return read_literal_paths(
+        parts, lambda how, uris: spark.read.schema(schema).options(**how).parquet(*uris).select(*told)
+    )
 
 
-def judged_by(parsed: DataFrame, model: type[BaseModel]) -> DataFrame:
+def validate_rows(parsed: DataFrame, model: type[BaseModel]) -> DataFrame:
     newer = f"if(row.format > {FORMAT}, concat('format ', row.format, ' is newer than {FORMAT}, the last known'), null)"
     ends = "if(line like '%}', 'broken JSON', 'cut short: the line ends inside a record')"
     # With a number behind it, in a list: two things, where the line is one.
@@ -131,16 +140,16 @@ def judged_by(parsed: DataFrame, model: type[BaseModel]) -> DataFrame:
         f"if(row.{UNPARSED} is not null and line rlike '{CONTROL}', 'broken JSON: it has control characters', null)",
         f"if(row.{UNPARSED} is not null and json_object_keys(line) is null, {ends}, null)",
         f"if(line is not null and {things} != 2, 'no record alone: something follows it on its line', null)",
-        complaint(model, "row"),
+        violation_sql(model, "row"),
         f"if(row.{UNPARSED} is not null, 'a field has the wrong type', null)",
     ]
     judged = parsed.withColumn(REASON, F.expr(f"coalesce({', '.join(reasons)})"))
     excerpt = F.when(F.col(REASON).isNotNull(), F.substring(F.make_valid_utf8("line"), 1, EXCERPT_CHARACTERS))
-    places = (FILE, BLOCK, PLACE)
+    places = (FILE, BLOCK, POSITION)
     return judged.select(*places, REASON, excerpt.alias(EXCERPT), *with_defaults(model, F.col("row")))
 
 
-def of_suites(rows: DataFrame, spark: SparkSession, parts: Sequence[Found]) -> DataFrame:
+def with_suite(rows: DataFrame, spark: SparkSession, parts: Sequence[IndexedPart]) -> DataFrame:
     """Adds SUITE, by the row's file."""
     suites = {suite for suite, _ in parts}
     if len(suites) <= 1:

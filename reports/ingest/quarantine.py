@@ -7,19 +7,19 @@ import pyspark.sql.functions as F  # noqa: N812
 from pyspark.sql import DataFrame, SparkSession, Window
 
 from reports.ingest.folders import Part
-from reports.ingest.lines import BLOCK, EXCERPT, FILE, PLACE, REASON, SUITE, Found, spark_uri, text_of
+from reports.ingest.lines import BLOCK, EXCERPT, FILE, POSITION, REASON, SUITE, IndexedPart, read_text_lines, spark_uri
 
 COLUMNS = pa.schema(
     {SUITE: pa.int32(), FILE: pa.string(), "line": pa.int64(), "reason": pa.string(), "excerpt": pa.string()}
 )
 
 
-def bad_rows(judged: DataFrame) -> DataFrame:
+def rejected_rows(judged: DataFrame) -> DataFrame:
     told = (F.col(REASON).alias("reason"), F.col(EXCERPT).alias("excerpt"))
-    return judged.where(F.col(REASON).isNotNull()).select(SUITE, FILE, BLOCK, PLACE, *told)
+    return judged.where(F.col(REASON).isNotNull()).select(SUITE, FILE, BLOCK, POSITION, *told)
 
 
-def numbered(bad: DataFrame, spark: SparkSession, parts: Sequence[Found]) -> DataFrame:
+def with_line_numbers(bad: DataFrame, spark: SparkSession, parts: Sequence[IndexedPart]) -> DataFrame:
     """With the number of each line in its file, from 1, and the file's name as its reader knows it.
 
     Spark reads a large file in blocks and does not say where a line stands: so lines are counted by block, in the same
@@ -27,25 +27,25 @@ def numbered(bad: DataFrame, spark: SparkSession, parts: Sequence[Found]) -> Dat
     """
     before = Window.partitionBy(FILE).orderBy(BLOCK).rowsBetween(Window.unboundedPreceding, -1)
     blocks = (
-        text_of(spark, [found for found in parts if not found[1].is_parquet])
+        read_text_lines(spark, [found for found in parts if not found[1].is_parquet])
         .groupBy(FILE, BLOCK)
-        .agg(F.min(PLACE).alias("first"), F.count("*").alias("lines"))
+        .agg(F.min(POSITION).alias("first"), F.count("*").alias("lines"))
         .withColumn("before", F.coalesce(F.sum("lines").over(before), F.lit(0)))
     )
-    line = F.col("before") + F.col(PLACE) - F.col("first") + 1
+    line = F.col("before") + F.col(POSITION) - F.col("first") + 1
     return (
         bad.join(F.broadcast(blocks), on=[FILE, BLOCK], how="left")
-        .join(F.broadcast(names_of(spark, parts)), on=FILE, how="inner")
+        .join(F.broadcast(display_names(spark, parts)), on=FILE, how="inner")
         .select(SUITE, F.col("shown").alias(FILE), line.alias("line"), "reason", "excerpt")
     )
 
 
-def names_of(spark: SparkSession, parts: Sequence[Found]) -> DataFrame:
-    named: Mapping[str, str] = {spark_uri(spark, part): part.shown for _, part in parts}
+def display_names(spark: SparkSession, parts: Sequence[IndexedPart]) -> DataFrame:
+    named: Mapping[str, str] = {spark_uri(spark, part): part.display_name for _, part in parts}
     return spark.createDataFrame(pa.table({FILE: list(named), "shown": list(named.values())}))
 
 
-def whole_files(spark: SparkSession, unread: Sequence[tuple[int, Part, str]]) -> DataFrame:
+def unreadable_files(spark: SparkSession, unreadable_parts: Sequence[tuple[int, Part, str]]) -> DataFrame:
     """Files of which nothing is used."""
-    rows = [{SUITE: suite, FILE: part.shown, "reason": reason} for suite, part, reason in unread]
+    rows = [{SUITE: suite, FILE: part.display_name, "reason": reason} for suite, part, reason in unreadable_parts]
     return spark.createDataFrame(pa.Table.from_pylist(rows, schema=COLUMNS))

@@ -19,15 +19,15 @@ from harness.records.event import EventRecord
 from harness.records.folder import AGREEMENT, EVENTS, GROUPS, RUNS
 from harness.records.group import GroupRecord
 from harness.records.run import RunRecord
-from reports.ingest.alone import only_records
+from reports.ingest.caching import cache_rows
 from reports.ingest.cases import with_case
 from reports.ingest.folders import Folder, Part
-from reports.ingest.keeping import kept
-from reports.ingest.lines import BLOCK, EXCERPT, FILE, PLACE, REASON, SUITE, Found, read_records, spark_uri
-from reports.ingest.quarantine import bad_rows, numbered, whole_files
+from reports.ingest.lines import BLOCK, EXCERPT, FILE, POSITION, REASON, SUITE, IndexedPart, read_records, spark_uri
+from reports.ingest.one_object_per_line import bulk_readable
+from reports.ingest.quarantine import rejected_rows, unreadable_files, with_line_numbers
 from reports.ingest.schemas import schema_of
 from reports.ingest.size import Size
-from reports.ingest.spans import KINDS, TRY, ends_of, pairs_of, spans_of
+from reports.ingest.spans import ATTEMPT_KEY, KINDS, pair_events, spans_of, unpair_events
 
 MODELS: dict[str, type[BaseModel]] = {
     RUNS: RunRecord,
@@ -35,8 +35,8 @@ MODELS: dict[str, type[BaseModel]] = {
     GROUPS: GroupRecord,
     AGREEMENT: AgreementRecord,
 }
-RANK, LAST = "_rank", "_last"
-ABOUT_LINE = (FILE, BLOCK, PLACE, REASON, EXCERPT)
+RANK, COUNTED_IN = "_rank", "_last"
+LINE_COLUMNS = (FILE, BLOCK, POSITION, REASON, EXCERPT)
 UNREADABLE = re.compile(r"FAILED_READ_FILE.*?reading file (\S+)\.\s")
 CAUSE = re.compile(r"^Caused by: [\w.$]+: (.+)$", re.MULTILINE)
 
@@ -44,7 +44,8 @@ CAUSE = re.compile(r"^Caused by: [\w.$]+: (.+)$", re.MULTILINE)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Records:
     """`runs`: one row per run, its last try. `tries`: one row per try of these runs; `lines`: folder, run and attempt
-    of every line. `spans`: what took time in every try. `timed`: of the events of the last tries those that tell when
+    of every line. `spans`: what took time in every try. `span_events`: of the events of the last tries those that
+    tell when
     something began or ended. `groups`, `agreement`: what was said of runs together. `quarantined`: what could not be
     read. Runs, tries, groups and agreement have the name of their `case`."""
 
@@ -54,7 +55,7 @@ class Records:
     runs: DataFrame
     tries: DataFrame
     lines: DataFrame
-    timed: DataFrame
+    span_events: DataFrame
     spans: DataFrame
     groups: DataFrame
     agreement: DataFrame
@@ -68,12 +69,12 @@ class Records:
 
 
 @dataclass(kw_only=True)
-class Reading:
+class ReadResult:
     """One kind of record on its way in: the rows that are records, what was set aside, and the files to read."""
 
     records: DataFrame
-    aside: list[DataFrame] = field(default_factory=list)
-    parts: Sequence[Found] = ()
+    rejected: list[DataFrame] = field(default_factory=list)
+    parts: Sequence[IndexedPart] = ()
 
 
 def read_folders(spark: SparkSession, folders: Sequence[Folder], size: Size = Size.SMALL) -> Records:
@@ -82,11 +83,13 @@ def read_folders(spark: SparkSession, folders: Sequence[Folder], size: Size = Si
         pending = {kind: pool.submit(read_kind, spark, folders, kind, size) for kind in MODELS}
         read = {kind: made.result() for kind, made in pending.items()}
     lines = read[RUNS].records
-    tries = lines.where(F.col(SUITE) == F.col(LAST)).drop(LAST)
+    tries = lines.where(F.col(SUITE) == F.col(COUNTED_IN)).drop(COUNTED_IN)
     runs = tries.where(F.col(RANK) == 1).drop(RANK)
     pairs = read[EVENTS].records
-    unread = [(suite, part, reason) for suite, folder in enumerate(folders) for part, reason in folder.unread]
-    aside = [one for reading in read.values() for one in reading.aside]
+    unreadable_parts = [
+        (suite, part, reason) for suite, folder in enumerate(folders) for part, reason in folder.unreadable_parts
+    ]
+    rejected = [one for reading in read.values() for one in reading.rejected]
     return Records(
         spark=spark,
         size=size,
@@ -94,88 +97,90 @@ def read_folders(spark: SparkSession, folders: Sequence[Folder], size: Size = Si
         runs=runs,
         tries=tries.drop(RANK),
         lines=lines.select(SUITE, "run_id", "attempt"),
-        timed=pairs.transform(of_runs, runs).transform(ends_of),
+        span_events=pairs.transform(events_of_counted_attempts, runs).transform(unpair_events),
         spans=pairs.transform(spans_of),
         groups=read[GROUPS].records,
         agreement=read[AGREEMENT].records,
-        quarantined=reduce(DataFrame.unionByName, aside, whole_files(spark, unread)),
-        read_events=lambda: every_event(spark, read[EVENTS].parts, size).transform(of_runs, runs),
+        quarantined=reduce(DataFrame.unionByName, rejected, unreadable_files(spark, unreadable_parts)),
+        read_events=lambda: every_event(spark, read[EVENTS].parts, size).transform(events_of_counted_attempts, runs),
     )
 
 
-def every_event(spark: SparkSession, parts: Sequence[Found], size: Size) -> DataFrame:
+def every_event(spark: SparkSession, parts: Sequence[IndexedPart], size: Size) -> DataFrame:
     if not parts:
-        return empty(spark, EVENTS)
-    fast = size is Size.LARGE and only_records(spark, parts)
-    judged = read_records(spark, parts, EventRecord, in_one_go=fast)
-    return judged.where(F.col(REASON).isNull()).drop(*ABOUT_LINE)
+        return empty_frame(spark, EVENTS)
+    fast = size is Size.LARGE and bulk_readable(spark, parts)
+    judged = read_records(spark, parts, EventRecord, bulk=fast)
+    return judged.where(F.col(REASON).isNull()).drop(*LINE_COLUMNS)
 
 
-def read_kind(spark: SparkSession, folders: Sequence[Folder], kind: str, size: Size) -> Reading:
+def read_kind(spark: SparkSession, folders: Sequence[Folder], kind: str, size: Size) -> ReadResult:
     """The records of one kind. A file that cannot be read through is set aside whole, and the others read again."""
-    parts: list[Found] = [(suite, part) for suite, folder in enumerate(folders) for part in folder.parts[kind]]
-    unread: list[tuple[int, Part, str]] = []
+    parts: list[IndexedPart] = [(suite, part) for suite, folder in enumerate(folders) for part in folder.parts[kind]]
+    unreadable_parts: list[tuple[int, Part, str]] = []
     while True:
         if not parts:
-            return nothing(spark, kind, unread)
+            return empty_result(spark, kind, unreadable_parts)
         try:
-            reading = read_through(spark, parts, kind, size)
+            reading = read_parts(spark, parts, kind, size)
             break
         except (Py4JJavaError, PySparkException) as error:
-            found = unreadable_among(spark, parts, error)
+            found = find_unreadable_part(spark, parts, error)
             if found is None:
                 raise
-            unread.append(found)
+            unreadable_parts.append(found)
             parts = [one for one in parts if one[1] != found[1]]
-    if unread:
-        reading.aside.append(whole_files(spark, unread))
+    if unreadable_parts:
+        reading.rejected.append(unreadable_files(spark, unreadable_parts))
     return reading
 
 
-def read_through(spark: SparkSession, parts: Sequence[Found], kind: str, size: Size) -> Reading:
+def read_parts(spark: SparkSession, parts: Sequence[IndexedPart], kind: str, size: Size) -> ReadResult:
     """Records are made ready as they are read, many of them the fast way; and once more, line by line, where there is
     something to tell of a line."""
-    model, fit, ready = MODELS[kind], FIT.get(kind, unchanged), READY[kind]
+    model, fit, ready = MODELS[kind], ROW_TRANSFORMS.get(kind, unchanged), RECORD_TRANSFORMS[kind]
     fast = size is Size.LARGE
     with ThreadPoolExecutor(max_workers=1) as looking:
-        one_each = looking.submit(lambda: not fast or only_records(spark, parts))
-        found = read_records(spark, parts, model, in_one_go=fast).transform(fit)
-        made, bad = kept(spark, found.drop(FILE, BLOCK, PLACE, EXCERPT).transform(ready), size)
+        one_each = looking.submit(lambda: not fast or bulk_readable(spark, parts))
+        found = read_records(spark, parts, model, bulk=fast).transform(fit)
+        made, bad = cache_rows(spark, found.drop(FILE, BLOCK, POSITION, EXCERPT).transform(ready), size)
     if not bad and one_each.result():
-        return Reading(records=made.drop(REASON), parts=parts)
+        return ReadResult(records=made.drop(REASON), parts=parts)
     made.unpersist()
-    judged, _ = kept(spark, read_records(spark, parts, model).transform(fit), size)
-    good = judged.where(F.col(REASON).isNull()).drop(FILE, BLOCK, PLACE, EXCERPT)
-    records, _ = kept(spark, good.transform(ready), size)
-    told = judged.transform(bad_rows).transform(numbered, spark, parts)
-    return Reading(records=records.drop(REASON), aside=[told], parts=parts)
+    judged, _ = cache_rows(spark, read_records(spark, parts, model).transform(fit), size)
+    good = judged.where(F.col(REASON).isNull()).drop(FILE, BLOCK, POSITION, EXCERPT)
+    records, _ = cache_rows(spark, good.transform(ready), size)
+    told = judged.transform(rejected_rows).transform(with_line_numbers, spark, parts)
+    return ReadResult(records=records.drop(REASON), rejected=[told], parts=parts)
 
 
 def unchanged(rows: DataFrame) -> DataFrame:
     return rows
 
 
-def timed_or_bad(judged: DataFrame) -> DataFrame:
+def span_events_or_rejected(judged: DataFrame) -> DataFrame:
     """Other events say that something happened, not how long it took: a report does not keep those."""
     return judged.where(F.col("kind").isin(*KINDS) | F.col(REASON).isNotNull())
 
 
-def nothing(spark: SparkSession, kind: str, unread: Sequence[tuple[int, Part, str]]) -> Reading:
-    judged = empty(spark, kind).withColumn(REASON, F.lit(None).cast("string"))
-    records = judged.transform(READY[kind]).drop(REASON)
-    return Reading(records=records, aside=[whole_files(spark, unread)] if unread else [])
+def empty_result(spark: SparkSession, kind: str, unreadable_parts: Sequence[tuple[int, Part, str]]) -> ReadResult:
+    judged = empty_frame(spark, kind).withColumn(REASON, F.lit(None).cast("string"))
+    records = judged.transform(RECORD_TRANSFORMS[kind]).drop(REASON)
+    return ReadResult(records=records, rejected=[unreadable_files(spark, unreadable_parts)] if unreadable_parts else [])
 
 
-def empty(spark: SparkSession, kind: str) -> DataFrame:
+def empty_frame(spark: SparkSession, kind: str) -> DataFrame:
     """As many records as there are where no file is. Spark sees that these are none, and plans nothing for them."""
     places = [StructField(SUITE, IntegerType())]
     if kind == RUNS:
-        places += [StructField(RANK, IntegerType()), StructField(LAST, IntegerType())]
+        places += [StructField(RANK, IntegerType()), StructField(COUNTED_IN, IntegerType())]
     schema = StructType([*places, *schema_of(MODELS[kind]).fields])
     return spark.createDataFrame(to_arrow_schema(schema).empty_table(), schema)
 
 
-def unreadable_among(spark: SparkSession, parts: Sequence[Found], error: Exception) -> tuple[int, Part, str] | None:
+def find_unreadable_part(
+    spark: SparkSession, parts: Sequence[IndexedPart], error: Exception
+) -> tuple[int, Part, str] | None:
     """The file that Spark could not read, if that is what went wrong, and why."""
     told = str(error)
     named = UNREADABLE.search(told)
@@ -188,23 +193,23 @@ def unreadable_among(spark: SparkSession, parts: Sequence[Found], error: Excepti
     return None if part is None else (suite, part, reason)
 
 
-def ranked(judged: DataFrame) -> DataFrame:
-    """Adds RANK to the tries of a run: 1 is the one that counts; and LAST, the folder in which it counts.
+def with_attempt_rank(judged: DataFrame) -> DataFrame:
+    """Adds RANK to the tries of a run: 1 is the one that counts; and COUNTED_IN, the folder in which it counts.
 
     A run that was too noisy is tried again, and a folder may be copied: of several lines the highest attempt counts, of
     equal ones that of the folder that was named last, and there the later line.
     """
-    newest = [F.desc(name) for name in ("attempt", SUITE, BLOCK, PLACE)]
+    newest = [F.desc(name) for name in ("attempt", SUITE, BLOCK, POSITION)]
     newest_first = Window.partitionBy("run_id", F.col(REASON).isNull()).orderBy(*newest)
-    return judged.withColumns({RANK: F.row_number().over(newest_first), LAST: F.first(SUITE).over(newest_first)})
+    return judged.withColumns({RANK: F.row_number().over(newest_first), COUNTED_IN: F.first(SUITE).over(newest_first)})
 
 
-def of_runs(events: DataFrame, runs: DataFrame) -> DataFrame:
+def events_of_counted_attempts(events: DataFrame, runs: DataFrame) -> DataFrame:
     """Events of the tries that count; those of earlier tries and of runs that never ended are left out."""
-    return events.join(F.broadcast(runs.select(*TRY)), on=[*TRY], how="left_semi")
+    return events.join(F.broadcast(runs.select(*ATTEMPT_KEY)), on=[*ATTEMPT_KEY], how="left_semi")
 
 
-FIT = {RUNS: ranked, EVENTS: timed_or_bad}
+ROW_TRANSFORMS = {RUNS: with_attempt_rank, EVENTS: span_events_or_rejected}
 """What is done to the rows of a kind as they are read."""
-READY = {EVENTS: pairs_of, RUNS: with_case, GROUPS: with_case, AGREEMENT: with_case}
+RECORD_TRANSFORMS = {EVENTS: pair_events, RUNS: with_case, GROUPS: with_case, AGREEMENT: with_case}
 """What every table would do to its records first: done once, and this alone is kept."""

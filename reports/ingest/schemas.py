@@ -1,7 +1,7 @@
 """Spark schemas derived from the record models, so that the run format has one definition.
 
-`complaint` is the other half: the first way in which a parsed row breaks its model, because Spark reads leniently (a
-missing field is null, an unknown verdict is just a string).
+`violation_sql` is the other half: the first way in which a parsed row breaks its model, because Spark reads leniently
+(a missing field is null, an unknown verdict is just a string).
 """
 
 import types
@@ -82,16 +82,16 @@ def is_model(annotation: Any) -> bool:
     return isinstance(annotation, type) and issubclass(annotation, BaseModel)
 
 
-def complaint(model: type[BaseModel], row: str) -> str:
+def violation_sql(model: type[BaseModel], row: str) -> str:
     """SQL for why `row`, a struct of `schema_of(model)`, is no `model`: text, or null where it is one.
 
     SQL as text, because a record has some hundred checks: as column objects each is several calls into Java.
     """
-    found = [one for name, field in fields(model) for one in complaints_about(field, name, f"{row}.`{name}`")]
+    found = [one for name, field in fields(model) for one in field_violations_sql(field, name, f"{row}.`{name}`")]
     return f"coalesce({', '.join([*found, 'cast(null as string)'])})"
 
 
-def complaints_about(field: FieldInfo, name: str, value: str) -> Iterator[str]:
+def field_violations_sql(field: FieldInfo, name: str, value: str) -> Iterator[str]:
     annotation = without_none(field.annotation)
     if annotation is field.annotation and field.is_required():
         yield f"if({value} is null, {text(f'`{name}` is missing or has the wrong type')}, null)"
@@ -103,13 +103,13 @@ def complaints_about(field: FieldInfo, name: str, value: str) -> Iterator[str]:
     item = item_of(annotation)
     if item is not None and is_model(item):
         entry = f"{name}_entry"
-        inside = f"if({entry} is null, 'an entry is null', {complaint(item, entry)})"
+        inside = f"if({entry} is null, 'an entry is null', {violation_sql(item, entry)})"
         found = f"get(filter(transform({value}, {entry} -> {inside}), one -> one is not null), 0)"
         yield f"concat({text(f'`{name}`: ')}, {found})"
     elif item is not None:
         yield f"if(exists({value}, one -> one is null), {text(f'`{name}`: an entry is null')}, null)"
     elif is_model(annotation):
-        yield f"if({value} is not null, concat({text(f'`{name}`: ')}, {complaint(annotation, value)}), null)"
+        yield f"if({value} is not null, concat({text(f'`{name}`: ')}, {violation_sql(annotation, value)}), null)"
 
 
 def text(value: str) -> str:

@@ -5,22 +5,22 @@ from pyspark.sql import Column, DataFrame
 
 from reports.ingest.lines import REASON, SUITE
 
-RUN = (SUITE, "run_id")
-TRY = (*RUN, "attempt")
-SAME = {
+RUN_KEY = (SUITE, "run_id")
+ATTEMPT_KEY = (*RUN_KEY, "attempt")
+SPAN_IDENTITY = {
     "wait": ("waiting_on", "purpose", "connection", "operation", "try_number", "broker", "address"),
     "dial": ("connection", "broker", "address"),
     "attempt": ("operation", "try_number"),
     "refresh": ("try_number",),
 }
 """What takes time, and what its end repeats of its beginning."""
-SEEN = "dial_seen"
+DIAL_SEEN = "dial_seen"
 """A dial of a program that tells nothing, as the wire showed it: a beginning without an end."""
-KINDS = (SEEN, *(f"{name}_{part}" for name in SAME for part in ("started", "ended")))
-IDENTITY = tuple(dict.fromkeys(name for names in SAME.values() for name in names))
+KINDS = (DIAL_SEEN, *(f"{name}_{part}" for name in SPAN_IDENTITY for part in ("started", "ended")))
+IDENTITY = tuple(dict.fromkeys(name for names in SPAN_IDENTITY.values() for name in names))
 
 
-def pairs_of(judged: DataFrame) -> DataFrame:
+def pair_events(judged: DataFrame) -> DataFrame:
     """One row per beginning: `what` began at `began_ns`, and where it ended `ended_ns`, `outcome` and `error`; and one
     per end that nothing began. `seen`: on the wire alone.
 
@@ -32,15 +32,17 @@ def pairs_of(judged: DataFrame) -> DataFrame:
     what = F.substring_index(kind, "_", 1)
     begun = F.struct("at_ns", "source_seq")
     ended = F.struct("at_ns", "source_seq", "outcome", "error")
-    keys = (*TRY, "source", "what", "seen", *IDENTITY, REASON)
+    keys = (*ATTEMPT_KEY, "source", "what", "seen", *IDENTITY, REASON)
     return (
-        judged.withColumns({"what": what, "seen": kind == SEEN, **{name: told_of(name, what) for name in IDENTITY}})
+        judged.withColumns(
+            {"what": what, "seen": kind == DIAL_SEEN, **{name: identity_column(name, what) for name in IDENTITY}}
+        )
         .groupBy(*keys)
         .agg(
-            each_once(F.when(~ends, begun)).alias("begun"),
-            each_once(F.when(ends, ended)).alias("ended"),
+            sorted_distinct(F.when(~ends, begun)).alias("begun"),
+            sorted_distinct(F.when(ends, ended)).alias("ended"),
         )
-        .withColumn("pairs", F.when(orderly(), F.arrays_zip("begun", "ended")).otherwise(matched()))
+        .withColumn("pairs", F.when(already_in_order(), F.arrays_zip("begun", "ended")).otherwise(match_ends()))
         .select(*keys, F.explode_outer("pairs").alias("pair"))
         .select(
             *keys,
@@ -54,20 +56,20 @@ def pairs_of(judged: DataFrame) -> DataFrame:
     )
 
 
-def orderly() -> Column:
+def already_in_order() -> Column:
     """Whether each end comes after the beginning of the same rank: nothing needs to be looked for then."""
     return F.forall(
         F.arrays_zip("begun", "ended"),
-        lambda pair: pair["ended"].isNull() | F.coalesce(pair["begun"] < moment(pair["ended"]), F.lit(False)),
+        lambda pair: pair["ended"].isNull() | F.coalesce(pair["begun"] < event_order(pair["ended"]), F.lit(False)),
     )
 
 
-def matched() -> Column:
+def match_ends() -> Column:
     """The same of ends among which some belong to nothing: these stand alone."""
     begun, ended = F.col("begun"), F.col("ended")
 
     def one_more(found: Column, end: Column) -> Column:
-        earlier = F.filter(begun, lambda begin: begin < moment(end))
+        earlier = F.filter(begun, lambda begin: begin < event_order(end))
         return F.when(F.size(earlier) > F.size(found), F.concat(found, F.array(end))).otherwise(found)
 
     own = F.aggregate(ended, F.slice(ended, 1, 0), one_more)
@@ -79,11 +81,11 @@ def matched() -> Column:
     )
 
 
-def moment(end: Column) -> Column:
+def event_order(end: Column) -> Column:
     return F.struct(end["at_ns"], end["source_seq"])
 
 
-def each_once(told: Column) -> Column:
+def sorted_distinct(told: Column) -> Column:
     return F.array_distinct(F.sort_array(F.collect_list(told)))
 
 
@@ -91,20 +93,20 @@ def spans_of(pairs: DataFrame) -> DataFrame:
     return pairs.where(F.col("began_ns").isNotNull())
 
 
-def ends_of(pairs: DataFrame) -> DataFrame:
+def unpair_events(pairs: DataFrame) -> DataFrame:
     """The events that were paired, as they were told: one per beginning, and one per end."""
     unsaid = F.lit(None).cast("string")
-    began = end_of("began", "_started", outcome=unsaid, error=unsaid)
-    ended = end_of("ended", "_ended", outcome=F.col("outcome"), error=F.col("error"))
+    began = event_struct("began", "_started", outcome=unsaid, error=unsaid)
+    ended = event_struct("ended", "_ended", outcome=F.col("outcome"), error=F.col("error"))
     return (
         pairs.where(~F.col("seen"))
-        .select(*TRY, "source", *IDENTITY, F.explode(F.array(began, ended)).alias("end"))
-        .select(*TRY, "source", *IDENTITY, "end.*")
+        .select(*ATTEMPT_KEY, "source", *IDENTITY, F.explode(F.array(began, ended)).alias("end"))
+        .select(*ATTEMPT_KEY, "source", *IDENTITY, "end.*")
         .where(F.col("at_ns").isNotNull())
     )
 
 
-def end_of(side: str, called: str, **told: Column) -> Column:
+def event_struct(side: str, called: str, **told: Column) -> Column:
     return F.struct(
         F.concat("what", F.lit(called)).alias("kind"),
         F.col(f"{side}_ns").alias("at_ns"),
@@ -113,6 +115,6 @@ def end_of(side: str, called: str, **told: Column) -> Column:
     )
 
 
-def told_of(name: str, what: Column) -> Column:
+def identity_column(name: str, what: Column) -> Column:
     """The column where it tells things of that kind apart, else null."""
-    return F.when(what.isin([kind for kind, names in SAME.items() if name in names]), F.col(name))
+    return F.when(what.isin([kind for kind, names in SPAN_IDENTITY.items() if name in names]), F.col(name))

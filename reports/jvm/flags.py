@@ -44,11 +44,11 @@ Spark writes as one huge method: the optimising compiler takes up to 4 s for one
 def flags_for(size: Size, work: Path) -> Sequence[str]:
     """`work` takes the files that the flags name, and what Spark and its libraries put into Java's temporary folder:
     elsewhere it would lie there for ever if Java is killed."""
-    own = SMALL if size is Size.SMALL else (*LARGE, *sparing(NEVER_OPTIMISED, work / "compiler.json"))
+    own = SMALL if size is Size.SMALL else (*LARGE, *exclude_from_c2(NEVER_OPTIMISED, work / "compiler.json"))
     return [*own, *COMMON, f"-Djava.io.tmpdir={work.absolute()}"]
 
 
-def sparing(methods: Sequence[str], file: Path) -> Sequence[str]:
+def exclude_from_c2(methods: Sequence[str], file: Path) -> Sequence[str]:
     """Flags that leave methods to the quick compiler. Java takes them from a file: it is written here."""
     file.write_text(json.dumps([{"match": list(methods), "c2": {"Exclude": True}}]))
     return (

@@ -4,7 +4,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from reports.jvm.archive import Archive, archive_for, forget_old
+from reports.jvm.class_archive import ClassArchive, class_archive_for, delete_old_archives
 from reports.jvm.runtime import find_java
 from reports.jvm.shim import home_for_spark
 
@@ -18,12 +18,12 @@ def prepare(progress: Progress) -> Path:
     written.
     """
     java = find_java()
-    archive = archive_for(java)
+    archive = class_archive_for(java)
     home = home_for_spark(java, archive.folder)
     progress(f"{java} ({java.home})")
     if not archive.exists:
         progress("class archive: rehearsing a report, about 30 s, once for this Java, this Spark and these tables")
-        rehearse(archive, progress)
+        training_run(archive, progress)
     if not archive.exists:
         progress("class archive: this Java cannot make one; reports work without, some seconds slower")
         return home / "bin" / "java"
@@ -31,10 +31,10 @@ def prepare(progress: Progress) -> Path:
     return archive.file
 
 
-def rehearse(archive: Archive, progress: Progress) -> None:
+def training_run(archive: ClassArchive, progress: Progress) -> None:
     """Make a report of invented records and let Java keep the classes that it took. An interruption leaves nothing."""
-    from reports.jvm.rehearsal import Blackhole, write_lines, write_suite
-    from reports.making import make_report
+    from reports.jvm.synthetic_suite import SyntheticBlackhole, write_lines, write_suite
+    from reports.pipeline import make_report
     from reports.session import spark_session
 
     archive.folder.mkdir(parents=True, exist_ok=True)
@@ -43,14 +43,14 @@ def rehearse(archive: Archive, progress: Progress) -> None:
         unfinished = folder / archive.file.name
         suite = folder / "suite"
         suite.mkdir()
-        cells = [Blackhole(brokers=2), Blackhole(retries=0)]
+        cells = [SyntheticBlackhole(brokers=2), SyntheticBlackhole(retries=0)]
         write_suite(suite, cells, repeats=2)
         write_lines(suite / "agreement.jsonl", [cell.agreement() for cell in cells])
         with (suite / "runs.jsonl").open("a", encoding="utf-8") as runs:
             runs.write("cut sho")
-        with spark_session(archive, folder / "work", make_archive=unfinished) as spark:
+        with spark_session(archive, folder / "work", archive_output=unfinished) as spark:
             make_report(spark, [suite], out=suite, progress=lambda line: progress(f"class archive: {line}"))
             progress("class archive: writing")
         if unfinished.is_file():
             unfinished.replace(archive.file)
-    forget_old(archive.folder, archive.file)
+    delete_old_archives(archive.folder, archive.file)

@@ -21,10 +21,10 @@ PR_SET_PDEATHSIG = 1
 START_TIMEOUT_S = 120.0
 STOP_TIMEOUT_S = 120.0
 """A Java that writes its class archive when it exits takes a quarter of this on a slow machine."""
-LOOK_EVERY_S = 0.02
+POLL_INTERVAL_S = 0.02
 
 
-class NotStarted(Exception):
+class JavaNotStarted(Exception):
     """Java ended, or stayed silent, before it offered a gateway."""
 
 
@@ -61,29 +61,29 @@ def start_java(
     environ: Mapping[str, str],
     log: IO[bytes],
     *,
-    meanwhile: Callable[[], None] | None = None,
+    during_startup: Callable[[], None] | None = None,
 ) -> JavaProcess:
-    """Start Spark's gateway from `home`, Spark's folder; `log` takes what Java prints. Raises NotStarted.
+    """Start Spark's gateway from `home`, Spark's folder; `log` takes what Java prints. Raises JavaNotStarted.
 
-    `meanwhile` is what there is to do until it is ready; it raises what that raises.
+    `during_startup` is what there is to do until it is ready; it raises what that raises.
     """
     command = [str(home / "bin" / "spark-submit")]
     for name, value in settings.items():
         command += ["--conf", f"{name}={value}"]
     with tempfile.TemporaryDirectory() as folder:
-        told = Path(folder) / "gateway"
+        gateway_file = Path(folder) / "gateway"
         process = subprocess.Popen(
             [*command, "pyspark-shell"],
             stdin=subprocess.PIPE,
             stdout=log,
             stderr=log,
-            env={**environ, "_PYSPARK_DRIVER_CONN_INFO_PATH": str(told)},
-            preexec_fn=bound_to_parent(),
+            env={**environ, "_PYSPARK_DRIVER_CONN_INFO_PATH": str(gateway_file)},
+            preexec_fn=die_with_parent(),
         )
         try:
-            if meanwhile is not None:
-                meanwhile()
-            port, secret = gateway_of(process, told)
+            if during_startup is not None:
+                during_startup()
+            port, secret = wait_for_gateway(process, gateway_file)
         except BaseException:
             process.kill()
             process.wait()
@@ -91,11 +91,11 @@ def start_java(
     return JavaProcess(process, port, secret)
 
 
-def bound_to_parent() -> "BoundToParent":
-    return BoundToParent(ctypes.CDLL(None, use_errno=True), os.getpid())
+def die_with_parent() -> "DieWithParent":
+    return DieWithParent(ctypes.CDLL(None, use_errno=True), os.getpid())
 
 
-class BoundToParent:
+class DieWithParent:
     """Runs in the child, between fork and exec: the library is loaded before."""
 
     def __init__(self, library: ctypes.CDLL, parent: int) -> None:
@@ -109,15 +109,15 @@ class BoundToParent:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # a Ctrl-C is ours to answer
 
 
-def gateway_of(process: "subprocess.Popen[bytes]", told: Path) -> tuple[int, str]:
+def wait_for_gateway(process: "subprocess.Popen[bytes]", gateway_file: Path) -> tuple[int, str]:
     """Port and secret, which Java writes to a file (under another name first) when it is ready."""
     until_s = monotonic() + START_TIMEOUT_S
-    while not told.is_file():
+    while not gateway_file.is_file():
         if process.poll() is not None:
-            raise NotStarted(f"it ended with status {process.returncode}")
+            raise JavaNotStarted(f"it ended with status {process.returncode}")
         if monotonic() > until_s:
-            raise NotStarted(f"it said nothing for {START_TIMEOUT_S:.0f} s")
-        sleep(LOOK_EVERY_S)
-    data = told.read_bytes()
+            raise JavaNotStarted(f"it said nothing for {START_TIMEOUT_S:.0f} s")
+        sleep(POLL_INTERVAL_S)
+    data = gateway_file.read_bytes()
     port, length = struct.unpack(">ii", data[:8])
     return port, data[8 : 8 + length].decode()

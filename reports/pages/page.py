@@ -9,12 +9,12 @@ from pathlib import Path
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from harness.records.whole import write_whole
+from harness.records.atomic import write_atomically
 from reports import figures
 from reports.charts.heat import legend
 from reports.pages.cases import placed
 from reports.pages.claims import ORDER as CLAIMS
-from reports.pages.verdicts import GRAVEST_FIRST, SIGNS, WORDS
+from reports.pages.verdicts import SEVERITY_ORDER, SIGNS, WORDS
 from reports.pages.view import Page
 
 STYLES = ("base.css", "tables.css", "pictures.css", "line.css", "print.css")
@@ -34,7 +34,7 @@ def environment() -> Environment:
         extensions=["jinja2.ext.loopcontrols"],
     )
     made.filters["breakable"] = breakable
-    ranks = {verdict: place for place, verdict in enumerate((*GRAVEST_FIRST, *CLAIMS))}
+    ranks = {verdict: place for place, verdict in enumerate((*SEVERITY_ORDER, *CLAIMS))}
     made.globals.update(figures=figures, placed=placed, words=WORDS, signs=SIGNS, ranks=ranks, legend=legend())
     return made
 
@@ -68,5 +68,5 @@ def render(page: Page) -> str:
 
 def write_page(page: Page, file: Path) -> Path:
     """Whole or not at all. Raises OSError."""
-    write_whole(file, render(page).encode())
+    write_atomically(file, render(page).encode())
     return file

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from reports import figures
-from reports.charts.curve import AT_ONCE_S, Curve, Curves, curve_of, last_of
-from reports.pages.cases import Names, Row
-from reports.pages.cut import Cut, cut
+from reports.charts.curve import IMMEDIATE_S, Curve, Curves, axis_end_s, curve_of
+from reports.pages.cases import DisplayNames, Row
 from reports.pages.times import parameters_of
+from reports.pages.truncate import Truncated, truncate
 
-MOST = 60
-OUT_OF_PROPORTION = 6
+MAX_SHOWN = 60
+OUTLIER_FACTOR = 6
 """Times the median: what is longer than that leaves the axis."""
 HALF, MOSTLY = 0.5, 0.9
 
@@ -65,26 +65,26 @@ class Recovery:
     """`quick` counts the cases that worked again as soon as the fault was gone: they are told, not drawn."""
 
     finding: str
-    outages: Cut[Outage]
+    outages: Truncated[Outage]
     axis_s: float
     panels: tuple[Panel, ...]
     quick: int
     cases: int
 
 
-def recovery_of(rows: Sequence[Row], names: Names) -> Recovery | None:
+def recovery_of(rows: Sequence[Row], names: DisplayNames) -> Recovery | None:
     """None where no fault was healed."""
     told = [row for row in rows if row["what"] == "recovery" and row["pairs"]]
     if not told:
         return None
-    slow = [row for row in told if row["max"] >= AT_ONCE_S]
-    felt = {place_of(row): row for row in rows if row["what"] == "outage" and row["pairs"]}
-    pairs = [(row, felt[place_of(row)]) for row in slow if place_of(row) in felt]
+    slow = [row for row in told if row["max"] >= IMMEDIATE_S]
+    felt = {recovery_key(row): row for row in rows if row["what"] == "outage" and row["pairs"]}
+    pairs = [(row, felt[recovery_key(row)]) for row in slow if recovery_key(row) in felt]
     pairs.sort(key=lambda pair: (not pair[0]["censored"], -pair[0]["max"]))
-    axis_s = axis_of([outage["median"] for _, outage in pairs])
+    axis_s = axis_length_s([outage["median"] for _, outage in pairs])
     return Recovery(
         finding=finding(told, slow),
-        outages=cut((outage_of(*pair, axis_s, names) for pair in pairs), MOST, "report/recovery.parquet"),
+        outages=truncate((outage_of(*pair, axis_s, names) for pair in pairs), MAX_SHOWN, "report/recovery.parquet"),
         axis_s=axis_s,
         panels=tuple(panels_of(slow, names)),
         quick=len(told) - len(slow),
@@ -92,15 +92,15 @@ def recovery_of(rows: Sequence[Row], names: Names) -> Recovery | None:
     )
 
 
-def axis_of(felt_s: Sequence[float]) -> float:
+def axis_length_s(felt_s: Sequence[float]) -> float:
     """As long as the longest that is not out of all proportion: a single one must not make the others invisible."""
     if not felt_s:
         return 1.0
-    ordinary = OUT_OF_PROPORTION * sorted(felt_s)[len(felt_s) // 2]
+    ordinary = OUTLIER_FACTOR * sorted(felt_s)[len(felt_s) // 2]
     return max(one for one in felt_s if one <= ordinary)
 
 
-def place_of(row: Row) -> tuple[Any, ...]:
+def recovery_key(row: Row) -> tuple[Any, ...]:
     return tuple(
         row[name] for name in ("scenario", "environment", "client", "client_version", "driver", "case", "alias")
     )
@@ -120,7 +120,7 @@ def finding(told: Sequence[Row], slow: Sequence[Row]) -> str:
     return f"{first}; the slowest needed {long} more ({worst['scenario']}){told_never}."
 
 
-def outage_of(recovery: Row, outage: Row, axis_s: float, names: Names) -> Outage:
+def outage_of(recovery: Row, outage: Row, axis_s: float, names: DisplayNames) -> Outage:
     dark_s = min(outage["dark_s"] or 0.0, outage["median"])
     return Outage(
         row=recovery,
@@ -140,26 +140,26 @@ def outage_of(recovery: Row, outage: Row, axis_s: float, names: Names) -> Outage
     )
 
 
-def panels_of(slow: Iterable[Row], names: Names) -> Iterable[Panel]:
+def panels_of(slow: Iterable[Row], names: DisplayNames) -> Iterable[Panel]:
     together: dict[str, dict[str, list[Row]]] = {}
     for row in slow:
         together.setdefault(row["fault"], {}).setdefault(names.of(row), []).append(row)
     drawn = {
-        fault: {client: curve_of(observed(rows)) for client, rows in own.items()} for fault, own in together.items()
+        fault: {client: curve_of(observations(rows)) for client, rows in own.items()} for fault, own in together.items()
     }
-    last_s = last_of([curve for own in drawn.values() for curve in own.values()])
+    last_s = axis_end_s([curve for own in drawn.values() for curve in own.values()])
     for fault, curves in sorted(drawn.items()):
         rows = tuple(curve_row(client, together[fault][client], curve) for client, curve in sorted(curves.items()))
         words = f"Share recovered after {fault}: " + "; ".join(f"{one.client} half by {one.half}" for one in rows)
         yield Panel(fault=fault, picture=Curves(tuple(sorted(curves.items())), last_s, words), rows=rows)
 
 
-def observed(rows: Iterable[Row]) -> list[tuple[float, bool]]:
+def observations(rows: Iterable[Row]) -> list[tuple[float, bool]]:
     return [(pair["time"], pair["unended"]) for row in rows for pair in row["pairs"]]
 
 
 def curve_row(client: str, rows: Sequence[Row], curve: Curve) -> CurveRow:
-    pairs = observed(rows)
+    pairs = observations(rows)
 
     def by(share: float) -> str:
         seconds = curve.time_of(share)
@@ -169,7 +169,7 @@ def curve_row(client: str, rows: Sequence[Row], curve: Curve) -> CurveRow:
         client=client,
         cases=len(rows),
         runs=len(pairs),
-        at_once=f"{100 * curve.share_at(AT_ONCE_S):.0f} %",
+        at_once=f"{100 * curve.share_at(IMMEDIATE_S):.0f} %",
         half=by(HALF),
         mostly=by(MOSTLY),
         every=by(1.0),

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 from reports import figures
 from reports.charts.histogram import Histogram, histogram_of
-from reports.pages.cases import Names, Row, fault_of
-from reports.pages.cut import Cut
-from reports.pages.verdicts import GRAVEST_FIRST
+from reports.pages.cases import DisplayNames, Row, fault_of
+from reports.pages.truncate import Truncated
+from reports.pages.verdicts import SEVERITY_ORDER
 
-MOST = 150
+MAX_SHOWN = 150
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,19 +32,19 @@ class Noise:
     rows: tuple[tuple[str, str, str, str, str], ...]
 
 
-def runs_of(runs: Sequence[Row], names: Names) -> Cut[RunRow]:
+def runs_of(runs: Sequence[Row], names: DisplayNames) -> Truncated[RunRow]:
     """By verdict, the gravest first; then by how much of its tolerance a run used up."""
-    ordered = sorted(runs, key=lambda run: (GRAVEST_FIRST.index(run["verdict"]), -farthest(run)[0]))
-    made = (run_row(run, names) for run in ordered[:MOST])
-    return Cut(tuple(made), len(runs), "report/runs.parquet")
+    ordered = sorted(runs, key=lambda run: (SEVERITY_ORDER.index(run["verdict"]), -worst_expectation(run)[0]))
+    made = (run_row(run, names) for run in ordered[:MAX_SHOWN])
+    return Truncated(tuple(made), len(runs), "report/runs.parquet")
 
 
-def run_row(run: Row, names: Names) -> RunRow:
-    used, off = farthest(run)
+def run_row(run: Row, names: DisplayNames) -> RunRow:
+    used, off = worst_expectation(run)
     return RunRow(row=run, client=names.of(run), fault=fault_of(run), off=off, used=used if off else None)
 
 
-def farthest(run: Row) -> tuple[float, str]:
+def worst_expectation(run: Row) -> tuple[float, str]:
     """The worst of its expectations: in tolerances, and in words."""
     worst = (0.0, "")
     for one in run["expectations"] or []:

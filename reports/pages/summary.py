@@ -8,12 +8,12 @@ from reports import figures
 from reports.pages.cases import Case, Row
 from reports.pages.claims import Claim
 from reports.pages.heat import Heat
-from reports.pages.verdicts import GRAVEST_FIRST, WORDS
+from reports.pages.verdicts import SEVERITY_ORDER, WORDS
 
 PLURALS = {"measure": "measures", "statistic over repeats": "statistics over repeats"}
-SETTLED = ("refuted", "held", "mixed", "inconclusive")
+OUTCOME_ORDER = ("refuted", "held", "mixed", "inconclusive")
 """What becomes of claims, in the order in which it is told."""
-ONE = {**WORDS, "lab_error": "met an error of the lab", "skipped": "was skipped"}
+SINGLE_CASE_WORDS = {**WORDS, "lab_error": "met an error of the lab", "skipped": "was skipped"}
 
 
 def headline(cases: Iterable[Case]) -> str:
@@ -21,7 +21,7 @@ def headline(cases: Iterable[Case]) -> str:
     told = Counter(case.verdict for case in cases)
     total = sum(told.values())
     if total == 1:
-        return f"The one case {ONE[next(iter(told))]}."
+        return f"The one case {SINGLE_CASE_WORDS[next(iter(told))]}."
     if told["pass"] == total:
         return f"All {total:,} cases held."
     failed = told["fail"]
@@ -41,19 +41,19 @@ def headline(cases: Iterable[Case]) -> str:
 def lead(heat: Heat, claims: Sequence[Claim], agreement: str) -> str:
     """What was found, beyond verdicts: how long clients hung, what became of the claims, and who agrees."""
     sentences = [heat.longest] if heat.longest else []
-    for verdict in SETTLED:
+    for verdict in OUTCOME_ORDER:
         own = [claim for claim in claims if claim.verdict == verdict]
         if own:
             against = sum(claim.as_declared is False for claim in own)
             told = "against what was declared" if against else "as declared" if all(c.as_declared for c in own) else ""
             how = f", {told}" if told else ""
-            sentences.append(f"{figures.many(len(own), 'claim')} {became(verdict, len(own))}{how}.")
+            sentences.append(f"{figures.many(len(own), 'claim')} {outcome_phrase(verdict, len(own))}{how}.")
     if agreement:
         sentences.append(f"Profiles, simulation and real clients: {agreement}")
     return " ".join(sentences)
 
 
-def became(verdict: str, count: int) -> str:
+def outcome_phrase(verdict: str, count: int) -> str:
     """What so many claims with that verdict are said to have become."""
     some = f"{'holds' if count == 1 else 'hold'} in some cases only"
     return {"mixed": some, "inconclusive": "could not be judged"}.get(verdict, verdict)
@@ -62,7 +62,7 @@ def became(verdict: str, count: int) -> str:
 def claimed(claims: Sequence[Claim]) -> str:
     """`8 formulas that somebody wrote down: 6 refuted, 2 held.`"""
     told = Counter(claim.verdict for claim in claims)
-    outcomes = ", ".join(f"{told[one]:,} {became(one, told[one])}" for one in SETTLED if told[one])
+    outcomes = ", ".join(f"{told[one]:,} {outcome_phrase(one, told[one])}" for one in OUTCOME_ORDER if told[one])
     return f"{figures.many(len(claims), 'formula')} that somebody wrote down: {outcomes}."
 
 
@@ -106,7 +106,7 @@ def facts(runs: Sequence[Row], manifests: Sequence[Manifest]) -> str:
 
 def counts(cases: Iterable[Case]) -> tuple[tuple[str, str, int], ...]:
     told = Counter(case.verdict for case in cases)
-    return tuple((verdict, WORDS[verdict], told[verdict]) for verdict in GRAVEST_FIRST if told[verdict])
+    return tuple((verdict, WORDS[verdict], told[verdict]) for verdict in SEVERITY_ORDER if told[verdict])
 
 
 def warnings(runs: Sequence[Row], manifests: Sequence[Manifest], quarantined: Sequence[Row]) -> tuple[str, ...]:
@@ -123,11 +123,11 @@ def warnings(runs: Sequence[Row], manifests: Sequence[Manifest], quarantined: Se
         )
     if quarantined:
         left_out = "is" if len(quarantined) == 1 else "are"
-        told.append(f"{unread(quarantined)} could not be read and {left_out} left out.")
+        told.append(f"{unread_text(quarantined)} could not be read and {left_out} left out.")
     return tuple(told)
 
 
-def unread(quarantined: Sequence[Row]) -> str:
+def unread_text(quarantined: Sequence[Row]) -> str:
     """`3 lines`; `2 lines or files` where one has no line: it is a file that is no use at all."""
     if all(row["line"] is not None for row in quarantined):
         return figures.many(len(quarantined), "line")

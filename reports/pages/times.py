@@ -8,11 +8,11 @@ from typing import Any
 
 from reports import figures
 from reports.charts.strip import Strip, overview_of, strip_of
-from reports.pages.cases import Case, Names, Row, key_of
-from reports.pages.cut import Cut, cut
-from reports.pages.verdicts import GRAVEST_FIRST, gravest, of_outcomes
+from reports.pages.cases import Case, DisplayNames, Row, key_of
+from reports.pages.truncate import Truncated, truncate
+from reports.pages.verdicts import SEVERITY_ORDER, verdict_of_row, worst_verdict
 
-MOST_ROWS = 900
+MAX_ROWS = 900
 """Rows of the page's table, each scenario's own line among them: at some 1.5 KB each about half of what a page may
 weigh."""
 
@@ -67,13 +67,13 @@ class Scenario:
     span: str
     cases: int
     longest_s: float | None
-    farthest: float
+    largest_deviation: float
     """Of its rows' medians from their predictions, in tolerances."""
     left_out: int = 0
     """Rows that the page has no room for."""
 
 
-def time_rows(timeouts: Sequence[Row], cases: Mapping[tuple[Any, ...], Case], names: Names) -> list[TimeRow]:
+def time_rows(timeouts: Sequence[Row], cases: Mapping[tuple[Any, ...], Case], names: DisplayNames) -> list[TimeRow]:
     longest = max((row["median"] for row in timeouts if row["unit"] == "s" and row["median"]), default=0.0)
     formulas: dict[tuple[str, str], dict[str, int]] = {}
     places: dict[tuple[str, str], int] = {}
@@ -88,10 +88,10 @@ def time_rows(timeouts: Sequence[Row], cases: Mapping[tuple[Any, ...], Case], na
         rows.append(
             TimeRow(
                 row=row,
-                verdict=of_outcomes(row),
+                verdict=verdict_of_row(row),
                 client=group[1],
                 fault=case.fault,
-                run_id=case.gravest_run["run_id"],
+                run_id=case.worst_run["run_id"],
                 strip=strip_of(row) if row["formula"] else None,
                 share=round(100 * row["median"] / longest, 1) if in_seconds else 0.0,
                 reference=reference,
@@ -109,29 +109,34 @@ def parameters_of(case: str) -> tuple[tuple[str, str], ...]:
     return tuple((name, value) for name, _, value in (part.partition("=") for part in parts))
 
 
-def scenarios_of(rows: Sequence[TimeRow], cases: Mapping[tuple[Any, ...], Case]) -> Cut[Scenario]:
+def scenarios_of(rows: Sequence[TimeRow], cases: Mapping[tuple[Any, ...], Case]) -> Truncated[Scenario]:
     """Scenarios with failures first, then those that tested nothing; within one, times before counts. As many as the
     page has room for."""
     together: dict[tuple[str, str], list[TimeRow]] = {}
     for row in rows:
         together.setdefault((row.row["scenario"], row.client), []).append(row)
     made = [scenario_of(own, cases) for own in together.values()]
-    too_many = len(rows) > MOST_ROWS
+    too_many = len(rows) > MAX_ROWS
     made.sort(
-        key=lambda one: (GRAVEST_FIRST.index(one.verdict), -one.farthest if too_many else 0.0, one.name, one.client)
+        key=lambda one: (
+            SEVERITY_ORDER.index(one.verdict),
+            -one.largest_deviation if too_many else 0.0,
+            one.name,
+            one.client,
+        )
     )
-    room, shown = MOST_ROWS, []
+    room, shown = MAX_ROWS, []
     for one in made:
         if room <= 0:
             break
         left_out = max(0, len(one.rows) - room)
         shown.append(replace(one, rows=one.rows[:room], left_out=left_out) if left_out else one)
         room -= len(one.rows) + 1
-    return cut([*shown, *made[len(shown) :]], len(shown), "report/timeouts.parquet")
+    return truncate([*shown, *made[len(shown) :]], len(shown), "report/timeouts.parquet")
 
 
 def scenario_of(own: Sequence[TimeRow], cases: Mapping[tuple[Any, ...], Case]) -> Scenario:
-    own = case_by_case(own)
+    own = group_by_case(own)
     with_formula = sorted((one for one in own if one.reference), key=lambda one: one.reference)
     formulas = {one.anchor: (one.anchor, one.row["formula"], one.row["source"] or "") for one in with_formula}
     keys = {key_of(one.row) for one in own}
@@ -140,14 +145,14 @@ def scenario_of(own: Sequence[TimeRow], cases: Mapping[tuple[Any, ...], Case]) -
         name=own[0].row["scenario"],
         about=own[0].row["about"] or "",
         client=own[0].client,
-        verdict=gravest(cases[key].verdict for key in keys),
+        verdict=worst_verdict(cases[key].verdict for key in keys),
         rows=tuple(own),
         formulas=tuple(formulas.values()),
         strip=overview_of([one.strip for one in own if one.strip]),
         span=span_of(times),
         cases=len(keys),
         longest_s=max((row["median"] for row in times), default=None),
-        farthest=max((tolerances_off(one.row) for one in own), default=0.0),
+        largest_deviation=max((tolerances_off(one.row) for one in own), default=0.0),
     )
 
 
@@ -171,7 +176,7 @@ def span_of(times: Sequence[Row]) -> str:
     return first if first == last else f"{first} to {last}"
 
 
-def case_by_case(rows: Sequence[TimeRow]) -> list[TimeRow]:
+def group_by_case(rows: Sequence[TimeRow]) -> list[TimeRow]:
     """A case's measures below each other, times before counts; failed cases first."""
     together: dict[tuple[Any, ...], list[TimeRow]] = {}
     for row in rows:
@@ -184,4 +189,4 @@ def case_by_case(rows: Sequence[TimeRow]) -> list[TimeRow]:
 
 
 def rank(verdict: str) -> int:
-    return GRAVEST_FIRST.index(verdict) if verdict in GRAVEST_FIRST else len(GRAVEST_FIRST)
+    return SEVERITY_ORDER.index(verdict) if verdict in SEVERITY_ORDER else len(SEVERITY_ORDER)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
-GRAVEST_FIRST = ("fail", "lab_error", "inconclusive", "pass", "skipped")
+SEVERITY_ORDER = ("fail", "lab_error", "inconclusive", "pass", "skipped")
 """As the exit code: a failure is said before the lab's own, that before what was not tested."""
 
 WORDS: Mapping[str, str] = {
@@ -22,12 +22,12 @@ SIGNS: Mapping[str, str] = {
 """Beside each word, so that colour is never alone."""
 
 
-def gravest(verdicts: Iterable[str]) -> str:
+def worst_verdict(verdicts: Iterable[str]) -> str:
     found = set(verdicts)
-    return next((verdict for verdict in GRAVEST_FIRST if verdict in found), "skipped")
+    return next((verdict for verdict in SEVERITY_ORDER if verdict in found), "skipped")
 
 
-def of_outcomes(row: Mapping[str, int]) -> str:
+def verdict_of_row(row: Mapping[str, int]) -> str:
     """The verdict of a row of the timeout table; `unjudged` where nothing was expected of the measure."""
     for outcome, verdict in (("failed", "fail"), ("inconclusive", "inconclusive"), ("held", "pass")):
         if row[outcome]:

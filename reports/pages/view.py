@@ -4,34 +4,34 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from harness.records.manifest import Manifest
-from reports.charts.letters import badges
-from reports.charts.timeline import Timeline, marked_alike
+from reports.charts.badges import badges
+from reports.charts.timeline import Timeline, with_page_badges
 from reports.pages import summary
 from reports.pages.agreement import Agreements, agreements_of
 from reports.pages.attempts import Attempts, attempts_of
-from reports.pages.attention import Attention, attention_of
-from reports.pages.cases import Names, Row, cases_of
-from reports.pages.choice import Choice
+from reports.pages.attention import AttentionCard, attention_of
+from reports.pages.cases import DisplayNames, Row, cases_of
 from reports.pages.claims import Claim, claims_of
-from reports.pages.cut import Cut, cut
-from reports.pages.groups import GroupRow, groups_of, told_of
+from reports.pages.groups import GroupRow, groups_of, judged_groups
 from reports.pages.heat import Heat, heat_of
 from reports.pages.recovery import Recovery, recovery_of
 from reports.pages.runs import Noise, RunRow, noise_of, runs_of
+from reports.pages.timeline_runs import ChosenRun
 from reports.pages.times import Scenario, TimeRow, scenarios_of, time_rows
+from reports.pages.truncate import Truncated, truncate
 from reports.pages.waits import Waits, waits_of
-from reports.remarks import counted_once
+from reports.remarks import duplicate_run_remarks
 
 Tables = Mapping[str, Sequence[Row]]
-MOST_UNJUDGED = 250
-MOST_QUARANTINED = 200
+MAX_UNJUDGED = 250
+MAX_QUARANTINED = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Drawn:
+class TimelineCard:
     """A run with its time line."""
 
-    choice: Choice
+    choice: ChosenRun
     client: str
     fault: str
     line: Timeline
@@ -44,35 +44,35 @@ class Page:
     facts: str
     warnings: tuple[str, ...]
     counts: tuple[tuple[str, str, int], ...]
-    attention: Cut[Attention]
+    attention: Truncated[AttentionCard]
     heat: Heat
     claims: tuple[Claim, ...]
     claims_finding: str
-    scenarios: Cut[Scenario]
+    scenarios: Truncated[Scenario]
     judged_finding: str
-    groups: Cut[GroupRow]
+    groups: Truncated[GroupRow]
     groups_finding: str
     agreement: Agreements | None
     recovery: Recovery | None
-    timelines: tuple[Drawn, ...]
+    timelines: tuple[TimelineCard, ...]
     waits: Waits | None
     attempts: Attempts | None
-    unjudged: Cut[TimeRow]
-    runs: Cut[RunRow]
+    unjudged: Truncated[TimeRow]
+    runs: Truncated[RunRow]
     noise: Noise | None
     environment: tuple[tuple[str, str], ...]
-    quarantined: Cut[Row]
+    quarantined: Truncated[Row]
 
 
-def page_of(
+def build_page(
     tables: Tables,
     manifests: Sequence[Manifest],
     quarantined: Sequence[Row],
-    timelines: Sequence[tuple[Choice, Timeline]],
+    timelines: Sequence[tuple[ChosenRun, Timeline]],
 ) -> Page:
     runs = tables["runs"]
     cases = cases_of(runs, tables["groups"])
-    names = Names.among(cases)
+    names = DisplayNames.for_cases(cases)
     asked = [row for row in tables["timeouts"] if row["formula"] or "(" not in row["measure"]]
     rows = time_rows(asked, cases, names)
     judged = tuple(row for row in rows if row.verdict != "unjudged")
@@ -91,7 +91,7 @@ def page_of(
         headline=summary.headline(cases.values()),
         lead=summary.lead(heat, claims, agreement.finding if agreement else ""),
         facts=summary.facts(runs, manifests),
-        warnings=(*summary.warnings(runs, manifests, quarantined), *counted_once(tables["folders"])),
+        warnings=(*summary.warnings(runs, manifests, quarantined), *duplicate_run_remarks(tables["folders"])),
         counts=summary.counts(cases.values()),
         attention=attention_of(cases, judged, tables["waits"], names, marks, drawn),
         heat=heat,
@@ -100,23 +100,23 @@ def page_of(
         scenarios=scenarios_of(judged, cases),
         judged_finding=summary.judged(row.verdict for row in judged),
         groups=groups_of(tables["groups"], names),
-        groups_finding=summary.statistics(row["verdict"] for row in told_of(tables["groups"])),
+        groups_finding=summary.statistics(row["verdict"] for row in judged_groups(tables["groups"])),
         agreement=agreement,
         recovery=recovery_of(tables["recovery"], names),
         timelines=tuple(
-            Drawn(
+            TimelineCard(
                 choice=choice,
                 client=names.of(choice.run),
                 fault=names.fault(choice.run),
-                line=marked_alike(line, marks),
+                line=with_page_badges(line, marks),
             )
             for choice, line in timelines
         ),
         waits=waits_of(tables["waits"], tables["timeouts"], names, marks),
         attempts=attempts_of(tables["attempts"], cases, names),
-        unjudged=cut(told, MOST_UNJUDGED, "report/timeouts.parquet", worst_first=False),
+        unjudged=truncate(told, MAX_UNJUDGED, "report/timeouts.parquet", worst_first=False),
         runs=runs_of(runs, names),
         noise=noise_of(tables["noise"]),
         environment=summary.environment(runs, manifests),
-        quarantined=cut(quarantined, MOST_QUARANTINED, "report/quarantined.parquet", worst_first=False),
+        quarantined=truncate(quarantined, MAX_QUARANTINED, "report/quarantined.parquet", worst_first=False),
     )

@@ -5,14 +5,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from reports.charts.axis import Axis
-from reports.charts.letters import Badge
-from reports.charts.timeline import LEAST_SHARE, Block, laid_end_to_end, times
-from reports.pages.cases import Names, Row, key_of
-from reports.pages.cut import Cut
+from reports.charts.badges import Badge
+from reports.charts.timeline import MIN_SHARE, Block, stack_blocks, times
+from reports.pages.cases import DisplayNames, Row, key_of
 from reports.pages.heat import WAITS
 from reports.pages.times import parameters_of
+from reports.pages.truncate import Truncated
 
-MOST_CASES = 60
+MAX_CASES = 60
 SHORTEST_S = 1e-6
 """No axis is shorter, so that none is empty."""
 
@@ -62,11 +62,13 @@ class WaitCase:
 class Waits:
     """`cases` by their time, the longest first; `legend` has all settings."""
 
-    cases: Cut[WaitCase]
+    cases: Truncated[WaitCase]
     legend: tuple[Badge, ...]
 
 
-def waits_of(waits: Sequence[Row], timeouts: Sequence[Row], names: Names, marks: Mapping[str, Badge]) -> Waits | None:
+def waits_of(
+    waits: Sequence[Row], timeouts: Sequence[Row], names: DisplayNames, marks: Mapping[str, Badge]
+) -> Waits | None:
     """None where no client told what it waited on, or no formula speaks of it."""
     terms = terms_of(timeouts)
     told = [row for row in waits if (*key_of(row), row["operation"]) in terms]
@@ -80,8 +82,8 @@ def waits_of(waits: Sequence[Row], timeouts: Sequence[Row], names: Names, marks:
     for rows in together.values():
         rows.sort(key=lambda one: (one.formula_s is None, place[one.badge.setting]))
     ordered = sorted(together.values(), key=lambda rows: -seconds_of(rows))
-    made = (wait_case(rows, names) for rows in ordered[:MOST_CASES])
-    cases = Cut(tuple(made), len(ordered), "report/waits.parquet", worst_first=False)
+    made = (wait_case(rows, names) for rows in ordered[:MAX_CASES])
+    cases = Truncated(tuple(made), len(ordered), "report/waits.parquet", worst_first=False)
     named = {row["setting"] for row in told}
     return Waits(cases=cases, legend=tuple(badge for setting, badge in marks.items() if setting in named))
 
@@ -107,11 +109,11 @@ def wait_row(row: Row, terms: Iterable[Row], badge: Badge) -> WaitRow:
     )
 
 
-def wait_case(rows: Sequence[WaitRow], names: Names) -> WaitCase:
+def wait_case(rows: Sequence[WaitRow], names: DisplayNames) -> WaitCase:
     first = rows[0].row
     by_formula = any(one.formula_s is not None for one in rows)
     axis = Axis(0.0, max(seconds_of(rows), formula_seconds(rows), SHORTEST_S))
-    least_s = LEAST_SHARE * axis.length_s
+    least_s = MIN_SHARE * axis.length_s
     return WaitCase(
         scenario=first["scenario"],
         client=names.of(first),
@@ -121,7 +123,7 @@ def wait_case(rows: Sequence[WaitRow], names: Names) -> WaitCase:
         case=parameters_of(first["case"]),
         rows=tuple(one for one in rows if one.formula_s is not None or one.row["total_s"] >= least_s),
         by_formula=by_formula,
-        measured=laid_end_to_end(
+        measured=stack_blocks(
             axis,
             (
                 (
@@ -134,7 +136,7 @@ def wait_case(rows: Sequence[WaitRow], names: Names) -> WaitCase:
                 if one.row["total_s"] >= least_s
             ),
         ),
-        formula=laid_end_to_end(
+        formula=stack_blocks(
             axis,
             ((one.badge, times(one.formula_count, one.badge), one.formula_s, False) for one in rows if one.formula_s),
         ),

@@ -6,7 +6,7 @@ import pkgutil
 from reports.tables.base import Table
 
 
-def every_table() -> tuple[Table, ...]:
+def all_tables() -> tuple[Table, ...]:
     """The tables of this package by name."""
     modules = [importlib.import_module(f"{__name__}.{found.name}") for found in pkgutil.iter_modules(__path__)]
     tables = [module.TABLE for module in modules if hasattr(module, "TABLE")]

@@ -2,7 +2,7 @@
 
 from pyspark.sql import Column
 
-CASE = ("scenario", "environment", "client", "client_version", "driver", "brokers", "case")
+CASE_COLUMNS = ("scenario", "environment", "client", "client_version", "driver", "brokers", "case")
 """The columns that make a case; `case` is its parameters as text. The profile of a client and the real one (`driver`)
 are different cases of one scenario."""
 

@@ -4,37 +4,37 @@ import pyspark.sql.functions as F  # noqa: N812
 from pyspark.sql import DataFrame
 
 from reports.ingest.records import Records
-from reports.ingest.spans import RUN
+from reports.ingest.spans import RUN_KEY
 from reports.tables.base import Table
-from reports.tables.cases import CASE
-from reports.tables.medians import middle, middle_is_bound, observed
+from reports.tables.cases import CASE_COLUMNS
+from reports.tables.medians import middle, middle_is_bound, observation
 
-ROW = (*CASE, "measure", "unit", "formula", "line")
-STATED = ("name", "when", "source", "predicted", "low", "high", "declared_holds")
+ROW = (*CASE_COLUMNS, "measure", "unit", "formula", "line")
+CLAIM_COLUMNS = ("name", "when", "source", "predicted", "low", "high", "declared_holds")
 OUTCOMES = ("held", "refuted", "inconclusive")
 
 
 def claims(records: Records) -> DataFrame:
-    return records.runs.transform(one_row_per_claim).transform(summed_up).transform(with_verdict)
+    return records.runs.transform(one_row_per_claim).transform(aggregate).transform(with_verdict)
 
 
 def one_row_per_claim(runs: DataFrame) -> DataFrame:
     """Claims whose `when` is true. Figures are those of the runs that settled them."""
     claimed = F.filter("expectations", lambda one: (one["kind"] == "claim") & (one["outcome"] != "skipped"))
-    return runs.select(*CASE, *RUN, F.explode(claimed).alias("claim")).select(
-        *CASE,
-        *RUN,
+    return runs.select(*CASE_COLUMNS, *RUN_KEY, F.explode(claimed).alias("claim")).select(
+        *CASE_COLUMNS,
+        *RUN_KEY,
         "claim.*",
         F.when(
             F.col("claim.outcome").isin("held", "refuted"),
-            observed(F.col("claim.measured"), F.col("claim.censored_at")),
+            observation(F.col("claim.measured"), F.col("claim.censored_at")),
         ).alias("pair"),
     )
 
 
-def summed_up(rows: DataFrame) -> DataFrame:
+def aggregate(rows: DataFrame) -> DataFrame:
     """What a scenario that was changed between two folders says of it is what the last of them says."""
-    same = [F.max_by(name, F.struct(*RUN)).alias(name) for name in STATED]
+    same = [F.max_by(name, F.struct(*RUN_KEY)).alias(name) for name in CLAIM_COLUMNS]
     outcomes = [F.count_if(F.col("outcome") == outcome).alias(outcome) for outcome in OUTCOMES]
     return rows.groupBy(*ROW).agg(
         F.count("*").alias("n"), *same, *outcomes, F.sort_array(F.collect_list("pair")).alias("pairs")

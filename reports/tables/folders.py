@@ -22,16 +22,18 @@ def folders(records: Records) -> DataFrame:
     )
     counted = records.runs.groupBy(SUITE).agg(F.count("*").alias("counted"))
     counts = {name: F.coalesce(name, F.lit(0)) for name in COUNTS}
-    return named(records).join(there, on=SUITE, how="left").join(counted, on=SUITE, how="left").withColumns(counts)
+    return (
+        folder_rows(records).join(there, on=SUITE, how="left").join(counted, on=SUITE, how="left").withColumns(counts)
+    )
 
 
-def named(records: Records) -> DataFrame:
+def folder_rows(records: Records) -> DataFrame:
     """What their manifests say; `planned` is null where nothing says it."""
     rows = [
         {
             SUITE: suite,
             "folder": folder.name,
-            "is_written": folder.is_written,
+            "is_written": folder.is_being_written,
             "planned": sum(len(manifest.run_ids) for manifest in folder.manifests) or None,
             "started_at": min((manifest.started_at for manifest in folder.manifests), default=None),
             "seed": folder.manifests[0].seed if len(folder.manifests) == 1 else None,

@@ -6,19 +6,19 @@ from pyspark.sql import DataFrame
 from reports.ingest.lines import SUITE
 from reports.ingest.records import Records
 from reports.tables.base import Table
-from reports.tables.cases import CASE
+from reports.tables.cases import CASE_COLUMNS
 
-OF_RUNS = tuple(name for name in CASE if name != "brokers")
+CASE_WITHOUT_BROKERS = tuple(name for name in CASE_COLUMNS if name != "brokers")
 """A line of groups.jsonl does not repeat how many brokers its runs had."""
-STATED = ("statistic", "of", "q", "kind", "formula", "when", "line")
+STATISTIC_COLUMNS = ("statistic", "of", "q", "kind", "formula", "when", "line")
 
 
 def groups(records: Records) -> DataFrame:
-    brokers = records.runs.groupBy(*OF_RUNS).agg(F.max("brokers").alias("brokers"))
-    return records.groups.transform(once).join(brokers, on=list(OF_RUNS), how="left")
+    brokers = records.runs.groupBy(*CASE_WITHOUT_BROKERS).agg(F.max("brokers").alias("brokers"))
+    return records.groups.transform(without_copies).join(brokers, on=list(CASE_WITHOUT_BROKERS), how="left")
 
 
-def once(rows: DataFrame) -> DataFrame:
+def without_copies(rows: DataFrame) -> DataFrame:
     """Copies of a folder say the same again; what another suite found of the case is a row of its own."""
     said = [name for name in rows.columns if name != SUITE]
     return rows.groupBy(*said).agg(F.min(SUITE).alias(SUITE))
@@ -27,6 +27,6 @@ def once(rows: DataFrame) -> DataFrame:
 TABLE = Table(
     name="groups",
     about="Statistical expectations over the repeats of a case.",
-    order=(*OF_RUNS, *STATED, SUITE),
+    order=(*CASE_WITHOUT_BROKERS, *STATISTIC_COLUMNS, SUITE),
     make=groups,
 )

@@ -11,7 +11,7 @@ from pyspark.sql import Column, DataFrame
 QUANTILES = (0.25, 0.75, 0.9, 0.95, 0.99)
 
 
-def observed(value: Column, censored_at: Column) -> Column:
+def observation(value: Column, censored_at: Column) -> Column:
     """A pair of time and whether it did not end; null where there is neither value nor bound."""
     time = F.coalesce(value, censored_at)
     return F.when(time.isNotNull(), F.struct(time.alias("time"), value.isNull().alias("unended")))

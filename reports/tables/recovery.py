@@ -5,20 +5,20 @@ from pyspark.sql import Column, DataFrame
 
 from reports.ingest.records import Records
 from reports.tables.base import Table
-from reports.tables.cases import CASE, conclusive
-from reports.tables.medians import observed, with_quantiles
+from reports.tables.cases import CASE_COLUMNS, conclusive
+from reports.tables.medians import observation, with_quantiles
 
 MEASURES = ("recovery", "outage", "time_to_ack")
-ROW = (*CASE, "measure", "alias", "what", "fault", "unit")
+ROW = (*CASE_COLUMNS, "measure", "alias", "what", "fault", "unit")
 
 
 def recovery(records: Records) -> DataFrame:
     return (
         records.runs.transform(one_row_per_measure)
         .transform(with_fault)
-        .transform(touched_by_it)
+        .transform(acknowledged_during_or_after_fault)
         .transform(with_observation)
-        .transform(summed_up)
+        .transform(aggregate)
         .transform(with_quantiles)
     )
 
@@ -26,7 +26,7 @@ def recovery(records: Records) -> DataFrame:
 def one_row_per_measure(runs: DataFrame) -> DataFrame:
     wanted = F.filter("measures", lambda one: F.substring_index(one["name"], ".", -1).isin(*MEASURES))
     return runs.select(
-        *CASE, "run_id", "repeat", "verdict", "faults", "operations", F.explode(wanted).alias("found")
+        *CASE_COLUMNS, "run_id", "repeat", "verdict", "faults", "operations", F.explode(wanted).alias("found")
     ).select(
         "*",
         F.col("found.name").alias("measure"),
@@ -52,7 +52,7 @@ def with_fault(rows: DataFrame) -> DataFrame:
     )
 
 
-def touched_by_it(rows: DataFrame) -> DataFrame:
+def acknowledged_during_or_after_fault(rows: DataFrame) -> DataFrame:
     """Without the messages that were acknowledged before any fault was there."""
     after = F.col("called.ended_ns") > F.col("healed.confirmed_ns")
     return rows.where((F.col("what") != "time_to_ack") | after)
@@ -64,7 +64,7 @@ def healed_ns(fault: Column) -> Column:
 
 def with_observation(rows: DataFrame) -> DataFrame:
     """Adds `pair`, what the run contributes, and `point`, the same beside its times of healing."""
-    pair = observed(F.col("found.value"), F.col("found.censored_at"))
+    pair = observation(F.col("found.value"), F.col("found.censored_at"))
     point = F.struct(
         ((F.col("healed.healed_ns") - F.col("healed.confirmed_ns")) / 1e9).alias("dark_s"),
         F.col("pair.time").alias("time"),
@@ -78,7 +78,7 @@ def with_observation(rows: DataFrame) -> DataFrame:
     )
 
 
-def summed_up(rows: DataFrame) -> DataFrame:
+def aggregate(rows: DataFrame) -> DataFrame:
     """`dark_s` is how long the fault had lasted when it was healed; `points` has a run each, the shortest first."""
     return rows.groupBy(*ROW).agg(
         F.count("*").alias("n"),

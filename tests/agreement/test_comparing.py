@@ -9,28 +9,28 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.agreement.comparing import MATRIX_CHANCE, SHARE_BOUND, compare
-from harness.agreement.samples import Sample, ways_of
-from harness.records.agreement import Compared
+from harness.agreement.equivalence import MATRIX_CHANCE, SHARE_BOUND, compare
+from harness.agreement.samples import SideSample, split_into_modes
+from harness.records.agreement import SideComparison
 
 BOUND = 0.1
 LEVEL = MATRIX_CHANCE / 400
 times = st.lists(st.floats(0.0, 0.5), min_size=1, max_size=12)
 
 
-def times_of(values: Sequence[float], *, censored: int = 0) -> Sample:
-    return Sample(runs=len(values) + censored, values=tuple(sorted(values)), censored=censored)
+def times_of(values: Sequence[float], *, censored: int = 0) -> SideSample:
+    return SideSample(runs=len(values) + censored, values=tuple(sorted(values)), censored=censored)
 
 
-def words_of(*words: str) -> Sample:
-    return Sample(runs=len(words), words=tuple(sorted(words)))
+def words_of(*words: str) -> SideSample:
+    return SideSample(runs=len(words), words=tuple(sorted(words)))
 
 
-def held(reference: Sample, other: Sample, level: float = LEVEL) -> Compared:
+def held(reference: SideSample, other: SideSample, level: float = LEVEL) -> SideComparison:
     return compare(reference, other, sides=("real", "profile"), bound=BOUND, level=level)
 
 
-def drawn(rng: Random, runs: int, middle: float = 8.85, spread: float = 0.01) -> Sample:
+def drawn(rng: Random, runs: int, middle: float = 8.85, spread: float = 0.01) -> SideSample:
     return times_of([rng.gauss(middle, spread) for _ in range(runs)])
 
 
@@ -81,7 +81,7 @@ def test_an_order_drawn_by_chance_is_compared_way_by_way() -> None:
     """Half of the runs meet a dead seed first: how often is compared, and how long it takes then."""
     rng = Random(6)
 
-    def ways(runs: int, share: float, late_s: float = 1.0) -> Sample:
+    def ways(runs: int, share: float, late_s: float = 1.0) -> SideSample:
         late = [rng.random() < share for _ in range(runs)]
         return times_of([rng.gauss(0.01 + late_s * one, 0.005) for one in late])
 
@@ -112,7 +112,7 @@ def test_words_and_runs_that_never_ended_are_compared_by_their_shares() -> None:
 
 
 def test_a_side_that_told_nothing_is_never_agreement() -> None:
-    nothing = Sample(runs=5, silent="no packet was dropped")
+    nothing = SideSample(runs=5, silent="no packet was dropped")
     found = held(nothing, times_of([1.0] * 12))
     assert found.outcome == "unsure"
     assert found.reason == "real: no packet was dropped"
@@ -120,7 +120,7 @@ def test_a_side_that_told_nothing_is_never_agreement() -> None:
 
 @given(times, times)
 def test_groups_hold_every_run_once(one: list[float], two: list[float]) -> None:
-    groups = ways_of(times_of(one), times_of(two), BOUND)
+    groups = split_into_modes(times_of(one), times_of(two), BOUND)
     assert sum(group.counts[0] for group in groups) == len(one)
     assert sum(group.counts[1] for group in groups) == len(two)
     assert sorted(v for group in groups for v in (*group.reference, *group.other)) == sorted([*one, *two])

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from harness.agreement import agreement_of, cases_of, needs_of
-from harness.agreement.differences import DifferencesUnreadable
-from harness.agreement.fidelity import fidelity
+from harness.agreement import agreement_cases, evaluate_agreement, runs_needed_by_case
+from harness.agreement.fidelity_page import fidelity_page
+from harness.agreement.known_differences import DifferencesUnreadable
 from harness.conductor import conduct
-from harness.environments.sim.environment import Sim
-from harness.expectations import judge
+from harness.environments.sim.environment import SimEnvironment
+from harness.judging import judge
 from harness.language import load, plans
 from harness.records.run import RunRecord
 from harness.suite.collection import bundled
@@ -24,7 +24,7 @@ RUNS = 14
 
 def simulated(name: str, repeat: int = RUNS) -> list[RunRecord]:
     scenario = next(one for path in bundled() if (one := load(path)).name == name)
-    world = Sim(conduct)
+    world = SimEnvironment(conduct)
     found = []
     for plan in plans(scenario, environment="sim", seed=1, repeat=repeat):
         story = world.run(plan, lambda _: None, None)
@@ -55,7 +55,7 @@ def real(runs: Sequence[RunRecord], later_s: float = 0.0) -> list[RunRecord]:
 
 
 def test_each_measure_of_each_cell_is_a_row(refused: list[RunRecord]) -> None:
-    records = agreement_of(cases_of([*refused, *real(refused)]))
+    records = evaluate_agreement(agreement_cases([*refused, *real(refused)]))
     assert {record.outcome for record in records} == {"agrees"}
     assert len(records) == 4 * 3
     assert {record.measure for record in records} >= {"probe.time_to_error", "probe.outcome"}
@@ -67,7 +67,7 @@ def test_each_measure_of_each_cell_is_a_row(refused: list[RunRecord]) -> None:
 
 @pytest.mark.parametrize(("later_s", "outcome"), [(0.04, "agrees"), (0.09, "differs"), (-0.09, "differs")])
 def test_fifty_milliseconds_and_two_percent_decide(refused: list[RunRecord], later_s: float, outcome: str) -> None:
-    records = agreement_of(cases_of([*refused, *real(refused, later_s)]))
+    records = evaluate_agreement(agreement_cases([*refused, *real(refused, later_s)]))
     assert {record.outcome for record in records if record.unit == "s"} == {outcome}
     assert {record.outcome for record in records if record.unit != "s"} == {"agrees"}
 
@@ -84,30 +84,30 @@ def few(runs: list[RunRecord]) -> list[RunRecord]:
 def test_what_was_not_measured_does_not_agree(
     refused: list[RunRecord], change: Callable[[list[RunRecord]], list[RunRecord]]
 ) -> None:
-    records = agreement_of(cases_of([*refused, *real(change(refused))]))
+    records = evaluate_agreement(agreement_cases([*refused, *real(change(refused))]))
     assert {record.outcome for record in records} == {"unsure"}
-    assert needs_of(records, most=60)
-    assert all(0 < runs <= 60 for runs in needs_of(records, most=60).values())
+    assert runs_needed_by_case(records, most=60)
+    assert all(0 < runs <= 60 for runs in runs_needed_by_case(records, most=60).values())
 
 
 def test_a_cell_of_one_side_is_not_compared(refused: list[RunRecord]) -> None:
-    assert cases_of(refused) == ()
+    assert agreement_cases(refused) == ()
     other = [run.model_copy(update={"client_version": "1.60.2"}) for run in real(refused)]
-    assert cases_of([*refused, *other]) == ()
-    assert cases_of([*refused, *real(refused)], ("real", "profile")) == ()
+    assert agreement_cases([*refused, *other]) == ()
+    assert agreement_cases([*refused, *real(refused)], ("real", "profile")) == ()
 
 
 def test_a_scenario_of_statistics_is_compared_way_by_way() -> None:
     """Its runs expect nothing by themselves: how long its last operation takes stands for it."""
     stale = simulated("sarama-stale-bootstrap", repeat=90)
-    records = agreement_of(cases_of([*stale, *real(stale)]))
+    records = evaluate_agreement(agreement_cases([*stale, *real(stale)]))
     assert [record.measure for record in records] == ["probe.time_to_end", "probe.outcome"]
     assert (records[0].outcome, records[0].compared[0].ways) == ("agrees", 3)
 
 
 def test_the_page_tells_every_row_and_what_is_apart(refused: list[RunRecord]) -> None:
-    text = fidelity(
-        agreement_of(cases_of([*refused, *real(refused, 0.09)])),
+    text = fidelity_page(
+        evaluate_agreement(agreement_cases([*refused, *real(refused, 0.09)])),
         command="faultlab agree",
         machine="a machine",
         made="2026",
@@ -137,14 +137,14 @@ differences:
 
 def test_a_difference_whose_line_is_named_is_explained(refused: list[RunRecord], tmp_path: Path) -> None:
     both = written(tmp_path, KNOWN.format(version="1.60.1"), [*refused, *real(refused, 0.09)])
-    timed = [record for record in agreement_of(cases_of(both)) if record.unit == "s"]
+    timed = [record for record in evaluate_agreement(agreement_cases(both)) if record.unit == "s"]
     assert {(record.client_version, record.outcome) for record in timed} == {
         ("1.27.2", "differs"), ("1.60.1", "explained"),
     }  # fmt: skip
     told = next(record.compared[0] for record in timed if record.outcome == "explained")
     assert (told.reason, told.source) == ("the simulation does without", "Linux net/ipv4/tcp.c")
     alike = written(tmp_path, KNOWN.format(version="1.60.1"), [*refused, *real(refused)])
-    assert {record.outcome for record in agreement_of(cases_of(alike))} == {"agrees"}
+    assert {record.outcome for record in evaluate_agreement(agreement_cases(alike))} == {"agrees"}
 
 
 @pytest.mark.parametrize(
@@ -156,4 +156,4 @@ def test_a_file_of_differences_that_is_none_is_said(
 ) -> None:
     both = written(tmp_path, text, [*refused, *real(refused)])
     with pytest.raises(DifferencesUnreadable, match=told):
-        agreement_of(cases_of(both))
+        evaluate_agreement(agreement_cases(both))

@@ -6,10 +6,10 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from bench._multiplied import multiply
+from bench._synthetic_records import multiply
 from harness.records.event import EventRecord
 from harness.records.run import RunRecord
-from reports.jvm.rehearsal import Blackhole, write_suite
+from reports.jvm.synthetic_suite import SyntheticBlackhole, write_suite
 
 RUNS, EVENTS = 40, 2000
 
@@ -17,7 +17,9 @@ RUNS, EVENTS = 40, 2000
 @pytest.fixture
 def source(tmp_path: Path) -> Path:
     (tmp_path / "real").mkdir()
-    write_suite(tmp_path / "real", [Blackhole(retries=m, brokers=n) for m in (0, 1) for n in (1, 3)], repeats=3)
+    write_suite(
+        tmp_path / "real", [SyntheticBlackhole(retries=m, brokers=n) for m in (0, 1) for n in (1, 3)], repeats=3
+    )
     return tmp_path / "real"
 
 

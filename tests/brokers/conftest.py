@@ -8,13 +8,13 @@ from typing import Any, TypeVar
 
 import pytest
 
-from client.wire.api import Api, api_of
+from client.wire.api import Api, api_for_body
 from client.wire.frames import FrameReader
 from client.wire.messages import decode_response, encode_request
 from harness.brokers.embedded.broker import EmbeddedBroker
 from harness.brokers.embedded.cluster import ClusterState
 from harness.brokers.embedded.controller import Controller
-from harness.brokers.embedded.log import Logs, MemoryLogs
+from harness.brokers.embedded.log import MemoryLogs, PartitionLogs
 from harness.plan import ClusterShape, Topic
 
 T = TypeVar("T")
@@ -28,7 +28,7 @@ NOTHING_YET = ClusterState(epoch=0, cluster_id="faultlab", controller_id=1, brok
 class Cluster:
     """Three brokers whose ports the kernel chose."""
 
-    def __init__(self, shape: ClusterShape = SHAPE, logs: Logs | None = None) -> None:
+    def __init__(self, shape: ClusterShape = SHAPE, logs: PartitionLogs | None = None) -> None:
         self.loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self.loop.run_forever)
         self._thread.start()
@@ -86,7 +86,7 @@ class Raw:
 
     def ask(self, body: object, version: int) -> Any:
         self.send(body, version)
-        correlation_id, answer = self.receive(api_of(type(body)), version)
+        correlation_id, answer = self.receive(api_for_body(type(body)), version)
         assert correlation_id == self._sent
         return answer
 

@@ -8,7 +8,7 @@ from uuid import UUID
 import pytest
 
 from client.wire import errors
-from client.wire.api import api_of
+from client.wire.api import api_for_body
 from client.wire.apis.fetch import FetchPartition, FetchRequest, FetchTopic
 from client.wire.apis.init_producer_id import InitProducerIdRequest
 from client.wire.apis.list_offsets import ListOffsetsPartition, ListOffsetsRequest, ListOffsetsTopic
@@ -50,7 +50,7 @@ def node() -> Node:
 
 
 def ask(node: Node, body: object, version: int) -> Any:
-    api = api_of(type(body))
+    api = api_for_body(type(body))
     request = Request(api=api, version=version, correlation_id=1, client_id="t", body=body)
     return asyncio.run(handlers()[api.key].answer(node, request))
 
@@ -148,7 +148,7 @@ def test_the_highest_time_is_reckoned_from_the_records(node: Node) -> None:
     """Source: Shopify/sarama v1.27.2 produce_set.go leaves MaxTimestamp out."""
     records = [Record(value=b"a"), Record(offset_delta=1, timestamp_delta_ms=9, value=b"b")]
     sent(node, encode_batch(records, base_timestamp_ms=100, max_timestamp_ms=-1))
-    (batch,) = decode_batches(node.led("orders", 0).log.read(0, max_bytes=10**6, first_whole=True))
+    (batch,) = decode_batches(node.led_partition("orders", 0).log.read(0, max_bytes=10**6, at_least_one=True))
     assert batch.header.max_timestamp_ms == 109
     assert batch.records == tuple(records)
 
@@ -252,7 +252,7 @@ def test_a_waiting_fetch_learns_that_the_leader_moved(node: Node) -> None:
     async def wait_and_move() -> Any:
         asked = FetchPartition(partition=0, fetch_offset=0, partition_max_bytes=9)
         body = FetchRequest(max_wait_ms=20_000, min_bytes=1, topics=(FetchTopic(topic="orders", partitions=(asked,)),))
-        request = Request(api=api_of(FetchRequest), version=11, correlation_id=1, client_id=None, body=body)
+        request = Request(api=api_for_body(FetchRequest), version=11, correlation_id=1, client_id=None, body=body)
         waiting = asyncio.ensure_future(handlers()[1].answer(node, request))
         await asyncio.sleep(0)
         assert not waiting.done()

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from harness.brokers.embedded.cluster import ClusterState, StateError, decode_state, encode_state
+from harness.brokers.embedded.cluster import ClusterState, ClusterStateError, decode_state, encode_state
 from harness.brokers.embedded.controller import Controller
 from harness.plan import ClusterShape, Topic
 
@@ -60,26 +60,26 @@ def test_moving_a_leader_makes_the_next_epoch_and_pushes_it() -> None:
     ],
 )
 def test_impossible_topics(topic: Topic, text: str) -> None:
-    with pytest.raises(StateError, match=text):
+    with pytest.raises(ClusterStateError, match=text):
         controller(topic)
 
 
 def test_impossible_moves() -> None:
     one = controller(Topic(name="t", replication=2))
-    with pytest.raises(StateError, match="there is no partition t-4"):
+    with pytest.raises(ClusterStateError, match="there is no partition t-4"):
         one.move_leader("t", 4, 1)
-    with pytest.raises(StateError, match=r"broker 3 is no replica of t-0: \(1, 2\)"):
+    with pytest.raises(ClusterStateError, match=r"broker 3 is no replica of t-0: \(1, 2\)"):
         one.move_leader("t", 0, 3)
 
 
 @pytest.mark.parametrize("line", ["", "{", "[]", "{}", '{"epoch":"x"}', "null"])
 def test_garbage_is_no_state(line: str) -> None:
-    with pytest.raises(StateError, match="no cluster state"):
+    with pytest.raises(ClusterStateError, match="no cluster state"):
         decode_state(line)
 
 
 def test_a_state_with_a_dangerous_topic_is_refused_on_arrival_too() -> None:
     raw = json.loads(encode_state(controller(Topic(name="t")).state))
     raw["topics"][0]["name"] = "../../t"
-    with pytest.raises(StateError, match="not legal"):
+    with pytest.raises(ClusterStateError, match="not legal"):
         decode_state(json.dumps(raw))

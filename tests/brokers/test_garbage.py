@@ -14,8 +14,8 @@ from client.wire.apis.init_producer_id import InitProducerIdRequest
 from client.wire.apis.list_offsets import ListOffsetsPartition, ListOffsetsRequest, ListOffsetsTopic
 from client.wire.apis.metadata import MetadataRequest, MetadataRequestTopic
 from client.wire.apis.produce import PartitionProduceData, ProduceRequest, TopicProduceData
+from client.wire.exceptions import WireError
 from client.wire.frames import FrameReader
-from client.wire.malformed import WireError
 from client.wire.messages import decode_request_header, encode_request
 from client.wire.records import Record, encode_batch
 from harness.brokers.embedded.broker import EmbeddedBroker

@@ -14,8 +14,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from client.wire.records import Record, RecordBatch, decode_batches, encode_batch
-from harness.brokers.embedded.entries import Kind, read_entries, write_entry
-from harness.brokers.embedded.file_log import FileLog, FileLogs, read_back
+from harness.brokers.embedded.entries import EntryKind, decode_entries, encode_entry
+from harness.brokers.embedded.file_log import FileLog, FileLogs, read_valid_batches
 from harness.brokers.embedded.log import Fenced, MemoryLog, MemoryLogs, PartitionLog, StorageError
 from harness.brokers.embedded.producers import SequenceError, StaleProducer
 
@@ -29,7 +29,7 @@ def batch(*values: bytes, at_ms: int = 0, **producer: int) -> bytes:
 
 def contents(log: PartitionLog) -> list[tuple[int, int, bytes | None]]:
     """Offset, leader epoch and value of every record."""
-    return _records(decode_batches(log.read(0, max_bytes=EVERYTHING, first_whole=True)))
+    return _records(decode_batches(log.read(0, max_bytes=EVERYTHING, at_least_one=True)))
 
 
 def _records(batches: tuple[RecordBatch, ...]) -> list[tuple[int, int, bytes | None]]:
@@ -51,7 +51,7 @@ def test_reads_what_was_appended(kind: str, tmp_path: Path, appends: list[list[b
     path = tmp_path / "t.log"
     path.unlink(missing_ok=True)
     log: PartitionLog = MemoryLog() if kind == "memory" else FileLog(path)
-    log.lead(3)
+    log.become_leader(3)
     model: list[tuple[int, int, bytes | None]] = []
     sizes = []
     for values in appends:
@@ -63,13 +63,13 @@ def test_reads_what_was_appended(kind: str, tmp_path: Path, appends: list[list[b
     assert log.end_offset == len(model)
     offset = data.draw(st.integers(0, len(model) + 1))
     max_bytes = data.draw(st.integers(0, 400))
-    first_whole = data.draw(st.booleans())
-    read = log.read(offset, max_bytes=max_bytes, first_whole=first_whole)
+    at_least_one = data.draw(st.booleans())
+    read = log.read(offset, max_bytes=max_bytes, at_least_one=at_least_one)
     wanted = [size for base, size in sizes if base + _count(base, model, sizes) > offset]
     fitting = 0
     while fitting < len(wanted) and sum(wanted[: fitting + 1]) <= max_bytes:
         fitting += 1
-    assert len(read) == sum(wanted[: max(fitting, int(first_whole and bool(wanted)))])
+    assert len(read) == sum(wanted[: max(fitting, int(at_least_one and bool(wanted)))])
     if read:
         assert decode_batches(read)[0].header.base_offset <= offset
     if isinstance(log, FileLog):
@@ -82,31 +82,31 @@ def _count(base: int, model: list[Any], sizes: list[tuple[int, int]]) -> int:
 
 
 def test_a_replaced_leader_is_fenced(log: PartitionLog) -> None:
-    log.lead(1)
+    log.become_leader(1)
     log.append(1, batch(b"first"))
-    log.lead(2)
+    log.become_leader(2)
     with pytest.raises(Fenced, match="epoch 1: epoch 2 leads"):
         log.append(1, batch(b"zombie"))
     with pytest.raises(Fenced):
-        log.lead(1)
+        log.become_leader(1)
     assert log.append(2, batch(b"second")) == 1
     assert contents(log) == [(0, 1, b"first"), (1, 2, b"second")]
 
 
 def test_times(log: PartitionLog) -> None:
-    log.lead(0)
-    assert log.newest() is None
+    log.become_leader(0)
+    assert log.newest_record() is None
     assert log.offset_at(0) is None
     log.append(0, batch(b"a", b"b", at_ms=100))
     log.append(0, batch(b"c", at_ms=300))
     log.append(0, batch(b"d", at_ms=200))
     assert [log.offset_at(t) for t in (0, 100, 101, 102, 300)] == [(0, 100), (0, 100), (1, 101), (2, 300), (2, 300)]
     assert log.offset_at(301) is None
-    assert log.newest() == (2, 300)
+    assert log.newest_record() == (2, 300)
 
 
 def test_a_repeated_batch_is_appended_once(log: PartitionLog) -> None:
-    log.lead(0)
+    log.become_leader(0)
     sent = [
         batch(b"x", b"y", producer_id=9, producer_epoch=0, base_sequence=0),
         batch(b"z", producer_id=9, producer_epoch=0, base_sequence=2),
@@ -124,13 +124,13 @@ def test_a_repeated_batch_is_appended_once(log: PartitionLog) -> None:
 
 
 def test_sequences_go_round(log: PartitionLog) -> None:
-    log.lead(0)
+    log.become_leader(0)
     log.append(0, batch(b"a", b"b", producer_id=1, producer_epoch=0, base_sequence=2**31 - 1))
     assert log.append(0, batch(b"c", producer_id=1, producer_epoch=0, base_sequence=1)) == 2
 
 
 def test_five_batches_are_remembered(log: PartitionLog) -> None:
-    log.lead(0)
+    log.become_leader(0)
     sent = [batch(b"%d" % i, producer_id=1, producer_epoch=0, base_sequence=i) for i in range(6)]
     assert [log.append(0, b) for b in sent] == list(range(6))
     assert log.append(0, sent[1]) == 1
@@ -143,11 +143,11 @@ def test_five_batches_are_remembered(log: PartitionLog) -> None:
 
 def test_another_process_goes_on_where_the_first_was_killed(tmp_path: Path) -> None:
     one = FileLog(tmp_path / "orders-0.log")
-    one.lead(0)
+    one.become_leader(0)
     one.append(0, batch(b"1", producer_id=4, producer_epoch=0, base_sequence=0))
     one.close()
     two = FileLog(tmp_path / "orders-0.log")
-    two.lead(1)
+    two.become_leader(1)
     assert two.append(1, batch(b"1", producer_id=4, producer_epoch=0, base_sequence=0)) == 0  # a repeat, even now
     assert two.append(1, batch(b"2")) == 1
     assert contents(two) == [(0, 0, b"1"), (1, 1, b"2")]
@@ -156,23 +156,23 @@ def test_another_process_goes_on_where_the_first_was_killed(tmp_path: Path) -> N
 def test_a_resumed_leader_that_knows_nothing_is_fenced_by_the_file(tmp_path: Path) -> None:
     """The old leader's file says nothing new to it until it appends: what it appends is void."""
     old, new = FileLog(tmp_path / "orders-0.log"), FileLog(tmp_path / "orders-0.log")
-    old.lead(1)
+    old.become_leader(1)
     assert old.append(1, batch(b"before")) == 0
-    new.lead(2)
+    new.become_leader(2)
     with pytest.raises(Fenced, match=r"orders-0\.log: epoch 1: epoch 2 leads"):
         old.append(1, batch(b"zombie"))
     assert new.append(2, batch(b"after")) == 1
     with pytest.raises(Fenced):
         old.append(1, batch(b"zombie again"))
     assert contents(new) == [(0, 1, b"before"), (1, 2, b"after")]
-    assert _records(decode_batches(read_back(tmp_path, "orders", 0))) == contents(new)
+    assert _records(decode_batches(read_valid_batches(tmp_path, "orders", 0))) == contents(new)
 
 
 def test_what_a_leader_wrote_just_before_it_was_replaced_counts(tmp_path: Path) -> None:
     old, new = FileLog(tmp_path / "t.log"), FileLog(tmp_path / "t.log")
-    old.lead(1)
+    old.become_leader(1)
     old.append(1, batch(b"last"))
-    new.lead(2)
+    new.become_leader(2)
     assert new.end_offset == 1
 
 
@@ -190,10 +190,10 @@ def test_what_was_acknowledged_is_read_by_all(tmp_path: Path, steps: list[tuple[
     for number, (step, who) in enumerate(steps):
         if step == "take over":
             epoch += 1
-            logs[who].lead(epoch)
+            logs[who].become_leader(epoch)
             epochs[who] = epoch
         elif step == "die":
-            torn = write_entry(Kind.BATCH, epochs[who], batch(b"torn" * 9))
+            torn = encode_entry(EntryKind.BATCH, epochs[who], batch(b"torn" * 9))
             with path.open("ab") as file:
                 file.write(torn[: 1 + number * 7 % (len(torn) - 1)])
             logs[who].close()
@@ -211,7 +211,7 @@ def test_what_was_acknowledged_is_read_by_all(tmp_path: Path, steps: list[tuple[
                 acknowledged.append(value)
     for log in logs:
         log.close()
-    stored = _records(decode_batches(read_back(tmp_path, "orders", 0)))
+    stored = _records(decode_batches(read_valid_batches(tmp_path, "orders", 0)))
     assert [(offset, value) for offset, _, value in stored] == list(enumerate(acknowledged))
 
 
@@ -223,7 +223,7 @@ def test_kills_lose_nothing_that_was_acknowledged(tmp_path: Path) -> None:
         pid = os.fork()
         if pid == 0:
             log = FileLog(tmp_path / "orders-0.log")
-            log.lead(epoch)
+            log.become_leader(epoch)
             number = 0
             while True:
                 value = b"%d-%d" % (epoch, number)
@@ -239,21 +239,25 @@ def test_kills_lose_nothing_that_was_acknowledged(tmp_path: Path) -> None:
             for line in lines.read().splitlines():
                 offset, value = line.split()
                 told[int(offset)] = value
-    stored = {offset: value for offset, _, value in _records(decode_batches(read_back(tmp_path, "orders", 0)))}
+    stored = {offset: value for offset, _, value in _records(decode_batches(read_valid_batches(tmp_path, "orders", 0)))}
     assert len(told) > 150
     assert {offset: stored.get(offset) for offset in told} == told
 
 
 def test_entries_are_found_again_behind_a_torn_one() -> None:
-    whole = [write_entry(Kind.EPOCH, 1), write_entry(Kind.BATCH, 1, b"body"), write_entry(Kind.EPOCH, 2)]
+    whole = [
+        encode_entry(EntryKind.EPOCH, 1),
+        encode_entry(EntryKind.BATCH, 1, b"body"),
+        encode_entry(EntryKind.EPOCH, 2),
+    ]
     for cut in range(len(whole[1])):
-        found = [(e.kind, e.epoch) for e in read_entries(whole[0] + whole[1][:cut] + whole[2])]
-        assert found == [(Kind.EPOCH, 1), (Kind.EPOCH, 2)]
+        found = [(e.kind, e.epoch) for e in decode_entries(whole[0] + whole[1][:cut] + whole[2])]
+        assert found == [(EntryKind.EPOCH, 1), (EntryKind.EPOCH, 2)]
 
 
 @given(st.binary(max_size=200))
 def test_garbage_holds_no_entries(data: bytes) -> None:
-    assert list(read_entries(data)) == []
+    assert list(decode_entries(data)) == []
 
 
 def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
@@ -273,7 +277,7 @@ def test_producer_ids_are_never_given_twice(make: Callable[[Path], list[Any]], t
 def test_a_full_disk_is_a_storage_error_and_the_log_goes_on(tmp_path: Path) -> None:
     """The limit of a file's size does what a full disk does: a part is written, then nothing."""
     log = FileLog(tmp_path / "orders-0.log")
-    log.lead(0)
+    log.become_leader(0)
     log.append(0, batch(b"1"))
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, ((tmp_path / "orders-0.log").stat().st_size + 30, hard))

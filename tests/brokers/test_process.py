@@ -17,7 +17,7 @@ from client.wire.frames import FrameReader
 from client.wire.messages import decode_response, encode_request
 from client.wire.records import Record, decode_batches, encode_batch
 from harness.brokers.embedded.controller import Controller
-from harness.brokers.embedded.file_log import read_back
+from harness.brokers.embedded.file_log import read_valid_batches
 from harness.brokers.embedded.handlers import prepare_all
 from harness.brokers.embedded.link import BrokerFailed, BrokerLink
 from harness.brokers.embedded.process import run_broker
@@ -54,7 +54,7 @@ class Forked:
         theirs.close()
         self.pids.append(pid)
         self.channels.append(ours)
-        link = await BrokerLink.over(broker, ours)
+        link = await BrokerLink.from_socket(broker, ours)
         self.links.append(link)
         controller.attach(link.push)
         _, bound = await link.ready()
@@ -116,7 +116,7 @@ class Client:
 
 
 def stored(logs: Path) -> list[bytes | None]:
-    return [r.value for b in decode_batches(read_back(logs, "orders", 0)) for r in b.records]
+    return [r.value for b in decode_batches(read_valid_batches(logs, "orders", 0)) for r in b.records]
 
 
 def test_states_go_out_and_the_end_of_the_channel_ends_the_broker(forked: Forked, controller: Controller) -> None:

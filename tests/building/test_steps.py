@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from harness.building.steps import step
+from harness.building.steps import run_step
 
 
 def test_an_interruption_while_a_program_starts_ends_it(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -23,7 +23,7 @@ def test_an_interruption_while_a_program_starts_ends_it(monkeypatch: pytest.Monk
     monkeypatch.setattr(subprocess, "Popen", Interrupted)
     before = signal.getsignal(signal.SIGINT)
     with pytest.raises(KeyboardInterrupt):
-        step(["sleep", "300"], "sleeping", lambda _: None, {})
+        run_step(["sleep", "300"], "sleeping", lambda _: None, {})
     assert signal.getsignal(signal.SIGINT) is before
     with pytest.raises(ProcessLookupError):
         os.kill(started[0], 0)

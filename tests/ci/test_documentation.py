@@ -11,7 +11,7 @@ from xml.etree.ElementTree import fromstring
 import pytest
 from runner import ROOT, Runner, load
 
-from cli.exits import Exit
+from cli.exit_codes import ExitCode
 
 PAGE = (ROOT / "docs" / "CI.md").read_text()
 ACTION = load((ROOT / "action.yml").read_text())
@@ -121,4 +121,4 @@ def test_the_whole_job_for_gitlab(project: Path, tmp_path: Path) -> None:
 
 def test_the_table_of_exit_codes_is_that_of_the_command() -> None:
     told = {int(code) for code in re.findall(r"^\| (\d+) \|", PAGE, flags=re.MULTILINE)}
-    assert told == {int(code) for code in Exit} - {Exit.BROKEN_PIPE}
+    assert told == {int(code) for code in ExitCode} - {ExitCode.BROKEN_PIPE}

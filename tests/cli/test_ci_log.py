@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from cli.ci import Annotation, LogStream, System, append_summary, group, harmless, say, this_system
-from cli.ci.step_summary import MOST_BYTES
+from cli.ci import Annotation, LogStream, System, append_summary, detect_system, group, sanitized, write_annotation
+from cli.ci.step_summary import MAX_SUMMARY_BYTES
 
 
 def test_the_system_is_known_by_the_variable_that_it_sets() -> None:
-    assert this_system({"GITHUB_ACTIONS": "true"}) is System.GITHUB
-    assert this_system({"GITLAB_CI": "true", "CI": "true"}) is System.GITLAB
-    assert this_system({"GITHUB_ACTIONS": "false", "CI": "true"}) is System.OTHER
+    assert detect_system({"GITHUB_ACTIONS": "true"}) is System.GITHUB
+    assert detect_system({"GITLAB_CI": "true", "CI": "true"}) is System.GITLAB
+    assert detect_system({"GITHUB_ACTIONS": "false", "CI": "true"}) is System.OTHER
 
 
 @pytest.mark.parametrize("system", list(System))
@@ -75,7 +75,7 @@ def test_gitlab_gets_the_line_alone() -> None:
     mistake = Annotation(level="error", title="t", message="m", file=Path("f"), line=1)
     for system, lines in ((System.GITLAB, 1), (System.GITHUB, 2), (System.OTHER, 2)):
         log = io.StringIO()
-        say(LogStream(log), mistake, system)
+        write_annotation(LogStream(log), mistake, system)
         assert log.getvalue().splitlines()[0] == "f:1: error[t]: m"
         assert len(log.getvalue().splitlines()) == lines
 
@@ -99,7 +99,7 @@ def test_what_a_program_says_is_no_command(text: str) -> None:
     assert "##[" not in said
     assert "\x1b" not in said
     assert "\r" not in said
-    assert harmless("a::b 1:2 # [x]\n\tc") == "a::b 1:2 # [x]\n\tc", "what nobody obeys stays as it is"
+    assert sanitized("a::b 1:2 # [x]\n\tc") == "a::b 1:2 # [x]\n\tc", "what nobody obeys stays as it is"
 
 
 def test_a_summary_is_added_below_what_is_there(tmp_path: Path) -> None:
@@ -117,7 +117,7 @@ def test_a_summary_is_cut_at_a_line_and_says_so(tmp_path: Path) -> None:
     file.write_text("before\n")
     assert append_summary("\n".join(["ä" * 999] * 1000), there) is None
     text = file.read_text()
-    assert MOST_BYTES - 2500 < file.stat().st_size <= MOST_BYTES
+    assert MAX_SUMMARY_BYTES - 2500 < file.stat().st_size <= MAX_SUMMARY_BYTES
     assert text.startswith("before\nää")
     assert text.endswith("ä\n\nCut at GitHub's limit of 1 MiB; the report has the rest.\n")
     size = file.stat().st_size

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from command_line import faultlab, write_scenario
 
-from cli.show.markdown import MOST_CHARACTERS, plain, table
+from cli.show.markdown import MAX_CHARACTERS, plain, table
 
 
 def test_mistakes_are_one_line_and_one_annotation_each(tmp_path: Path) -> None:
@@ -45,5 +45,5 @@ def test_markdown_shows_texts_and_obeys_none() -> None:
         "\x1b", "\ufffd"
     )
     assert not re.search(r"[<>|`*_\[\]\\~@$]", plain(odd))
-    assert len(plain("x" * 10_000)) == MOST_CHARACTERS + 1
+    assert len(plain("x" * 10_000)) == MAX_CHARACTERS + 1
     assert table(("a", "b"), [(plain("1|2"), "")]) == "| a | b |\n| --- | --- |\n| 1&#124;2 |  |"

@@ -7,7 +7,7 @@ import pytest
 from command_line import faultlab, write_scenario
 
 from cli.commands import list as list_module
-from cli.exits import Exit
+from cli.exit_codes import ExitCode
 from cli.main import Commands, main
 from cli.main import faultlab as group
 
@@ -113,7 +113,7 @@ def test_a_bug_is_told_in_two_lines_with_a_file_of_details(
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     monkeypatch.setattr(list_module.command, "callback", broken)
-    assert main(["list"]) == Exit.LAB
+    assert main(["list"]) == ExitCode.LAB_ERROR
     said = capsys.readouterr().err
     (details,) = tmp_path.iterdir()
     assert said == (

@@ -2,7 +2,7 @@
 
 import pytest
 
-from cli.exits import Exit, exit_of
+from cli.exit_codes import ExitCode, exit_code_of
 
 
 @pytest.mark.parametrize(
@@ -20,8 +20,8 @@ from cli.exits import Exit, exit_of
     ],
 )
 def test_the_gravest_verdict_decides(verdicts: list[str], code: int) -> None:
-    assert exit_of(verdicts) == code  # type: ignore[arg-type]
+    assert exit_code_of(verdicts) == code  # type: ignore[arg-type]
 
 
 def test_codes_are_those_of_the_documentation() -> None:
-    assert (Exit.USAGE, Exit.NOTHING, Exit.INTERRUPTED) == (4, 5, 130)
+    assert (ExitCode.USAGE, ExitCode.NOTHING_SELECTED, ExitCode.INTERRUPTED) == (4, 5, 130)

@@ -2,8 +2,8 @@
 
 import pytest
 
-from cli.show.figures import tolerance
-from harness.records.run import Judged
+from cli.show.formatting import tolerance
+from harness.records.run import ExpectationResult
 
 
 @pytest.mark.parametrize(
@@ -18,7 +18,7 @@ from harness.records.run import Judged
     ],
 )
 def test_a_tolerance_is_told_on_both_sides(unit: str, low: float, high: float, told: str) -> None:
-    judged = Judged.model_validate(
+    judged = ExpectationResult.model_validate(
         {
             "measure": "probe.time_to_error", "kind": "equals", "formula": "4", "unit": unit, "outcome": "held",
             "predicted": 4.0, "low": low, "high": high,

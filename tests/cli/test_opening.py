@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from cli.opening import show
+from cli.report.browser import show
 
 PATIENCE_S = 60.0
 
@@ -40,7 +40,7 @@ def given(folder: Path) -> tuple[str, int]:
 def test_the_command_ends_while_the_browser_stays(browser: Path, tmp_path: Path) -> None:
     page = tmp_path / "a page.html"
     environ = {**os.environ, "PATH": f"{browser}:{os.environ['PATH']}", "DISPLAY": ":0"}
-    code = f"from pathlib import Path; from cli.opening import show; print(repr(show(Path({str(page)!r}))))"
+    code = f"from pathlib import Path; from cli.report.browser import show; print(repr(show(Path({str(page)!r}))))"
     done = subprocess.run(
         [sys.executable, "-c", code],
         capture_output=True,

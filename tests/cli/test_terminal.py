@@ -17,7 +17,7 @@ from rich.console import Console
 
 from cli.show.live import heartbeat
 from harness.language import load, plans
-from harness.suite.progress import Progress
+from harness.suite.progress import SuiteProgress
 
 
 def on_terminal(*arguments: str, cwd: Path, columns: int, limit_s: float = 90.0) -> tuple[int, str]:
@@ -78,7 +78,7 @@ def test_a_dumb_terminal_has_no_moving_parts(tmp_path: Path) -> None:
 
 def test_the_heartbeat_names_the_oldest_run_and_what_is_left(tmp_path: Path) -> None:
     made = plans(load(write_scenario(tmp_path, repeat=3)), environment="local", seed=7)
-    progress = Progress(made, lanes=2)
+    progress = SuiteProgress(made, lanes=2)
     progress.started(made[0])
     progress.doing(made[0], "dialling broker 2")
     console = Console(width=80, record=True, file=open(os.devnull, "w"))  # noqa: SIM115, PTH123

@@ -8,19 +8,19 @@ from typing import Any
 import pytest
 
 from harness.conductor import conduct
-from harness.environments.sim.environment import Sim
-from harness.environments.world import Conduct, Progress, Pulled, World
+from harness.environments.sim.environment import SimEnvironment
+from harness.environments.world import ActiveLever, Conduct, ProgressCallback, World
 from harness.faults import FAULTS
 from harness.levers import Lever
-from harness.plan import ClientPlan, ClusterShape, Inject, Named, RunPlan, Step, Topic
+from harness.plan import ClientPlan, ClusterShape, PlannedFault, ResolvedValue, RunPlan, Step, Topic
 from harness.story import Story
 
 
-def seconds(name: str, value: float) -> Named:
-    return Named(name=name, text=f"{value:g}s", unit="s", value=value)
+def seconds(name: str, value: float) -> ResolvedValue:
+    return ResolvedValue(name=name, text=f"{value:g}s", unit="s", value=value)
 
 
-def plan_of(*steps: Step, settings: tuple[Named, ...] = (), **more: Any) -> RunPlan:
+def plan_of(*steps: Step, settings: tuple[ResolvedValue, ...] = (), **more: Any) -> RunPlan:
     """A dial takes 1 s to give up; everything else is Sarama's default."""
     return RunPlan(
         **{
@@ -33,8 +33,8 @@ def plan_of(*steps: Step, settings: tuple[Named, ...] = (), **more: Any) -> RunP
     )  # fmt: skip
 
 
-def blackhole(alias: str = "outage", **more: Any) -> Inject:
-    return Inject(fault=FAULTS["blackhole"](), alias=alias, **more)
+def blackhole(alias: str = "outage", **more: Any) -> PlannedFault:
+    return PlannedFault(fault=FAULTS["blackhole"](), alias=alias, **more)
 
 
 class Spied:
@@ -48,11 +48,11 @@ class Spied:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._world, name)
 
-    def pull(self, lever: Lever) -> AbstractAsyncContextManager[Pulled]:
+    def pull(self, lever: Lever) -> AbstractAsyncContextManager[ActiveLever]:
         return self._pull(lever)
 
     @asynccontextmanager
-    async def _pull(self, lever: Lever) -> AsyncIterator[Pulled]:
+    async def _pull(self, lever: Lever) -> AsyncIterator[ActiveLever]:
         async with self._world.pull(lever) as pulled:
             self.noted.append(("pulled", lever))
             try:
@@ -66,8 +66,8 @@ class Spied:
 Spying = Callable[[Conduct], Conduct]
 
 
-def on_sim(plan: RunPlan, how: Conduct = conduct, progress: Progress = lambda _: None) -> Story:
-    return Sim(how).run(plan, progress, None)
+def on_sim(plan: RunPlan, how: Conduct = conduct, progress: ProgressCallback = lambda _: None) -> Story:
+    return SimEnvironment(how).run(plan, progress, None)
 
 
 @pytest.fixture

@@ -11,27 +11,29 @@ from typing import Any, ClassVar
 import pytest
 
 from harness.conductor import conduct
-from harness.environments.world import Progress, World
+from harness.environments.world import ProgressCallback, World
 from harness.faults.base import FaultModel, Proof, Stage
-from harness.levers import Packets, Verdict
-from harness.plan import Do, Heal, Inject, RunPlan, When
-from harness.story import Outcome, Story, Told
+from harness.levers import FilterPackets, PacketAction
+from harness.plan import PlannedFault, PlannedHealing, PlannedOperation, RunPlan, StartCondition
+from harness.story import EventKind, Outcome, Story
 
 S = 1_000_000_000
-CONNECT = Do(operation="connect", alias="c")
+CONNECT = PlannedOperation(operation="connect", alias="c")
 
 
 def kinds(story: Story, source: str = "conductor") -> list[str]:
-    return [h.kind for h in story.happenings if h.source == source]
+    return [h.kind for h in story.events if h.source == source]
 
 
 def at(story: Story, kind: str, alias: str | None = None) -> list[int]:
-    return [h.at_ns for h in story.happenings if h.kind == kind and (alias is None or h.fields.get("alias") == alias)]
+    return [h.at_ns for h in story.events if h.kind == kind and (alias is None or h.fields.get("alias") == alias)]
 
 
 def test_a_dark_bootstrap_is_timed_as_its_caller_saw_it(sim: Any) -> None:
     texts: list[str] = []
-    story = sim.run(sim.plan(Do(operation="start_client", alias="s"), sim.blackhole(), CONNECT), progress=texts.append)
+    story = sim.run(
+        sim.plan(PlannedOperation(operation="start_client", alias="s"), sim.blackhole(), CONNECT), progress=texts.append
+    )
     assert story.error is None
     start, connect = story.operations
     assert (start.operation, start.outcome, start.stamped) == ("start_client", Outcome.OK, "harness")
@@ -42,9 +44,14 @@ def test_a_dark_bootstrap_is_timed_as_its_caller_saw_it(sim: Any) -> None:
     assert fault.finding == f"dropped {fault.count:.0f} packets"
     assert fault.count >= 4
     assert kinds(story) == [
-        Told.CLIENT_STARTED, Told.CLIENT_READY, Told.FAULT_BEGAN, Told.FAULT_CONFIRMED, Told.HEALING_BEGAN,
-        Told.FAULT_HEALED, Told.CLIENT_ENDED,
-    ]  # fmt: skip
+        EventKind.CLIENT_STARTED,
+        EventKind.CLIENT_READY,
+        EventKind.FAULT_BEGAN,
+        EventKind.FAULT_CONFIRMED,
+        EventKind.HEALING_BEGAN,
+        EventKind.FAULT_HEALED,
+        EventKind.CLIENT_ENDED,
+    ]
     assert kinds(story, "subject").count("dial_started") == 4
     assert texts[:5] == [
         "starting the client",
@@ -57,34 +64,40 @@ def test_a_dark_bootstrap_is_timed_as_its_caller_saw_it(sim: Any) -> None:
 
 
 def test_the_client_starts_with_its_first_operation_behind_a_cold_fault(sim: Any) -> None:
-    story = sim.run(sim.plan(sim.blackhole(), replace(CONNECT, when=When(after_s=2.0))))
-    assert at(story, Told.FAULT_CONFIRMED) < at(story, Told.CLIENT_STARTED) == [2 * S]
+    story = sim.run(sim.plan(sim.blackhole(), replace(CONNECT, when=StartCondition(after_s=2.0))))
+    assert at(story, EventKind.FAULT_CONFIRMED) < at(story, EventKind.CLIENT_STARTED) == [2 * S]
     assert story.ready_s == 2.0
 
 
 def test_a_fault_without_effect_is_found_unproven(sim: Any) -> None:
-    story = sim.run(sim.plan(Do(operation="start_client", alias="s"), sim.blackhole()))
+    story = sim.run(sim.plan(PlannedOperation(operation="start_client", alias="s"), sim.blackhole()))
     assert [(f.proven, f.finding) for f in story.faults] == [(False, "dropped 0 packets: nothing was tested")]
 
 
 def test_patience_censors_and_the_run_goes_on(sim: Any) -> None:
     story = sim.run(
-        sim.plan(sim.blackhole(), replace(CONNECT, give_up_after_s=3.0), Heal(alias="outage", when=When(after_s=4.0)))
+        sim.plan(
+            sim.blackhole(),
+            replace(CONNECT, give_up_after_s=3.0),
+            PlannedHealing(alias="outage", when=StartCondition(after_s=4.0)),
+        )
     )
     (connect,) = story.operations
     assert (connect.outcome, connect.ended_ns - connect.started_ns) == (Outcome.CENSORED, 3 * S)
-    assert at(story, Told.GAVE_UP) == [3 * S]
-    assert at(story, Told.ANSWERED_LATE) == [4.75 * S]
-    assert at(story, Told.FAULT_HEALED) == [7 * S]
+    assert at(story, EventKind.GAVE_UP) == [3 * S]
+    assert at(story, EventKind.ANSWERED_LATE) == [4.75 * S]
+    assert at(story, EventKind.FAULT_HEALED) == [7 * S]
     assert story.error is None
 
 
 def test_an_unmet_expectation_ends_the_steps(sim: Any) -> None:
-    story = sim.run(sim.plan(sim.blackhole(), replace(CONNECT, expect="ok"), Do(operation="send", alias="never")))
+    story = sim.run(
+        sim.plan(sim.blackhole(), replace(CONNECT, expect="ok"), PlannedOperation(operation="send", alias="never"))
+    )
     (connect,) = story.operations
     assert connect.unmet is not None
     assert connect.unmet.startswith("`c` was expected to be ok, but failed after 4.750 s: ")
-    assert len(at(story, Told.STEP_UNMET)) == 1
+    assert len(at(story, EventKind.STEP_UNMET)) == 1
     assert (story.faults[0].healing_ns, story.faults[0].healed_ns) == (4.75 * S, 4.75 * S)
     assert story.error is None
 
@@ -94,7 +107,7 @@ def test_an_unmet_expectation_in_the_background_ends_the_steps_at_once(sim: Any)
         sim.plan(
             sim.blackhole(),
             replace(CONNECT, expect="ok", background=True),
-            Heal(alias="outage", when=When(after_s=60.0)),
+            PlannedHealing(alias="outage", when=StartCondition(after_s=60.0)),
         )
     )
     assert story.operations[0].unmet is not None
@@ -106,15 +119,15 @@ def test_background_steps_and_moments(sim: Any) -> None:
     story = sim.run(
         sim.plan(
             sim.blackhole("a"),
-            replace(CONNECT, background=True, when=When(alias="a", after_s=0.5)),
-            sim.blackhole("b", when=When(after_s=1.0)),
-            Heal(alias="b", when=When(alias="c", after_s=2.0)),
+            replace(CONNECT, background=True, when=StartCondition(alias="a", after_s=0.5)),
+            sim.blackhole("b", when=StartCondition(after_s=1.0)),
+            PlannedHealing(alias="b", when=StartCondition(alias="c", after_s=2.0)),
         )
     )
     (connect,) = story.operations
     assert (connect.started_ns, connect.ended_ns) == (0.5 * S, 5.25 * S)
-    assert at(story, Told.FAULT_BEGAN, "b") == [1.5 * S]
-    assert at(story, Told.FAULT_HEALED, "b") == [7.25 * S]
+    assert at(story, EventKind.FAULT_BEGAN, "b") == [1.5 * S]
+    assert at(story, EventKind.FAULT_HEALED, "b") == [7.25 * S]
 
 
 def test_for_heals_by_itself_while_steps_go_on(sim: Any) -> None:
@@ -126,19 +139,19 @@ def test_for_heals_by_itself_while_steps_go_on(sim: Any) -> None:
 def test_faults_heal_in_reverse_order_and_so_do_their_levers(sim: Any) -> None:
     noted: list[tuple[str, Any]] = []
 
-    async def spying(plan: RunPlan, world: World, progress: Progress, logs: Path | None) -> Story:
+    async def spying(plan: RunPlan, world: World, progress: ProgressCallback, logs: Path | None) -> Story:
         spied = sim.spied(world, None)
         try:
             return await conduct(plan, spied, progress, logs)
         finally:
             noted.extend(spied.noted)
 
-    story = sim.run(sim.plan(sim.blackhole("first"), Inject(fault=Staged(), alias="second"), CONNECT), spying)
+    story = sim.run(sim.plan(sim.blackhole("first"), PlannedFault(fault=Staged(), alias="second"), CONNECT), spying)
     pulled = [lever for what, lever in noted if what == "pulled"]
     assert len(pulled) == 4
     assert [lever for what, lever in noted if what == "undone"] == pulled[::-1]
-    assert at(story, Told.FAULT_CONFIRMED, "second") == [1.5 * S]
-    assert [h.fields["alias"] for h in story.happenings if h.kind == Told.FAULT_HEALED] == ["second", "first"]
+    assert at(story, EventKind.FAULT_CONFIRMED, "second") == [1.5 * S]
+    assert [h.fields["alias"] for h in story.events if h.kind == EventKind.FAULT_HEALED] == ["second", "first"]
 
 
 class Staged(FaultModel):
@@ -149,13 +162,13 @@ class Staged(FaultModel):
 
     def stages(self, brokers: tuple[int, ...]) -> tuple[Stage, ...]:
         return (
-            Stage(Packets(broker=1, flow="to_broker", verdict=Verdict.DROP)),
-            Stage(Packets(broker=1, flow="to_client", verdict=Verdict.DROP), after_s=1.5),
+            Stage(FilterPackets(broker=1, flow="to_broker", verdict=PacketAction.DROP)),
+            Stage(FilterPackets(broker=1, flow="to_client", verdict=PacketAction.DROP), after_s=1.5),
         )
 
 
 def test_each_lever_is_pulled_in_its_time_and_has_to_show_an_effect(sim: Any) -> None:
-    story = sim.run(sim.plan(Inject(fault=Staged(), alias="outage"), CONNECT))
+    story = sim.run(sim.plan(PlannedFault(fault=Staged(), alias="outage"), CONNECT))
     (fault,) = story.faults
     assert (fault.began_ns, fault.confirmed_ns) == (0, 1.5 * S)
     assert not fault.proven
@@ -172,7 +185,7 @@ def test_a_run_past_its_limit_is_stopped_healed_and_told(sim: Any) -> None:
 
 
 def test_a_part_of_the_world_that_dies_is_the_labs_error(sim: Any) -> None:
-    async def dying(plan: RunPlan, world: World, progress: Progress, logs: Path | None) -> Story:
+    async def dying(plan: RunPlan, world: World, progress: ProgressCallback, logs: Path | None) -> Story:
         died = world.failure()
         asyncio.get_running_loop().call_later(1.5, died.set_result, "toxiproxy ended with signal 9")
         return await conduct(plan, world, progress, logs)
@@ -187,7 +200,7 @@ def test_a_part_of_the_world_that_dies_is_the_labs_error(sim: Any) -> None:
 def test_a_cancelled_run_heals_and_says_nothing(sim: Any) -> None:
     noted: list[str] = []
 
-    async def cancelled(plan: RunPlan, world: World, progress: Progress, logs: Path | None) -> Story:
+    async def cancelled(plan: RunPlan, world: World, progress: ProgressCallback, logs: Path | None) -> Story:
         spied = sim.spied(world, None)
         task = asyncio.create_task(conduct(plan, spied, progress, logs))
         await asyncio.sleep(1.5)
@@ -209,7 +222,7 @@ def test_a_lever_that_cannot_be_undone_is_the_labs_error(sim: Any, how: str) -> 
             await asyncio.sleep(60)
         raise OSError("netlink refused")
 
-    async def spoiling(plan: RunPlan, world: World, progress: Progress, logs: Path | None) -> Story:
+    async def spoiling(plan: RunPlan, world: World, progress: ProgressCallback, logs: Path | None) -> Story:
         return await conduct(plan, sim.spied(world, spoil), progress, logs)
 
     story = sim.run(sim.plan(sim.blackhole(), CONNECT), spoiling)
@@ -230,7 +243,7 @@ def test_a_client_that_cannot_start_is_the_subjects_error(sim: Any) -> None:
 
 
 def test_a_command_that_makes_no_sense_is_not_measured(sim: Any) -> None:
-    story = sim.run(sim.plan(Do(operation="send", alias="p")))
+    story = sim.run(sim.plan(PlannedOperation(operation="send", alias="p")))
     assert story.error is not None
     assert (story.error.code, story.error.blame) == ("plan-unusable", "lab")
 

@@ -6,14 +6,14 @@ from pathlib import Path
 from typing import Any
 
 from harness.conductor import conduct
-from harness.environments.world import Progress, World
-from harness.plan import Again, Do, Inject, RunPlan, When
-from harness.story import Outcome, Settled, Story, Told, Written
+from harness.environments.world import ProgressCallback, World
+from harness.plan import PlannedFault, PlannedOperation, RepeatUntil, RunPlan, StartCondition
+from harness.story import EventKind, Outcome, SettleResult, Story, WriteStatus
 
 S = 1_000_000_000
-CONNECT = Do(operation="connect", alias="connect", expect="ok")
-WARM_UP = Do(operation="send", alias="warm_up", expect="acknowledged")
-PROBE = Do(operation="send", alias="probe")
+CONNECT = PlannedOperation(operation="connect", alias="connect", expect="ok")
+WARM_UP = PlannedOperation(operation="send", alias="warm_up", expect="acknowledged")
+PROBE = PlannedOperation(operation="send", alias="probe")
 
 
 def plan_of(sim: Any, *steps: Any, no_retry: bool = True, **more: Any) -> RunPlan:
@@ -24,7 +24,7 @@ def plan_of(sim: Any, *steps: Any, no_retry: bool = True, **more: Any) -> RunPla
     return replace(plan, settings=(*plan.settings, retry)) if no_retry else plan
 
 
-def written(story: Story) -> dict[str, Written | None]:
+def written(story: Story) -> dict[str, WriteStatus | None]:
     return {operation.alias: operation.written for operation in story.operations}
 
 
@@ -32,7 +32,7 @@ def test_a_request_that_is_delivered_after_its_error_is_a_zombie(sim: Any) -> No
     """Dark from 0 to 1.2 s: the error comes at 0.5 s, the kernel sends the request again at 1.632 s."""
     said: list[str] = []
     plan = plan_of(sim, CONNECT, WARM_UP, sim.blackhole(for_s=1.2), PROBE, replace(CONNECT, alias="late", expect=None,
-                   operation="send", when=When(alias="outage", after_s=1.3)))  # fmt: skip
+                   operation="send", when=StartCondition(alias="outage", after_s=1.3)))  # fmt: skip
     story = sim.run(plan, progress=said.append)
     assert story.error is None
     probe = next(operation for operation in story.operations if operation.alias == "probe")
@@ -45,14 +45,20 @@ def test_a_request_that_is_delivered_after_its_error_is_a_zombie(sim: Any) -> No
     ]  # fmt: skip
     assert story.integrity.strangers == 0
     assert said[-1] == "settling"
-    ends = [h.kind for h in story.happenings if h.source == "conductor"][-3:]
-    assert ends == [Told.CLIENT_ENDED, Told.SETTLING_BEGAN, Told.SETTLED]
+    ends = [h.kind for h in story.events if h.source == "conductor"][-3:]
+    assert ends == [EventKind.CLIENT_ENDED, EventKind.SETTLING_BEGAN, EventKind.SETTLED]
 
 
 def test_a_link_that_stays_dark_until_the_kernel_has_given_up_delivers_nothing(sim: Any) -> None:
-    plan = plan_of(sim, CONNECT, WARM_UP, sim.blackhole(for_s=120.0), PROBE,
-                   Do(operation="send", alias="late", when=When(alias="outage", after_s=121.0)))  # fmt: skip
-    assert written(sim.run(plan))["probe"] == Written.NOT_WRITTEN
+    plan = plan_of(
+        sim,
+        CONNECT,
+        WARM_UP,
+        sim.blackhole(for_s=120.0),
+        PROBE,
+        PlannedOperation(operation="send", alias="late", when=StartCondition(alias="outage", after_s=121.0)),
+    )
+    assert written(sim.run(plan))["probe"] == WriteStatus.NOT_WRITTEN
 
 
 def test_nobody_asked_nobody_waits(sim: Any) -> None:
@@ -60,21 +66,21 @@ def test_nobody_asked_nobody_waits(sim: Any) -> None:
     story = sim.run(plan)
     assert story.integrity is None
     assert written(story) == {"connect": None, "warm_up": "unknown", "probe": "unknown"}
-    assert Told.SETTLING_BEGAN not in [h.kind for h in story.happenings]
+    assert EventKind.SETTLING_BEGAN not in [h.kind for h in story.events]
 
 
 def test_a_world_that_has_not_settled_leaves_the_unwritten_unknown(sim: Any) -> None:
-    async def never_settles(plan: RunPlan, world: World, progress: Progress, logs: Path | None) -> Story:
-        async def settle(limit_s: float) -> Settled:
+    async def never_settles(plan: RunPlan, world: World, progress: ProgressCallback, logs: Path | None) -> Story:
+        async def settle(limit_s: float) -> SettleResult:
             await asyncio.sleep(limit_s)
-            return Settled(seconds=limit_s, complete=False)
+            return SettleResult(seconds=limit_s, complete=False)
 
         world.settle = settle  # type: ignore[method-assign]
         return await conduct(plan, world, progress, logs)
 
     story = sim.run(plan_of(sim, CONNECT, WARM_UP, sim.blackhole(for_s=1.2), PROBE), never_settles)
     # After the limit the request has been delivered: what is there is there, what is not there might still come.
-    assert written(story)["warm_up"] == Written.WRITTEN
+    assert written(story)["warm_up"] == WriteStatus.WRITTEN
     assert story.integrity is not None
     assert not story.integrity.settled.complete
 
@@ -96,15 +102,15 @@ def test_values_that_two_sends_share_are_refused_where_the_log_is_judged(sim: An
 class TestAgain:
     """`every: 1s, until: acknowledged`: calls of their own, in time, within one patience."""
 
-    def calls(self, sim: Any, again: Again, *, dark_s: float, patience_s: float = 60.0, **more: Any) -> Story:
+    def calls(self, sim: Any, again: RepeatUntil, *, dark_s: float, patience_s: float = 60.0, **more: Any) -> Story:
         probe = replace(PROBE, again=again, give_up_after_s=patience_s, **more)
-        outage: Inject = sim.blackhole(for_s=dark_s)
+        outage: PlannedFault = sim.blackhole(for_s=dark_s)
         story: Story = sim.run(plan_of(sim, CONNECT, WARM_UP, outage, probe))
         return story
 
     def test_it_is_called_anew_until_it_is_acknowledged(self, sim: Any) -> None:
         """1.27.2 without retry: an error at 0.5 s, then a refresh whose dials of 1 s each fail while it is dark."""
-        story = self.calls(sim, Again(every_s=1.0, until="acknowledged"), dark_s=8.0)
+        story = self.calls(sim, RepeatUntil(every_s=1.0, until="acknowledged"), dark_s=8.0)
         probes = [o for o in story.operations if o.alias.startswith("probe")]
         assert [o.alias for o in probes] == ["probe", *(f"probe#{n}" for n in range(2, len(probes) + 1))]
         assert [o.outcome for o in probes] == [Outcome.FAILED] * (len(probes) - 1) + [Outcome.OK]
@@ -114,13 +120,13 @@ class TestAgain:
             assert start == max(before.started_ns + S, before.ended_ns)
 
     def test_patience_is_for_all_calls_together(self, sim: Any) -> None:
-        story = self.calls(sim, Again(every_s=1.0, until="acknowledged"), dark_s=100.0, patience_s=3.0)
+        story = self.calls(sim, RepeatUntil(every_s=1.0, until="acknowledged"), dark_s=100.0, patience_s=3.0)
         probes = [o for o in story.operations if o.alias.startswith("probe")]
         assert probes[-1].outcome is Outcome.CENSORED
         assert probes[-1].ended_ns - probes[0].started_ns == 3 * S
 
     def test_the_step_ends_with_its_last_call(self, sim: Any) -> None:
-        story = self.calls(sim, Again(every_s=1.0, until="failed"), dark_s=8.0, expect="acknowledged")
+        story = self.calls(sim, RepeatUntil(every_s=1.0, until="failed"), dark_s=8.0, expect="acknowledged")
         (probe,) = (o for o in story.operations if o.alias.startswith("probe"))
         assert probe.unmet is not None
         assert probe.unmet.startswith("`probe` was expected to be acknowledged, but failed after 0.500 s")

@@ -8,12 +8,14 @@ import pytest
 
 import harness.operations
 from harness.operations import OPERATIONS
-from harness.plan import ClusterShape, Do
+from harness.plan import ClusterShape, PlannedOperation
 from harness.story import Outcome
 
 
 def command(sim: Any, operation: str, **arguments: Any) -> dict[str, Any]:
-    return OPERATIONS[operation].command(Do(operation=operation, alias="probe", arguments=arguments), sim.plan())
+    return OPERATIONS[operation].command(
+        PlannedOperation(operation=operation, alias="probe", arguments=arguments), sim.plan()
+    )
 
 
 def test_send_fills_in_topic_and_value(sim: Any) -> None:
@@ -34,7 +36,7 @@ def test_size_cuts_or_pads(sim: Any, size: int, value: str) -> None:
 def test_send_without_any_topic_is_refused(sim: Any) -> None:
     plan = replace(sim.plan(), cluster=ClusterShape(brokers=1))
     with pytest.raises(ValueError, match="names no topic"):
-        OPERATIONS["send"].command(Do(operation="send", alias="probe"), plan)
+        OPERATIONS["send"].command(PlannedOperation(operation="send", alias="probe"), plan)
 
 
 def test_connect_and_close_say_nothing_more(sim: Any) -> None:

@@ -1,13 +1,13 @@
 """Protects the live line: what a run is waiting for now, said once, in words."""
 
-from harness.conductor.progress import Telling
+from harness.conductor.progress import ProgressReporter
 
 
 def told(*events: tuple[str, dict[str, object]]) -> list[str]:
     texts: list[str] = []
-    telling = Telling(texts.append)
+    telling = ProgressReporter(texts.append)
     for kind, fields in events:
-        telling.trace(kind, fields)  # type: ignore[arg-type]
+        telling.on_trace_event(kind, fields)  # type: ignore[arg-type]
     return texts
 
 

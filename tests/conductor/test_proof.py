@@ -2,13 +2,13 @@
 
 import pytest
 
-from harness.conductor.proof import prove
+from harness.conductor.proof import check_proof
 from harness.environments.world import Evidence
 from harness.faults import FAULTS
-from harness.levers import Intercept, Lever, Packets, Signal, Silence, Toxic, Unlisten, Verdict
+from harness.levers import CloseListener, FilterPackets, Intercept, Lever, PacketAction, Signal, Silence, Toxic
 
-TO_BROKER = Packets(broker=1, flow="to_broker", verdict=Verdict.DROP)
-TO_CLIENT = Packets(broker=1, flow="to_client", verdict=Verdict.DROP)
+TO_BROKER = FilterPackets(broker=1, flow="to_broker", verdict=PacketAction.DROP)
+TO_CLIENT = FilterPackets(broker=1, flow="to_client", verdict=PacketAction.DROP)
 SLOW = [Toxic(broker=b, flow="to_broker", kind="latency", attributes=(("latency", 100),)) for b in (1, 2)]
 
 
@@ -29,12 +29,12 @@ def slow(*delays_s: float | None) -> list[tuple[Lever, Evidence]]:
 def test_a_blackhole_is_proven_by_dropped_packets(
     seen: list[tuple[Lever, Evidence]], count: int, proven: bool, finding: str
 ) -> None:
-    found = prove(FAULTS["blackhole"](), seen)
+    found = check_proof(FAULTS["blackhole"](), seen)
     assert (found.count, found.proven, found.finding) == (count, proven, finding)
 
 
 def test_a_refusal_is_proven_by_refused_dials() -> None:
-    found = prove(FAULTS["refuse"](), [(Unlisten(broker=1), Evidence(packets=9, refusals=4))])
+    found = check_proof(FAULTS["refuse"](), [(CloseListener(broker=1), Evidence(packets=9, refusals=4))])
     assert (found.count, found.proven, found.finding) == (4, True, "refused 4 dials")
 
 
@@ -51,9 +51,9 @@ def test_a_refusal_is_proven_by_refused_dials() -> None:
 def test_each_fault_is_proven_by_what_it_did_to_clients(
     fault: str, lever: Lever, evidence: Evidence, count: int, finding: str
 ) -> None:
-    found = prove(FAULTS[fault](), [(lever, evidence)])
+    found = check_proof(FAULTS[fault](), [(lever, evidence)])
     assert (found.count, found.proven, found.finding) == (count, True, finding)
-    nothing = prove(FAULTS[fault](), [(lever, Evidence(packets=9))])
+    nothing = check_proof(FAULTS[fault](), [(lever, Evidence(packets=9))])
     assert (nothing.proven, nothing.finding.endswith(": nothing was tested")) == (False, True)
 
 
@@ -71,10 +71,10 @@ def test_each_fault_is_proven_by_what_it_did_to_clients(
     ],
 )
 def test_latency_is_proven_at_each_lever(delays_s: tuple[float | None, ...], proven: bool, finding: str) -> None:
-    found = prove(FAULTS["latency"].model_validate({"delay": "100ms"}), slow(*delays_s))
+    found = check_proof(FAULTS["latency"].model_validate({"delay": "100ms"}), slow(*delays_s))
     assert (found.proven, found.finding) == (proven, finding)
 
 
 def test_every_declared_proof_can_be_counted() -> None:
     for fault in FAULTS.values():
-        assert prove(fault.model_construct(delay=0.1, jitter=0.0), []).proven is False
+        assert check_proof(fault.model_construct(delay=0.1, jitter=0.0), []).proven is False

@@ -2,9 +2,9 @@
 
 import pytest
 
-from harness.conductor.unmet import unmet
-from harness.drivers import Answer
-from harness.plan import Do
+from harness.conductor.step_outcome import unmet
+from harness.drivers import OperationResult
+from harness.plan import PlannedOperation
 from harness.story import Outcome
 
 
@@ -26,5 +26,5 @@ from harness.story import Outcome
 )
 def test_unmet(expect: str | None, outcome: Outcome, text: str | None) -> None:
     error = "out of brokers" if outcome is Outcome.FAILED else None
-    answer = Answer(started_ns=5, ended_ns=2_000_000_005, outcome=outcome, stamped="subject", error=error)
-    assert unmet(Do(operation="send", alias="w", expect=expect), answer) == text  # type: ignore[arg-type]
+    answer = OperationResult(started_ns=5, ended_ns=2_000_000_005, outcome=outcome, stamped="subject", error=error)
+    assert unmet(PlannedOperation(operation="send", alias="w", expect=expect), answer) == text  # type: ignore[arg-type]

@@ -3,7 +3,7 @@
 import asyncio
 from typing import Any
 
-from client.wire.api import api_of
+from client.wire.api import api_for_body
 from client.wire.apis.api_versions import ApiVersionsRequest
 from client.wire.apis.metadata import MetadataRequest
 from client.wire.apis.produce import PartitionProduceData, ProduceRequest, TopicProduceData
@@ -29,7 +29,7 @@ class Talk:
 
     @classmethod
     async def to(cls, world: World, broker: int = 1) -> "Talk":
-        return cls(*await asyncio.open_connection(*world.address_of(broker)))
+        return cls(*await asyncio.open_connection(*world.advertised_address(broker)))
 
     def send(self, body: object) -> None:
         self._sent += 1
@@ -44,7 +44,7 @@ class Talk:
                 if not data:
                     raise EOFError
                 self._whole = list(self._frames.feed(data))
-        return decode_response(api_of(type(body)), VERSIONS[type(body)], self._whole.pop(0))[1]
+        return decode_response(api_for_body(type(body)), VERSIONS[type(body)], self._whole.pop(0))[1]
 
     async def ask(self, body: object, *, within_s: float = 10.0) -> Any:
         self.send(body)

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 from toolkit import Toolkit, data_retransmissions_s, next_after, now_s, pair, since, tail_retransmissions_s
 
-from harness.levers import Verdict
+from harness.levers import PacketAction
 
 MUCH = 24 * 2**20
 """More than both kernels' buffers hold."""
@@ -61,7 +61,7 @@ async def test_what_came_before_a_reset_is_still_read(kit: Toolkit) -> None:
 
 async def test_a_refusing_rule_resets_an_open_connection_that_speaks(kit: Toolkit) -> None:
     (reader, writer), _ = await pair()
-    async with kit.packets("to_broker", verdict=Verdict.REFUSE) as rule:
+    async with kit.packets("to_broker", verdict=PacketAction.REFUSE) as rule:
         writer.write(b"anybody?")
         with pytest.raises(ConnectionResetError):
             await reader.read()

@@ -16,7 +16,7 @@ from toolkit import (
     syn_retransmissions_s,
 )
 
-from harness.levers import Flow, Verdict
+from harness.levers import Flow, PacketAction
 
 
 async def test_a_dial_connects_and_bytes_go_both_ways(kit: Toolkit) -> None:
@@ -52,7 +52,7 @@ async def test_an_address_is_bound_once(kit: Toolkit) -> None:
 
 async def test_a_refusing_rule_looks_like_no_listener(kit: Toolkit) -> None:
     await serve()
-    async with kit.packets("to_broker", verdict=Verdict.REFUSE) as rule:
+    async with kit.packets("to_broker", verdict=PacketAction.REFUSE) as rule:
         with pytest.raises(ConnectionRefusedError):
             await asyncio.open_connection(*ADDRESS)
         assert await rule.packets() == 1

@@ -17,7 +17,7 @@ from toolkit import (
     syn_retransmissions_s,
 )
 
-from harness.levers import Flow, Verdict
+from harness.levers import Flow, PacketAction
 
 
 @pytest.mark.parametrize("healed_s", [0.4, 1.0, 2.0])
@@ -100,7 +100,7 @@ async def test_a_dial_hangs_as_it_does_in_the_dark(kit: Toolkit, flow: Flow) -> 
 @pytest.mark.parametrize("size", [1, 100, 200_000])
 async def test_a_reset_of_a_request_is_heard_at_both_ends_and_nothing_of_it_arrives(kit: Toolkit, size: int) -> None:
     (reader, writer), (far_reader, _) = await pair()
-    async with kit.packets("to_broker", only="data", verdict=Verdict.RESET) as rule:
+    async with kit.packets("to_broker", only="data", verdict=PacketAction.RESET) as rule:
         began_s = now_s()
         writer.write(bytes(size))
         for end in (reader, far_reader):
@@ -112,7 +112,7 @@ async def test_a_reset_of_a_request_is_heard_at_both_ends_and_nothing_of_it_arri
 
 async def test_a_reset_of_an_answer_is_heard_at_both_ends_after_the_request_has_come(kit: Toolkit) -> None:
     (reader, writer), (far_reader, far_writer) = await pair()
-    async with kit.packets("to_client", only="data", verdict=Verdict.RESET) as rule:
+    async with kit.packets("to_client", only="data", verdict=PacketAction.RESET) as rule:
         writer.write(b"request")
         assert await far_reader.readexactly(7) == b"request"
         began_s = now_s()
@@ -126,7 +126,7 @@ async def test_a_reset_of_an_answer_is_heard_at_both_ends_after_the_request_has_
 
 async def test_resets_spare_dials_and_stop_after_as_many_as_were_asked_for(kit: Toolkit) -> None:
     served = await serve()
-    async with kit.packets("to_broker", only="data", verdict=Verdict.RESET, at_most=2) as rule:
+    async with kit.packets("to_broker", only="data", verdict=PacketAction.RESET, at_most=2) as rule:
         for _ in range(2):
             reader, writer = await asyncio.open_connection(*ADDRESS)
             far_reader, _ = await served.peer()

@@ -9,17 +9,17 @@ from talk import TOPIC, Talk, produce, produced, values
 from client.wire import errors
 from client.wire.apis.api_versions import ApiVersionsRequest
 from client.wire.apis.metadata import MetadataRequest, MetadataRequestTopic
-from harness.environments.world import Pulled, World
-from harness.levers import Answer, Delay, ErrorAnswer, Intercept, Signal, Silence
+from harness.environments.world import ActiveLever, World
+from harness.levers import DelayedResponse, ErrorAnswer, Intercept, InterceptResponse, Signal, Silence
 
 METADATA = MetadataRequest(topics=(MetadataRequestTopic(name=TOPIC),))
 
 
-def intercept(answer: Answer, **more: Any) -> Intercept:
+def intercept(answer: InterceptResponse, **more: Any) -> Intercept:
     return Intercept(broker=1, answer=answer, **more)
 
 
-async def counted(pulled: Pulled) -> int:
+async def counted(pulled: ActiveLever) -> int:
     return (await pulled.evidence()).intercepted
 
 
@@ -64,7 +64,7 @@ async def test_a_client_that_gives_up_on_silence_frees_the_connection(world: Wor
 async def test_a_delayed_answer_is_done_at_once_and_comes_late(world: World) -> None:
     talk = await Talk.to(world)
     loop = asyncio.get_running_loop()
-    async with world.pull(intercept(Delay(seconds=0.5), api="produce")) as slow:
+    async with world.pull(intercept(DelayedResponse(seconds=0.5), api="produce")) as slow:
         began_s = loop.time()
         talk.send(produce(b"slow"))
         await asyncio.sleep(0.2)
@@ -79,7 +79,7 @@ async def test_a_delayed_answer_is_done_at_once_and_comes_late(world: World) -> 
 
 async def test_what_is_behind_a_delayed_request_waits_and_healing_lets_all_of_it_go(world: World) -> None:
     talk = await Talk.to(world)
-    async with world.pull(intercept(Delay(seconds=60.0), api="produce")):
+    async with world.pull(intercept(DelayedResponse(seconds=60.0), api="produce")):
         talk.send(produce(b"slow"))
         talk.send(METADATA)
         with pytest.raises(TimeoutError):

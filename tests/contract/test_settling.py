@@ -4,9 +4,9 @@ import pytest
 from talk import TOPIC, Talk, produce, produced, values
 
 from harness.environments.world import World, WorldError
-from harness.levers import Packets, Verdict
+from harness.levers import FilterPackets, PacketAction
 
-DARK = Packets(broker=1, flow="to_broker", verdict=Verdict.DROP)
+DARK = FilterPackets(broker=1, flow="to_broker", verdict=PacketAction.DROP)
 
 
 async def test_a_quiet_world_settles_at_once_with_its_connections_open(world: World) -> None:

@@ -6,7 +6,7 @@ import pytest
 from talk import Talk, produce, produced, values
 
 from harness.environments.world import World, WorldError
-from harness.levers import Packets, Signal, Unlisten, Verdict
+from harness.levers import CloseListener, FilterPackets, PacketAction, Signal
 
 KILL, PAUSE, RESTART = (Signal(broker=1, kind=kind) for kind in ("kill", "pause", "restart"))
 
@@ -108,7 +108,7 @@ async def test_a_restart_ends_connections_and_keeps_the_log(world: World) -> Non
 async def test_a_closed_port_counts_the_connections_that_it_ended(world: World) -> None:
     talk = await Talk.to(world)
     await talk.ask(produce(b"one"))
-    async with world.pull(Unlisten(broker=1)) as closed, world.pull(Unlisten(broker=2)) as nobody:
+    async with world.pull(CloseListener(broker=1)) as closed, world.pull(CloseListener(broker=2)) as nobody:
         assert await talk.reader.read() == b""
         assert (await closed.evidence()).connections == 1
         assert (await nobody.evidence()).connections == 0
@@ -117,7 +117,7 @@ async def test_a_closed_port_counts_the_connections_that_it_ended(world: World) 
 async def test_a_reset_in_mid_request_is_counted_and_nothing_of_it_is_written(world: World) -> None:
     talk = await Talk.to(world)
     await talk.ask(produce(b"one"))
-    lever = Packets(broker=1, flow="to_broker", verdict=Verdict.RESET, only="data", at_most=1)
+    lever = FilterPackets(broker=1, flow="to_broker", verdict=PacketAction.RESET, only="data", at_most=1)
     async with world.pull(lever) as pulled:
         with pytest.raises(ConnectionResetError):
             await talk.ask(produce(b"lost"))
@@ -131,7 +131,7 @@ async def test_a_reset_in_mid_request_is_counted_and_nothing_of_it_is_written(wo
 async def test_a_reset_of_the_answer_leaves_what_was_written(world: World) -> None:
     """Whoever sends it again has it twice."""
     talk = await Talk.to(world)
-    lever = Packets(broker=1, flow="to_client", verdict=Verdict.RESET, only="data", at_most=1)
+    lever = FilterPackets(broker=1, flow="to_client", verdict=PacketAction.RESET, only="data", at_most=1)
     async with world.pull(lever):
         with pytest.raises(ConnectionResetError):
             await talk.ask(produce(b"twice"))

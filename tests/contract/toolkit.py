@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
 from typing import Any, Protocol
 
-from harness.levers import Flow, Verdict
+from harness.levers import Flow, PacketAction
 
 Handler = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 Check = Callable[["Toolkit"], Awaitable[None]]
@@ -29,9 +29,9 @@ class Toolkit(Protocol):
     slack_s: float
 
     def packets(
-        self, flow: Flow, *, only: str = "any", verdict: Verdict = Verdict.DROP, **more: Any
+        self, flow: Flow, *, only: str = "any", verdict: PacketAction = PacketAction.DROP, **more: Any
     ) -> AbstractAsyncContextManager["Counter"]:
-        """A packet rule at ADDRESS, as `harness.levers.Packets` has it; on leaving the context it is gone."""
+        """A packet rule at ADDRESS, as `harness.levers.FilterPackets` has it; on leaving the context it is gone."""
         ...
 
     def listening(self, *, backlog: int) -> AbstractAsyncContextManager[None]:

@@ -18,12 +18,12 @@ from harness.environments.local.cell import call_in_cell
 from harness.environments.local.world import LocalWorld
 from harness.environments.sim.loop import SimLoop
 from harness.environments.sim.proxy import Proxy
-from harness.environments.sim.rules import Rule
+from harness.environments.sim.rules import PacketRule
 from harness.environments.sim.simulation import simulate
 from harness.environments.sim.world import SimWorld
 from harness.environments.world import World
-from harness.levers import Flow, Packets, Verdict
-from harness.packets import PacketTable, RuleGroup, chain_of, rules_of
+from harness.levers import FilterPackets, Flow, PacketAction
+from harness.packets import PacketTable, RuleGroup, chain_for, rules_for
 from harness.plan import ClientPlan, ClusterShape, RunPlan, Topic
 from harness.toxiproxy.client import ToxiproxyClient
 from harness.toxiproxy.obtain import ToxiproxyMissing, find
@@ -61,10 +61,10 @@ class SimKit:
 
     @asynccontextmanager
     async def packets(
-        self, flow: Flow, *, only: str = "any", verdict: Verdict = Verdict.DROP, **more: Any
+        self, flow: Flow, *, only: str = "any", verdict: PacketAction = PacketAction.DROP, **more: Any
     ) -> AsyncIterator["SimCounter"]:
-        lever = Packets(broker=1, flow=flow, only=only, verdict=verdict, **more)
-        with self._loop.network.rule(Rule.of(lever, ADDRESS)) as rule:
+        lever = FilterPackets(broker=1, flow=flow, only=only, verdict=verdict, **more)
+        with self._loop.network.rule(PacketRule.of(lever, ADDRESS)) as rule:
             yield SimCounter(rule)
 
     @asynccontextmanager
@@ -98,7 +98,7 @@ class SimProxied:
 
 
 class SimCounter:
-    def __init__(self, rule: Rule) -> None:
+    def __init__(self, rule: PacketRule) -> None:
         self._rule = rule
 
     async def packets(self) -> int:
@@ -115,10 +115,10 @@ class CellKit:
 
     @asynccontextmanager
     async def packets(
-        self, flow: Flow, *, only: str = "any", verdict: Verdict = Verdict.DROP, **more: Any
+        self, flow: Flow, *, only: str = "any", verdict: PacketAction = PacketAction.DROP, **more: Any
     ) -> AsyncIterator["CellCounter"]:
-        lever = Packets(broker=1, flow=flow, only=only, verdict=verdict, **more)
-        group = await self._table.add(chain_of(lever), [rule.expressions for rule in rules_of(lever, *ADDRESS)])
+        lever = FilterPackets(broker=1, flow=flow, only=only, verdict=verdict, **more)
+        group = await self._table.add(chain_for(lever), [rule.expressions for rule in rules_for(lever, *ADDRESS)])
         try:
             yield CellCounter(group)
         finally:
@@ -181,7 +181,7 @@ class CellCounter:
         self._group = group
 
     async def packets(self) -> int:
-        return sum(await self._group.counted())
+        return sum(await self._group.packet_counts())
 
 
 def run_in_sim(check: Check) -> None:

@@ -15,9 +15,9 @@ from random import Random
 import pytest
 
 from harness.drivers import Subject
-from harness.environments.world import Executable, Process, Program, Pulled, Said, Watch
+from harness.environments.world import ActiveLever, Executable, LagMonitor, OutputBatch, Process, Program
 from harness.levers import Lever
-from harness.plan import ClientPlan, ClusterShape, Named, RunPlan, Topic
+from harness.plan import ClientPlan, ClusterShape, ResolvedValue, RunPlan, Topic
 from harness.story import Kernel, Value
 
 PREAMBLE = """
@@ -39,10 +39,10 @@ class Child:
     def __init__(self, process: asyncio.subprocess.Process) -> None:
         self.process = process
 
-    async def heard_by(self, hear: Callable[[Said], None]) -> None:
+    async def subscribe(self, on_output: Callable[[OutputBatch], None]) -> None:
         assert self.process.stdout is not None
         while line := await self.process.stdout.readline():  # raises ValueError for a line above the limit
-            hear(Said((line.rstrip(b"\n"),), time.monotonic_ns()))
+            on_output(OutputBatch((line.rstrip(b"\n"),), time.monotonic_ns()))
 
     async def write(self, line: bytes) -> None:
         assert self.process.stdin is not None
@@ -74,7 +74,7 @@ class ProcessWorld:
     def now_ns(self) -> int:
         return time.monotonic_ns()
 
-    def address_of(self, broker: int) -> tuple[str, int]:
+    def advertised_address(self, broker: int) -> tuple[str, int]:
         return (f"127.0.2.{broker}", 9092)
 
     async def start(self, program: Program, log: Path | None) -> Process:
@@ -88,10 +88,10 @@ class ProcessWorld:
         self.started.append(Child(process))
         return self.started[-1]
 
-    def pull(self, lever: Lever) -> AbstractAsyncContextManager[Pulled]:
+    def pull(self, lever: Lever) -> AbstractAsyncContextManager[ActiveLever]:
         raise AssertionError("a driver pulls no lever")
 
-    def watch(self) -> Watch:
+    def monitor_lag(self) -> LagMonitor:
         raise AssertionError("a driver watches no noise")
 
     def failure(self) -> asyncio.Future[str]:
@@ -115,10 +115,10 @@ PLAN = RunPlan(
     run_id="0123456789ab", scenario="drivers", path=Path("drivers.scenario.yaml"), about="", tags=(),
     environment="local", client=ClientPlan(name="mine", version="1", argv=(), bootstrap=(1, 2)),
     settings=(
-        Named(name="Net.DialTimeout", text="1500ms", unit="s", value=1.5),
-        Named(name="Producer.Retry.Max", text="3", unit="count", value=3.0),
-        Named(name="Producer.RequiredAcks", text="WaitForAll", unit="text"),
-        Named(name="Net.KeepAlive", text="true", unit="bool"),
+        ResolvedValue(name="Net.DialTimeout", text="1500ms", unit="s", value=1.5),
+        ResolvedValue(name="Producer.Retry.Max", text="3", unit="count", value=3.0),
+        ResolvedValue(name="Producer.RequiredAcks", text="WaitForAll", unit="text"),
+        ResolvedValue(name="Net.KeepAlive", text="true", unit="bool"),
     ),
     given_settings=(), parameters=(), cluster=ProcessWorld.cluster, steps=(), expectations=(), seed=7, repeat=1,
 )  # fmt: skip

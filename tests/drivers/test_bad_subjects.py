@@ -129,7 +129,7 @@ def test_ignores_close(talk: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     async def speak() -> None:
         async with made.subject() as subject:
             await subject.answer(await subject.call("close", {"op": "close", "id": "x"}), give_up_after_s=9)
-            await subject.closed()
+            await subject.wait_closed()
 
     with pytest.raises(SubjectError, match="answered `close` but had not exited") as raised:
         asyncio.run(speak())

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from harness.conductor import conduct
-from harness.environments.local.environment import Local
+from harness.environments.local.environment import LocalEnvironment
 from harness.environments.world import EnvironmentUnavailable
-from harness.plan import Do, RunPlan, Step
-from harness.story import Outcome, Story, Told
+from harness.plan import PlannedOperation, RunPlan, Step
+from harness.story import EventKind, Outcome, Story
 
 SLEEPER = Path(__file__).parents[2] / "bench" / "subjects" / "sleeper.py"
 
@@ -21,8 +21,8 @@ pytestmark = pytest.mark.cell
 
 
 @pytest.fixture(scope="module")
-def local() -> Iterator[Local]:
-    environment = Local(conduct, lanes=1)
+def local() -> Iterator[LocalEnvironment]:
+    environment = LocalEnvironment(conduct, lanes=1)
     try:
         environment.open()
     except EnvironmentUnavailable as refused:
@@ -31,32 +31,34 @@ def local() -> Iterator[Local]:
     environment.close()
 
 
-def run(local: Local, plan: RunPlan, argv: tuple[str, ...], *steps: Step, logs: Path | None = None) -> Story:
+def run(local: LocalEnvironment, plan: RunPlan, argv: tuple[str, ...], *steps: Step, logs: Path | None = None) -> Story:
     return local.run(replace(plan, client=replace(plan.client, argv=argv), steps=steps), lambda _: None, logs)
 
 
-def test_a_sleeper_is_measured_as_it_measures_itself(local: Local, talk: Callable[[str], Any]) -> None:
-    sends = tuple(Do(operation="send", alias=f"s{i}", expect="ok") for i in range(5))
-    close = Do(operation="close", alias="end", expect="ok")
+def test_a_sleeper_is_measured_as_it_measures_itself(local: LocalEnvironment, talk: Callable[[str], Any]) -> None:
+    sends = tuple(PlannedOperation(operation="send", alias=f"s{i}", expect="ok") for i in range(5))
+    close = PlannedOperation(operation="close", alias="end", expect="ok")
     story = run(local, talk("").plan, (sys.executable, "-S", str(SLEEPER)), *sends, close)
     assert story.error is None
-    own_ns = [int(str(h.fields["text"])) for h in story.happenings if h.fields.get("purpose") == "slept"]
+    own_ns = [int(str(h.fields["text"])) for h in story.events if h.fields.get("purpose") == "slept"]
     assert len(own_ns) == 5
     # The lab is late by what its own timers show, twice a send; 20 ms is for the scheduler of a busy machine.
     room_ns = (2 * story.noise.loop_lag_max_s + 0.02) * 1e9
     for operation, slept_ns in zip(story.operations, own_ns, strict=False):
         assert (operation.outcome, operation.stamped) == (Outcome.OK, "harness")
         assert abs(operation.ended_ns - operation.started_ns - slept_ns) <= room_ns
-    assert [h.source for h in story.happenings if h.kind == Told.STAMPS_REFUSED] == ["subject"]
+    assert [h.source for h in story.events if h.kind == EventKind.STAMPS_REFUSED] == ["subject"]
 
 
 def test_a_subject_that_dies_leaves_its_code_and_its_log(
-    local: Local, talk: Callable[[str], Any], tmp_path: Path
+    local: LocalEnvironment, talk: Callable[[str], Any], tmp_path: Path
 ) -> None:
     made = talk(
         'ready(); print("I am done", file=sys.stderr); c = command(); say(ev="started", id=c["id"]); os._exit(7)'
     )
-    story = run(local, made.plan, made.plan.client.argv, Do(operation="send", alias="probe"), logs=tmp_path)
+    story = run(
+        local, made.plan, made.plan.client.argv, PlannedOperation(operation="send", alias="probe"), logs=tmp_path
+    )
     assert story.error is not None
     assert (story.error.code, story.error.blame) == ("subject-died", "subject")
     assert "exit code 7 while `probe` was under way" in story.error.text
@@ -66,7 +68,9 @@ def test_a_subject_that_dies_leaves_its_code_and_its_log(
     assert [operation.outcome for operation in story.operations] == [Outcome.CENSORED]
 
 
-def test_a_subject_shares_the_labs_clock_across_the_cells_border(local: Local, talk: Callable[[str], Any]) -> None:
+def test_a_subject_shares_the_labs_clock_across_the_cells_border(
+    local: LocalEnvironment, talk: Callable[[str], Any]
+) -> None:
     made = talk("""
         ready()
         c = command()
@@ -74,14 +78,14 @@ def test_a_subject_shares_the_labs_clock_across_the_cells_border(local: Local, t
         say(ev="ok", id=c["id"], at_ns=now())
         command()
     """)
-    story = run(local, made.plan, made.plan.client.argv, Do(operation="send", alias="probe"))
+    story = run(local, made.plan, made.plan.client.argv, PlannedOperation(operation="send", alias="probe"))
     assert story.error is None
     assert [operation.stamped for operation in story.operations] == ["subject"]
 
 
-def test_a_program_that_is_missing_is_named(local: Local, talk: Callable[[str], Any]) -> None:
+def test_a_program_that_is_missing_is_named(local: LocalEnvironment, talk: Callable[[str], Any]) -> None:
     missing = f"{os.sep}nonexistent{os.sep}mine"
-    story = run(local, talk("").plan, (missing,), Do(operation="send", alias="probe"))
+    story = run(local, talk("").plan, (missing,), PlannedOperation(operation="send", alias="probe"))
     assert story.error is not None
     assert story.error.code == "subject-not-started"
     assert missing in story.error.text

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from harness.drivers import SubjectError
-from harness.story import Outcome, Told
+from harness.story import EventKind, Outcome
 
 Make = Callable[[str], Any]
 
@@ -46,13 +46,18 @@ def test_operations_are_timed_by_the_subject_itself(talk: Make) -> None:
             assert before_ns < failed.started_ns <= failed.ended_ns <= sent.started_ns <= sent.ended_ns
             assert sent.ended_ns < time.monotonic_ns()
             await subject.answer(await subject.call("close", {"op": "close", "id": "x"}), give_up_after_s=9)
-            assert await subject.closed() == 0
+            assert await subject.wait_closed() == 0
 
     asyncio.run(speak())
     assert [kind for _, kind, _ in made.told] == [
-        Told.OPERATION_STARTED, Told.OPERATION_ENDED, Told.OPERATION_STARTED, "wait_started", Told.OPERATION_ENDED,
-        Told.OPERATION_STARTED, Told.OPERATION_ENDED,
-    ]  # fmt: skip
+        EventKind.OPERATION_STARTED,
+        EventKind.OPERATION_ENDED,
+        EventKind.OPERATION_STARTED,
+        "wait_started",
+        EventKind.OPERATION_ENDED,
+        EventKind.OPERATION_STARTED,
+        EventKind.OPERATION_ENDED,
+    ]
     assert made.told[3][2] == {"waiting_on": "Net.ReadTimeout", "limit_s": 2.0}
 
 
@@ -91,7 +96,7 @@ def test_another_clock_is_not_believed_and_that_is_said(talk: Make, offset_s: in
             assert before_ns <= answer.started_ns <= answer.ended_ns <= time.monotonic_ns()
 
     asyncio.run(speak())
-    assert made.told[0][1] == Told.STAMPS_REFUSED
+    assert made.told[0][1] == EventKind.STAMPS_REFUSED
     assert "off the lab's" in str(made.told[0][2]["text"])
 
 
@@ -112,7 +117,7 @@ def test_times_may_be_left_out(talk: Make) -> None:
             assert answer.ended_ns - answer.started_ns > 25_000_000
 
     asyncio.run(speak())
-    assert made.told[0][1] == Told.STAMPS_REFUSED
+    assert made.told[0][1] == EventKind.STAMPS_REFUSED
 
 
 def test_one_impossible_stamp_makes_the_operation_the_harness_own(talk: Make) -> None:
@@ -151,13 +156,13 @@ def test_patience_ends_in_a_censored_answer_and_a_late_one_is_told(talk: Make) -
             answer = await subject.answer(call, give_up_after_s=0.1)
             assert answer.outcome is Outcome.CENSORED
             assert answer.ended_ns - answer.started_ns >= 100_000_000 - 1_000_000
-            assert subject.under_way
+            assert subject.has_open_operations
             after = await subject.answer(await subject.call("send", {"op": "send", "id": "n"}), give_up_after_s=9)
             assert after.outcome is Outcome.OK
-            assert not subject.under_way
+            assert not subject.has_open_operations
 
     asyncio.run(speak())
-    late = [(fields["operation"], fields["error"]) for _, kind, fields in made.told if kind == Told.ANSWERED_LATE]
+    late = [(fields["operation"], fields["error"]) for _, kind, fields in made.told if kind == EventKind.ANSWERED_LATE]
     assert late == [("slow", "late")]
 
 

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from client.events import Kind
+from client.events import TraceKind
 from harness.drivers import protocol
 from harness.drivers.errors import SubjectError
-from harness.drivers.protocol import Event, Trace, parse
+from harness.drivers.protocol import SubjectEvent, Trace, parse
 
 NAMES = st.sampled_from([
     "operation", "connection", "broker", "address", "bytes", "limit_s", "try_number", "text", "colour", "id", "ev",
@@ -23,12 +23,12 @@ LINES = st.builds(
         {"ev": "trace", "at_ns": at_ns, "kind": kind, **fields}, separators=(",", ":")
     ).encode(),
     st.integers(0, 2**64) | st.none() | st.just(1.5),
-    st.sampled_from([*[kind.value for kind in Kind], "lunch"]) | st.none(),
+    st.sampled_from([*[kind.value for kind in TraceKind], "lunch"]) | st.none(),
     st.dictionaries(NAMES, VALUES, max_size=4),
 )
 
 
-def outcome(line: bytes) -> Event | str:
+def outcome(line: bytes) -> SubjectEvent | str:
     try:
         return parse(line)
     except SubjectError as error:

@@ -12,7 +12,7 @@ ANSWER = struct.pack(">iihihhh", 16, 1, 0, 1, 18, 0, 0)
 BUSY_S = 0.05
 
 
-async def before_and_after(quick_s: float, *, late: int) -> tuple[float, int]:
+async def before_and_after(fast_enough_s: float, *, late: int) -> tuple[float, int]:
     """The delay that is seen where none is, and how many probes were sent, with so many late answers at first."""
     lateness = chain([BUSY_S] * late, repeat(0.0))
     asked = 0
@@ -27,9 +27,9 @@ async def before_and_after(quick_s: float, *, late: int) -> tuple[float, int]:
         writer.close()
 
     async with await asyncio.start_server(answer, "127.0.0.1", 0) as server:
-        probe = DelayProbe(server.sockets[0].getsockname()[:2], limit_s=5, quick_s=quick_s)
-        await probe.before()
-        probe.begin_after()
+        probe = DelayProbe(server.sockets[0].getsockname()[:2], limit_s=5, fast_enough_s=fast_enough_s)
+        await probe.measure_before()
+        probe.start_measuring_after()
         delay_s = await probe.delay_s()
     assert delay_s is not None
     return delay_s, asked

@@ -6,16 +6,16 @@ from typing import Any
 
 import pytest
 
-from harness.expectations import Breakdown, where_the_time_went
+from harness.judging import Breakdown, break_down_time
 from harness.measures import Missing
 
 TIME = "probe.time_to_error"
 Make = Callable[[], Any]
 
 
-def broken_down(tale: Any, formula: str) -> Breakdown:
-    expectation = tale.expect(TIME, "equals", formula, within_absolute=0.05)
-    found = where_the_time_went(tale.plan(), tale.story(), expectation)
+def broken_down(story_builder: Any, formula: str) -> Breakdown:
+    expectation = story_builder.expect(TIME, "equals", formula, within_absolute=0.05)
+    found = break_down_time(story_builder.plan(), story_builder.story(), expectation)
     assert isinstance(found, Breakdown)
     return found
 
@@ -27,7 +27,7 @@ def test_terms_stand_beside_the_waits_that_were_made(blackholed: Make) -> None:
         ("Metadata.Retry.Backoff", 4, 3, "1 missing"), ("Net.WriteTimeout", 1, 0, "1 missing"),
     ]  # fmt: skip
     assert [row.difference_s for row in found.rows] == [pytest.approx(d, abs=1e-9) for d in (0, 2, -0.25, -3)]
-    assert found.no_term_s == pytest.approx(0.001, abs=1e-9)
+    assert found.unattributed_s == pytest.approx(0.001, abs=1e-9)
     assert found.never_waited_on == ("Net.WriteTimeout",)
 
 
@@ -40,7 +40,7 @@ def test_what_no_term_predicts_has_a_row_of_its_own(blackholed: Make) -> None:
 
 def test_rows_and_rest_add_up_to_the_measurement(blackholed: Make) -> None:
     found = broken_down(blackholed(), "Net.ReadTimeout + 1s")
-    assert sum(row.measured_s for row in found.rows) + found.no_term_s == pytest.approx(found.measured_s)
+    assert sum(row.measured_s for row in found.rows) + found.unattributed_s == pytest.approx(found.measured_s)
     assert sum(row.predicted_s for row in found.rows) == pytest.approx(found.predicted_s)
 
 
@@ -55,27 +55,29 @@ def test_segments_lie_end_to_end(blackholed: Make) -> None:
     assert letters == ".rrdbdbdbd"
 
 
-def test_overlapping_waits_count_their_time_once(tale: Any) -> None:
-    tale.begin(0.0)
-    tale.tell(0.0, "wait_started", waiting_on="Net.ReadTimeout", connection=1)
-    tale.wait(0.5, 1.5, "Net.DialTimeout", connection=2)
-    tale.tell(2.0, "wait_ended", waiting_on="Net.ReadTimeout", connection=1, outcome="elapsed")
-    tale.end(0.0, 2.0, "failed")
-    found = broken_down(tale, "Net.ReadTimeout")
+def test_overlapping_waits_count_their_time_once(story_builder: Any) -> None:
+    story_builder.begin(0.0)
+    story_builder.add_event(0.0, "wait_started", waiting_on="Net.ReadTimeout", connection=1)
+    story_builder.wait(0.5, 1.5, "Net.DialTimeout", connection=2)
+    story_builder.add_event(2.0, "wait_ended", waiting_on="Net.ReadTimeout", connection=1, outcome="elapsed")
+    story_builder.end(0.0, 2.0, "failed")
+    found = broken_down(story_builder, "Net.ReadTimeout")
     assert [(row.setting, row.measured_s) for row in found.rows] == [("Net.ReadTimeout", 1.0), ("Net.DialTimeout", 1.0)]
-    assert found.no_term_s == pytest.approx(0.0)
+    assert found.unattributed_s == pytest.approx(0.0)
 
 
-def test_a_client_without_waits_in_its_trace_cannot_be_split(tale: Any) -> None:
-    tale.begin(0.0)
-    tale.end(0.0, 2.0, "failed")
-    expectation = tale.expect(TIME, "equals", "1s", within_absolute=0.05)
-    assert where_the_time_went(tale.plan(), tale.story(), expectation) == Missing(
+def test_a_client_without_waits_in_its_trace_cannot_be_split(story_builder: Any) -> None:
+    story_builder.begin(0.0)
+    story_builder.end(0.0, 2.0, "failed")
+    expectation = story_builder.expect(TIME, "equals", "1s", within_absolute=0.05)
+    assert break_down_time(story_builder.plan(), story_builder.story(), expectation) == Missing(
         "the client's trace has no wait_started"
     )
 
 
 def test_a_count_is_not_made_of_time(blackholed: Make) -> None:
-    tale = blackholed()
-    expectation = tale.expect("probe.dials", "equals", "3")
-    assert where_the_time_went(tale.plan(), tale.story(), expectation) == Missing("probe.dials is no time")
+    story_builder = blackholed()
+    expectation = story_builder.expect("probe.dials", "equals", "3")
+    assert break_down_time(story_builder.plan(), story_builder.story(), expectation) == Missing(
+        "probe.dials is no time"
+    )

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from harness.expectations import judge
+from harness.judging import judge
 from harness.plan import Statistic
 from harness.story import LabError, Noise
 
@@ -15,14 +15,14 @@ TIME = "probe.time_to_error"
 Make = Callable[[], Any]
 
 
-def verdict(tale: Any) -> str:
-    return judge(tale.plan(), tale.story()).verdict
+def verdict(story_builder: Any) -> str:
+    return judge(story_builder.plan(), story_builder.story()).verdict
 
 
 def test_the_right_formula_passes_and_shows_its_terms(blackholed: Make) -> None:
-    tale = blackholed()
-    tale.expect(TIME, "equals", RIGHT, within_relative=0.01, within_absolute=0.05, source="client.go", line=7)
-    judgement = judge(tale.plan(), tale.story())
+    story_builder = blackholed()
+    story_builder.expect(TIME, "equals", RIGHT, within_relative=0.01, within_absolute=0.05, source="client.go", line=7)
+    judgement = judge(story_builder.plan(), story_builder.story())
     assert (judgement.verdict, judgement.reasons, judgement.noisy) == ("pass", (), False)
     (judged,) = judgement.judged
     assert (judged.outcome, judged.predicted, judged.measured) == ("held", 8.75, pytest.approx(8.751))
@@ -42,16 +42,16 @@ def test_the_right_formula_passes_and_shows_its_terms(blackholed: Make) -> None:
     ],
 )  # fmt: skip
 def test_bounds_have_their_side_and_their_tolerance(blackholed: Make, kind: str, formula: str, held: bool) -> None:
-    tale = blackholed()
-    tale.expect(TIME, kind, formula, within_absolute=0.051 if held else 0.05)
-    assert verdict(tale) == ("pass" if held else "fail")
+    story_builder = blackholed()
+    story_builder.expect(TIME, kind, formula, within_absolute=0.051 if held else 0.05)
+    assert verdict(story_builder) == ("pass" if held else "fail")
 
 
 def test_counts_are_exact(blackholed: Make) -> None:
     for formula, expected in [("cluster.brokers + 3", "pass"), ("5", "fail"), ("3", "fail")]:
-        tale = blackholed()
-        tale.expect("probe.dials", "equals", formula)
-        assert verdict(tale) == expected
+        story_builder = blackholed()
+        story_builder.expect("probe.dials", "equals", formula)
+        assert verdict(story_builder) == expected
 
 
 @pytest.mark.parametrize(
@@ -64,21 +64,21 @@ def test_counts_are_exact(blackholed: Make) -> None:
 def test_a_claim_fails_only_against_its_own_holds(
     blackholed: Make, formula: str, holds: bool | None, outcome: str, expected: str
 ) -> None:
-    tale = blackholed()
-    tale.expect(TIME, "claim", formula, within_absolute=0.05, holds=holds)
-    judgement = judge(tale.plan(), tale.story())
+    story_builder = blackholed()
+    story_builder.expect(TIME, "claim", formula, within_absolute=0.05, holds=holds)
+    judgement = judge(story_builder.plan(), story_builder.story())
     assert (judgement.judged[0].outcome, judgement.verdict) == (outcome, expected)
     assert judgement.judged[0].fails_run == (expected == "fail")
 
 
 def test_a_false_when_is_skipped_and_all_skipped_proves_nothing(blackholed: Make) -> None:
-    tale = blackholed()
-    tale.expect(TIME, "equals", WRONG, within_absolute=0.05, when="client.version == '1.60.1'")
-    judgement = judge(tale.plan(), tale.story())
+    story_builder = blackholed()
+    story_builder.expect(TIME, "equals", WRONG, within_absolute=0.05, when="client.version == '1.60.1'")
+    judgement = judge(story_builder.plan(), story_builder.story())
     assert (judgement.verdict, judgement.judged[0].outcome) == ("inconclusive", "skipped")
     assert "every expectation was skipped" in judgement.reasons[0]
-    tale.expect(TIME, "equals", RIGHT, within_absolute=0.05, when="client.version == '1.27.2'")
-    assert verdict(tale) == "pass"
+    story_builder.expect(TIME, "equals", RIGHT, within_absolute=0.05, when="client.version == '1.27.2'")
+    assert verdict(story_builder) == "pass"
 
 
 def test_nothing_expected_proves_nothing(blackholed: Make) -> None:
@@ -94,24 +94,24 @@ def test_nothing_expected_proves_nothing(blackholed: Make) -> None:
     ],
 )  # fmt: skip
 def test_a_lower_bound_decides_only_what_it_can(
-    tale: Any, kind: str, formula: str, outcome: str, expected: str
+    story_builder: Any, kind: str, formula: str, outcome: str, expected: str
 ) -> None:
-    tale.begin(0.0)
-    tale.inject(proven=True)
-    tale.end(0.0, 20.0, "censored")
-    tale.expect(TIME, kind, formula, within_absolute=0.05)
-    judgement = judge(tale.plan(), tale.story())
+    story_builder.begin(0.0)
+    story_builder.inject(proven=True)
+    story_builder.end(0.0, 20.0, "censored")
+    story_builder.expect(TIME, kind, formula, within_absolute=0.05)
+    judgement = judge(story_builder.plan(), story_builder.story())
     (judged,) = judgement.judged
     assert (judged.outcome, judged.censored_at, judged.measured) == (outcome, 20.0, None)
     assert judgement.verdict == expected
 
 
-def test_no_data_never_passes(tale: Any) -> None:
-    tale.begin(0.0)
-    tale.end(0.0, 0.004, "ok")
-    tale.expect(TIME, "at_most", "60s", within_absolute=0.05)
-    tale.expect("probe.dials", "at_least", "0")
-    judgement = judge(tale.plan(), tale.story())
+def test_no_data_never_passes(story_builder: Any) -> None:
+    story_builder.begin(0.0)
+    story_builder.end(0.0, 0.004, "ok")
+    story_builder.expect(TIME, "at_most", "60s", within_absolute=0.05)
+    story_builder.expect("probe.dials", "at_least", "0")
+    judgement = judge(story_builder.plan(), story_builder.story())
     assert judgement.verdict == "inconclusive"
     assert judgement.reasons == (
         "probe.time_to_error: `probe` succeeded after 0.004 s: there was no error",
@@ -122,12 +122,12 @@ def test_no_data_never_passes(tale: Any) -> None:
 
 @pytest.mark.parametrize(("formula", "shown"), [(RIGHT, 0), (WRONG, 1)])
 def test_an_unproven_fault_neither_passes_nor_fails(blackholed: Make, formula: str, shown: int) -> None:
-    tale = blackholed()
-    tale.faults.clear()
-    tale.inject(proven=False, finding="dropped 0 packets: nothing was tested")
-    tale.expect(TIME, "equals", formula, within_absolute=0.05)
-    tale.expect(TIME, "claim", WRONG, within_absolute=0.05, holds=False)
-    judgement = judge(tale.plan(), tale.story())
+    story_builder = blackholed()
+    story_builder.faults.clear()
+    story_builder.inject(proven=False, finding="dropped 0 packets: nothing was tested")
+    story_builder.expect(TIME, "equals", formula, within_absolute=0.05)
+    story_builder.expect(TIME, "claim", WRONG, within_absolute=0.05, holds=False)
+    judgement = judge(story_builder.plan(), story_builder.story())
     assert judgement.verdict == "inconclusive"
     assert judgement.reasons[0] == "fault `outage` dropped 0 packets: nothing was tested"
     assert [judged.outcome for judged in judgement.judged] == ["inconclusive", "inconclusive"]
@@ -137,71 +137,71 @@ def test_an_unproven_fault_neither_passes_nor_fails(blackholed: Make, formula: s
 
 def test_noise_above_half_the_smallest_tolerance_asks_for_another_try(blackholed: Make) -> None:
     for lag_s, expected, noisy in [(0.025, "pass", False), (0.0251, "inconclusive", True)]:
-        tale = blackholed()
-        tale.noise = Noise(loop_lag_p99_s=lag_s, loop_lag_max_s=1.0, samples=100)
-        tale.expect(TIME, "equals", RIGHT, within_relative=0.01, within_absolute=0.05)
-        tale.expect(TIME, "at_most", "60s", within_absolute=1.0)
-        tale.expect(TIME, "equals", "1s", within_absolute=0.001, when="cluster.brokers == 9")
-        judgement = judge(tale.plan(), tale.story())
+        story_builder = blackholed()
+        story_builder.noise = Noise(loop_lag_p99_s=lag_s, loop_lag_max_s=1.0, samples=100)
+        story_builder.expect(TIME, "equals", RIGHT, within_relative=0.01, within_absolute=0.05)
+        story_builder.expect(TIME, "at_most", "60s", within_absolute=1.0)
+        story_builder.expect(TIME, "equals", "1s", within_absolute=0.001, when="cluster.brokers == 9")
+        judgement = judge(story_builder.plan(), story_builder.story())
         assert (judgement.verdict, judgement.noisy) == (expected, noisy)
 
 
 def test_noise_takes_back_a_failure_too(blackholed: Make) -> None:
-    tale = blackholed()
-    tale.noise = Noise(loop_lag_p99_s=0.2, loop_lag_max_s=1.0, samples=100)
-    tale.expect(TIME, "equals", WRONG, within_absolute=0.05)
-    judgement = judge(tale.plan(), tale.story())
+    story_builder = blackholed()
+    story_builder.noise = Noise(loop_lag_p99_s=0.2, loop_lag_max_s=1.0, samples=100)
+    story_builder.expect(TIME, "equals", WRONG, within_absolute=0.05)
+    judgement = judge(story_builder.plan(), story_builder.story())
     assert (judgement.verdict, judgement.judged[0].outcome, judgement.noisy) == ("inconclusive", "inconclusive", True)
 
 
 def test_lateness_of_many_waits_adds_up(blackholed: Make) -> None:
     """Nine waits that are each 9 ms late miss a tolerance that one of them would not; more than that is a failure."""
     for formula, expected in [("8.651s", "inconclusive"), ("8.551s", "fail")]:
-        tale = blackholed()
-        tale.noise = Noise(loop_lag_p99_s=0.009, loop_lag_max_s=0.01, samples=100)
-        tale.expect(TIME, "equals", formula, within_absolute=0.05)
-        judgement = judge(tale.plan(), tale.story())
+        story_builder = blackholed()
+        story_builder.noise = Noise(loop_lag_p99_s=0.009, loop_lag_max_s=0.01, samples=100)
+        story_builder.expect(TIME, "equals", formula, within_absolute=0.05)
+        judgement = judge(story_builder.plan(), story_builder.story())
         assert (judgement.verdict, judgement.noisy) == (expected, expected == "inconclusive"), judgement.reasons
 
 
 def test_counts_are_not_late(blackholed: Make) -> None:
-    tale = blackholed()
-    tale.noise = Noise(loop_lag_p99_s=0.2, loop_lag_max_s=1.0, samples=100)
-    tale.expect("probe.dials", "equals", "4")
-    assert verdict(tale) == "pass"
+    story_builder = blackholed()
+    story_builder.noise = Noise(loop_lag_p99_s=0.2, loop_lag_max_s=1.0, samples=100)
+    story_builder.expect("probe.dials", "equals", "4")
+    assert verdict(story_builder) == "pass"
 
 
-def test_an_unmet_step_is_inconclusive_whatever_else_was_measured(tale: Any) -> None:
-    tale.begin(0.0, "warm_up")
-    tale.end(0.0, 2.0, "failed", "warm_up", unmet="`warm_up` was expected to be acknowledged, but failed")
-    tale.expect("warm_up.time_to_error", "equals", "1s", within_absolute=0.05)
-    judgement = judge(tale.plan(), tale.story())
+def test_an_unmet_step_is_inconclusive_whatever_else_was_measured(story_builder: Any) -> None:
+    story_builder.begin(0.0, "warm_up")
+    story_builder.end(0.0, 2.0, "failed", "warm_up", unmet="`warm_up` was expected to be acknowledged, but failed")
+    story_builder.expect("warm_up.time_to_error", "equals", "1s", within_absolute=0.05)
+    judgement = judge(story_builder.plan(), story_builder.story())
     assert judgement.verdict == "inconclusive"
     assert judgement.reasons[0] == "`warm_up` was expected to be acknowledged, but failed"
 
 
 def test_a_lab_error_is_a_lab_error(blackholed: Make) -> None:
-    tale = blackholed()
-    tale.error = LabError(code="world-failed", text="toxiproxy ended by itself")
-    tale.expect(TIME, "equals", WRONG, within_absolute=0.05)
-    judgement = judge(tale.plan(), tale.story())
+    story_builder = blackholed()
+    story_builder.error = LabError(code="world-failed", text="toxiproxy ended by itself")
+    story_builder.expect(TIME, "equals", WRONG, within_absolute=0.05)
+    judgement = judge(story_builder.plan(), story_builder.story())
     assert (judgement.verdict, judgement.judged[0].outcome) == ("lab_error", "inconclusive")
     assert judgement.reasons[0] == "toxiproxy ended by itself"
 
 
 def test_a_failure_weighs_more_than_what_could_not_be_measured(blackholed: Make) -> None:
-    tale = blackholed()
-    tale.expect(TIME, "equals", WRONG, within_absolute=0.05)
-    tale.expect("probe.time_to_ack", "at_most", "1s", within_absolute=0.05)
-    judgement = judge(tale.plan(), tale.story())
+    story_builder = blackholed()
+    story_builder.expect(TIME, "equals", WRONG, within_absolute=0.05)
+    story_builder.expect("probe.time_to_ack", "at_most", "1s", within_absolute=0.05)
+    judgement = judge(story_builder.plan(), story_builder.story())
     assert judgement.verdict == "fail"
     assert judgement.reasons[0] == "probe.time_to_error: 8.751 s is above 7.050 s (equals 7.000 s)"
 
 
 def test_every_measure_of_every_operation_is_listed(blackholed: Make) -> None:
-    tale = blackholed()
-    tale.expect("probe.time_to_ack", "at_most", "1s", within_absolute=0.05)
-    found = {measure.name: measure for measure in judge(tale.plan(), tale.story()).measures}
+    story_builder = blackholed()
+    story_builder.expect("probe.time_to_ack", "at_most", "1s", within_absolute=0.05)
+    found = {measure.name: measure for measure in judge(story_builder.plan(), story_builder.story()).measures}
     assert {"warm_up.time_to_ack", "warm_up.dials", "probe.time_to_error", "probe.dials", "probe.attempts",
             "probe.waits(Net.ReadTimeout)", "probe.waited(Net.DialTimeout)"} <= set(found)  # fmt: skip
     assert "warm_up.time_to_error" not in found
@@ -214,31 +214,31 @@ def statistic(**more: Any) -> Statistic:
 
 
 def test_a_run_that_counts_only_together_with_others_passes_where_it_is_sound(blackholed: Make) -> None:
-    tale = blackholed()
-    tale.statistics.append(statistic(within_absolute=0.05))
-    judgement = judge(tale.plan(), tale.story())
+    story_builder = blackholed()
+    story_builder.statistics.append(statistic(within_absolute=0.05))
+    judgement = judge(story_builder.plan(), story_builder.story())
     assert (judgement.verdict, judgement.reasons) == ("pass", ())
     assert TIME in [measure.name for measure in judgement.measures]
-    tale.statistics = [statistic(within_absolute=0.05, when="cluster.brokers == 3")]
-    assert judge(tale.plan(), tale.story()).verdict == "inconclusive"
+    story_builder.statistics = [statistic(within_absolute=0.05, when="cluster.brokers == 3")]
+    assert judge(story_builder.plan(), story_builder.story()).verdict == "inconclusive"
 
 
 def test_a_mean_of_times_wants_as_quiet_a_machine_as_a_point(blackholed: Make) -> None:
-    tale = blackholed()
-    tale.noise = Noise(loop_lag_p99_s=0.03, loop_lag_max_s=0.03, samples=100)
-    tale.statistics.append(statistic(within_absolute=0.05))
-    assert judge(tale.plan(), tale.story()).noisy
-    tale.statistics = [statistic(within_absolute=0.5)]
-    assert not judge(tale.plan(), tale.story()).noisy
+    story_builder = blackholed()
+    story_builder.noise = Noise(loop_lag_p99_s=0.03, loop_lag_max_s=0.03, samples=100)
+    story_builder.statistics.append(statistic(within_absolute=0.05))
+    assert judge(story_builder.plan(), story_builder.story()).noisy
+    story_builder.statistics = [statistic(within_absolute=0.5)]
+    assert not judge(story_builder.plan(), story_builder.story()).noisy
 
 
 def test_a_world_that_had_not_settled_leaves_the_run_inconclusive(blackholed: Make) -> None:
-    tale = blackholed()
-    tale.expect("probe.zombies", "equals", "0")
-    tale.expect(TIME, "equals", RIGHT, within_absolute=0.05)
-    tale.log("warm_up", complete=True)
-    assert verdict(tale) == "pass"
-    tale.log(complete=False)
-    judgement = judge(tale.plan(), tale.story())
+    story_builder = blackholed()
+    story_builder.expect("probe.zombies", "equals", "0")
+    story_builder.expect(TIME, "equals", RIGHT, within_absolute=0.05)
+    story_builder.log("warm_up", complete=True)
+    assert verdict(story_builder) == "pass"
+    story_builder.log(complete=False)
+    judgement = judge(story_builder.plan(), story_builder.story())
     assert judgement.verdict == "inconclusive"
     assert judgement.reasons[0] == "the world had not settled after 2 s: its log is not the last word"

@@ -8,35 +8,35 @@ from pathlib import Path
 import pytest
 
 from harness.conductor import conduct
-from harness.environments.sim.environment import Sim
-from harness.explaining import Library, Simulate, libraries
+from harness.environments.sim.environment import SimEnvironment
+from harness.explaining import CaseCatalogue, Simulate, case_catalogues
 
 SCENARIOS = Path(str(files("scenarios")))
 
 
 @pytest.fixture(scope="session")
 def simulate() -> Simulate:
-    sim = Sim(conduct)
+    sim = SimEnvironment(conduct)
     sim.open()
     return lambda plan: sim.run(plan, lambda _: None, None)
 
 
 @pytest.fixture(scope="session")
-def sarama() -> Library:
-    return libraries(SCENARIOS)["sarama"]
+def sarama() -> CaseCatalogue:
+    return case_catalogues(SCENARIOS)["sarama"]
 
 
 @pytest.fixture
-def changed(tmp_path: Path) -> Callable[[str, str], Library]:
+def changed(tmp_path: Path) -> Callable[[str, str], CaseCatalogue]:
     """The library with one text in formulas.yaml replaced: what a formula that is wrong would look like."""
 
-    def change(old: str, new: str) -> Library:
+    def change(old: str, new: str) -> CaseCatalogue:
         folder = tmp_path / "scenarios" / "sarama"
         shutil.copytree(SCENARIOS / "sarama", folder)
         formulas = folder / "formulas.yaml"
         text = formulas.read_text()
         assert old in text
         formulas.write_text(text.replace(old, new, 1))
-        return libraries(tmp_path / "scenarios")["sarama"]
+        return case_catalogues(tmp_path / "scenarios")["sarama"]
 
     return change

@@ -6,17 +6,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.explaining import Asked, Explanation, Library, Simulate, explain
+from harness.explaining import CaseCatalogue, Explanation, Question, Simulate, explain
 from harness.explaining.budget import lambert_w, least_change
-from harness.explaining.values import FARTHEST, lower_counts, rounded_down
+from harness.explaining.setting_values import FARTHEST, lower_counts, rounded_down
 
 RELEASE = "1.27.2"
 totals = st.lists(st.floats(0.01, 200.0), min_size=1, max_size=4)
 
 
-def ask(sarama: Library, simulate: Simulate, word: str, budget_s: float, **given_: str) -> Explanation:
+def ask(sarama: CaseCatalogue, simulate: Simulate, word: str, budget_s: float, **given_: str) -> Explanation:
     texts = {name.replace("_", "."): text for name, text in given_.items()}
-    return explain(sarama, word, Asked(version=RELEASE, given=texts), simulate, budget_s=budget_s)
+    return explain(sarama, word, Question(version=RELEASE, given=texts), simulate, budget_s=budget_s)
 
 
 def cost(factors: tuple[float, ...]) -> float:
@@ -65,7 +65,7 @@ def test_lower_counts_are_few_and_reach_from_the_value_to_nothing(value: int) ->
 @pytest.mark.parametrize("limit_s", [7.0, 3.0, 0.5])
 @pytest.mark.parametrize("defaults", [False, True])
 def test_every_way_keeps_within_the_budget_in_a_run(
-    sarama: Library, simulate: Simulate, limit_s: float, defaults: bool
+    sarama: CaseCatalogue, simulate: Simulate, limit_s: float, defaults: bool
 ) -> None:
     short = {} if defaults else {"Net_ReadTimeout": "2s", "Net_DialTimeout": "1s"}
     found = ask(sarama, simulate, "blackhole", limit_s, **short)
@@ -73,41 +73,43 @@ def test_every_way_keeps_within_the_budget_in_a_run(
     assert budget is not None
     assert not budget.met
     assert budget.failed == ()
-    assert budget.ways
-    for trial in budget.ways:
+    assert budget.solutions
+    for trial in budget.solutions:
         assert trial.agrees
         assert trial.run.seconds is not None
         assert trial.run.seconds <= limit_s
         for name, value in trial.changes:
-            assert value < (found.situation.settings[name].value or 0)
+            assert value < (found.configured_case.settings[name].value or 0)
 
 
-def test_the_articles_need_fail_within_three_seconds(sarama: Library, simulate: Simulate) -> None:
+def test_the_articles_need_fail_within_three_seconds(sarama: CaseCatalogue, simulate: Simulate) -> None:
     found = ask(sarama, simulate, "blackhole", 3.0, Net_ReadTimeout="3s", Net_DialTimeout="30s", Producer_Retry_Max="1")
     assert found.budget is not None
-    first, *others = found.budget.ways
+    first, *others = found.budget.solutions
     assert [name for name, _ in first.changes] == ["Net.DialTimeout", "Net.ReadTimeout"]
     assert any(dict(way.changes).get("Producer.Retry.Max") == 0 for way in others), "or give up retrying"
 
 
-def test_a_budget_leaves_room_for_what_a_run_takes_beyond_its_formula(sarama: Library, simulate: Simulate) -> None:
+def test_a_budget_leaves_room_for_what_a_run_takes_beyond_its_formula(
+    sarama: CaseCatalogue, simulate: Simulate
+) -> None:
     found = ask(sarama, simulate, "bootstrap-refused", 0.74)
     assert found.budget is not None
-    assert found.budget.aim_s == pytest.approx((0.74 - 0.05) / 1.01)
-    assert all((way.predicted_s or 9) <= found.budget.aim_s + 1e-9 for way in found.budget.ways)
+    assert found.budget.target_s == pytest.approx((0.74 - 0.05) / 1.01)
+    assert all((way.predicted_s or 9) <= found.budget.target_s + 1e-9 for way in found.budget.solutions)
 
 
-def test_a_budget_that_is_met_changes_nothing(sarama: Library, simulate: Simulate) -> None:
+def test_a_budget_that_is_met_changes_nothing(sarama: CaseCatalogue, simulate: Simulate) -> None:
     found = ask(sarama, simulate, "bootstrap-refused", 2.0)
     assert found.budget is not None
     assert found.budget.met
-    assert found.budget.ways == ()
+    assert found.budget.solutions == ()
 
 
-def test_a_budget_that_cannot_be_met_has_no_way(sarama: Library, simulate: Simulate) -> None:
+def test_a_budget_that_cannot_be_met_has_no_way(sarama: CaseCatalogue, simulate: Simulate) -> None:
     found = ask(sarama, simulate, "blackhole", 0.04)
     assert found.budget is not None
-    assert (found.budget.met, found.budget.ways) == (False, ())
+    assert (found.budget.met, found.budget.solutions) == (False, ())
     found = ask(sarama, simulate, "latency", 0.1)
     assert found.budget is not None
-    assert found.budget.ways == (), "no setting of the client shortens a round trip"
+    assert found.budget.solutions == (), "no setting of the client shortens a round trip"

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.explaining import Library, libraries
+from harness.explaining import CaseCatalogue, case_catalogues
 from harness.faults import FAULTS
 from harness.language import Problems
 
@@ -51,7 +51,7 @@ def test_every_citation_of_a_time_is_a_case_and_nothing_else(tmp_path: Path) -> 
     write(folder, "counted", expect=DIALS)
     write(folder, "unfaulty", steps="  - {do: connect, as: probe}")
     write(folder, "uncited", expect="  - {measure: probe.time_to_error, equals: 1s, within: 1s}")
-    found = libraries(tmp_path)["sarama"]
+    found = case_catalogues(tmp_path)["sarama"]
     assert [case.name for case in found.cases] == ["both"]
     case = found.cases[0]
     assert (case.scenario, case.faults, case.cells) == ("mine-both", ("refuse",), 1)
@@ -64,24 +64,24 @@ def test_a_fault_means_the_case_of_a_running_client_that_is_tried_most(tmp_path:
     write(folder, "b-start", steps=AT_START, more="matrix: {settings.Producer.Retry.Max: [0, 1, 2, 3]}\n")
     write(folder, "c-once")
     write(folder, "d-often", more="matrix: {settings.Producer.Retry.Max: [0, 1]}\n")
-    found = libraries(tmp_path)["sarama"]
+    found = case_catalogues(tmp_path)["sarama"]
     assert [case.name for case in found.ranked()] == ["d-often", "c-once", "b-start", "a-slow"]
-    assert {case.name for case in found.called("refuse")} == {"a-slow", "b-start", "c-once", "d-often"}
-    assert [case.name for case in found.called("b-start")] == ["b-start"]
-    assert [case.name for case in found.called("mine-b-start")] == ["b-start"]
-    assert found.called("b") == ()
+    assert {case.name for case in found.cases_for("refuse")} == {"a-slow", "b-start", "c-once", "d-often"}
+    assert [case.name for case in found.cases_for("b-start")] == ["b-start"]
+    assert [case.name for case in found.cases_for("mine-b-start")] == ["b-start"]
+    assert found.cases_for("b") == ()
 
 
-def test_every_fault_that_there_is_can_be_explained(sarama: Library) -> None:
+def test_every_fault_that_there_is_can_be_explained(sarama: CaseCatalogue) -> None:
     assert set(sarama.faults) == set(FAULTS)
 
 
-def test_the_bundled_faults_begin_with_what_befalls_a_running_client(sarama: Library) -> None:
+def test_the_bundled_faults_begin_with_what_befalls_a_running_client(sarama: CaseCatalogue) -> None:
     assert sarama.faults[0] == "blackhole"
     first = next(case for case in sarama.ranked() if "blackhole" in case.faults)
     assert first.name == "blackhole-established"
     assert not first.at_start
-    assert sarama.called("bootstrap-blackhole")[0].at_start
+    assert sarama.cases_for("bootstrap-blackhole")[0].at_start
 
 
 def test_a_file_that_cannot_be_read_is_said_with_its_place(tmp_path: Path) -> None:
@@ -89,5 +89,5 @@ def test_a_file_that_cannot_be_read_is_said_with_its_place(tmp_path: Path) -> No
     write(folder, "one")
     (folder / "two.scenario.yaml").write_text("steps: [")
     with pytest.raises(Problems) as caught:
-        libraries(tmp_path)
+        case_catalogues(tmp_path)
     assert caught.value.problems[0].path == folder / "two.scenario.yaml"

@@ -7,19 +7,19 @@ import pytest
 from pydantic import ValidationError
 
 from harness.faults import FAULTS
-from harness.faults.brokers import NoSuchBroker
+from harness.faults.brokers import UnknownBroker
 from harness.levers import (
     FLOWS,
     LEVERS,
-    Delay,
+    CloseListener,
+    DelayedResponse,
     ErrorAnswer,
+    FilterPackets,
     Intercept,
-    Packets,
+    PacketAction,
     Signal,
     Silence,
     Toxic,
-    Unlisten,
-    Verdict,
 )
 
 REQUIRED: dict[str, dict[str, object]] = {
@@ -42,25 +42,27 @@ def test_every_fault_is_registered_under_its_own_name_with_a_summary_and_a_proof
 
 def test_blackhole_drops_both_ways_on_every_broker_by_default() -> None:
     assert levers("blackhole", 2) == [
-        Packets(broker=b, flow=f, verdict=Verdict.DROP) for b in (1, 2) for f in ("to_broker", "to_client")
+        FilterPackets(broker=b, flow=f, verdict=PacketAction.DROP) for b in (1, 2) for f in ("to_broker", "to_client")
     ]
 
 
 @pytest.mark.parametrize("flow", FLOWS)
 def test_one_way_blackhole_leaves_the_other_way_open(flow: str) -> None:
-    assert levers("blackhole", flows=[flow], brokers=3)[0] == Packets(broker=1, flow=flow, verdict=Verdict.DROP)  # type: ignore[arg-type]
+    assert levers("blackhole", flows=[flow], brokers=3)[0] == FilterPackets(
+        broker=1, flow=flow, verdict=PacketAction.DROP
+    )  # type: ignore[arg-type]
     assert {lever.flow for lever in levers("blackhole", flows=[flow])} == {flow}  # type: ignore[attr-defined]
 
 
 def test_blackhole_at_the_sender_drops_where_packets_are_sent() -> None:
     assert levers("blackhole", 1, at="sender") == [
-        Packets(broker=1, flow=f, verdict=Verdict.DROP, hook="sender") for f in FLOWS
+        FilterPackets(broker=1, flow=f, verdict=PacketAction.DROP, hook="sender") for f in FLOWS
     ]
 
 
 @pytest.mark.parametrize(("upon", "flow"), [("request", "to_broker"), ("answer", "to_client")])
 def test_reset_meets_data_alone_and_as_often_as_asked(upon: str, flow: Any) -> None:
-    once = Packets(broker=1, flow=flow, verdict=Verdict.RESET, only="data", at_most=1)
+    once = FilterPackets(broker=1, flow=flow, verdict=PacketAction.RESET, only="data", at_most=1)
     assert levers("reset", 1, upon=upon, times=1) == [once]
     assert levers("reset", 1, upon=upon) == [replace(once, at_most=None)]
 
@@ -75,7 +77,7 @@ def test_faults_of_a_process_are_one_signal_a_broker(kind: Any) -> None:
     [
         ("silence", {}, Intercept(broker=1, answer=Silence())),
         ("silence", {"api": "metadata", "nth": 2}, Intercept(broker=1, answer=Silence(), api="metadata", nth=2)),
-        ("slow_answer", {"delay": "1.5s"}, Intercept(broker=1, answer=Delay(seconds=1.5))),
+        ("slow_answer", {"delay": "1.5s"}, Intercept(broker=1, answer=DelayedResponse(seconds=1.5))),
         (
             "error_answer",
             {"code": "NOT_LEADER_OR_FOLLOWER"},
@@ -91,12 +93,12 @@ def test_faults_of_answers_are_one_intercept_a_broker(
 
 def test_levers_that_no_world_can_pull_cannot_be_written() -> None:
     for wrong, says in [
-        ({"verdict": Verdict.REFUSE, "hook": "sender"}, "dropped where they are sent"),
-        ({"verdict": Verdict.RESET}, "of a connection's data"),
-        ({"verdict": Verdict.DROP, "at_most": 0}, "are none"),
+        ({"verdict": PacketAction.REFUSE, "hook": "sender"}, "dropped where they are sent"),
+        ({"verdict": PacketAction.RESET}, "of a connection's data"),
+        ({"verdict": PacketAction.DROP, "at_most": 0}, "are none"),
     ]:
         with pytest.raises(ValueError, match=says):
-            Packets(broker=1, flow="to_broker", **wrong)  # type: ignore[arg-type]
+            FilterPackets(broker=1, flow="to_broker", **wrong)  # type: ignore[arg-type]
 
 
 def test_selector_takes_the_named_brokers_alone() -> None:
@@ -105,9 +107,9 @@ def test_selector_takes_the_named_brokers_alone() -> None:
 
 
 def test_refuse_by_listener_takes_the_listener_away_and_by_firewall_rejects_new_dials_alone() -> None:
-    assert levers("refuse", 1) == [Unlisten(broker=1)]
+    assert levers("refuse", 1) == [CloseListener(broker=1)]
     assert levers("refuse", 1, by="firewall") == [
-        Packets(broker=1, flow="to_broker", only="syn", verdict=Verdict.REFUSE)
+        FilterPackets(broker=1, flow="to_broker", only="syn", verdict=PacketAction.REFUSE)
     ]
 
 
@@ -115,7 +117,7 @@ def test_latency_speaks_milliseconds_and_is_proven_by_its_own_delay() -> None:
     assert levers("latency", 1, delay="100ms", jitter="10ms", flows="to_client") == [
         Toxic(broker=1, flow="to_client", kind="latency", attributes=(("latency", 100), ("jitter", 10)))
     ]
-    assert FAULTS["latency"].model_validate({"delay": "100ms", "jitter": "10ms"}).enough() == pytest.approx(0.081)
+    assert FAULTS["latency"].model_validate({"delay": "100ms", "jitter": "10ms"}).min_effect() == pytest.approx(0.081)
 
 
 @pytest.mark.parametrize(
@@ -152,7 +154,7 @@ def test_impossible_parameters_are_refused_with_the_reason(name: str, parameters
 
 
 def test_a_broker_outside_the_cluster_is_refused_with_those_that_exist() -> None:
-    with pytest.raises(NoSuchBroker, match="no broker 4") as caught:
+    with pytest.raises(UnknownBroker, match="no broker 4") as caught:
         FAULTS["blackhole"].model_validate({"brokers": [4]}).stages((1, 2, 3))
     assert caught.value.hint == "brokers are 1 to 3"
 

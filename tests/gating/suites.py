@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from harness.gating.cases import CaseName, CaseRuns, Happening, Sample, Side
+from harness.gating.cases import CaseName, CaseRuns, Sample, SuiteRuns, Symptom
 from harness.records.manifest import Manifest
 from harness.records.run import RunRecord
 
@@ -94,28 +94,28 @@ def case(
     scenario: str = "one",
     *,
     times: dict[str, Sequence[float]] | None = None,
-    unended: dict[str, Sequence[float]] | None = None,
+    censored: dict[str, Sequence[float]] | None = None,
     counts: dict[str, Sequence[float]] | None = None,
     happened: dict[str, int] | None = None,
     counted: int | None = None,
-    late_s: float = 0.0,
+    timer_lag_s: float = 0.0,
 ) -> CaseRuns:
     """A case by its samples alone."""
     samples = {
-        name: Sample("s", tuple(sorted(values)), tuple((unended or {}).get(name, ())))
+        name: Sample("s", tuple(sorted(values)), tuple((censored or {}).get(name, ())))
         for name, values in (times or {}).items()
     }
     samples |= {name: Sample("count", tuple(sorted(values))) for name, values in (counts or {}).items()}
     number = counted if counted is not None else max((len(sample) for sample in samples.values()), default=0)
     return CaseRuns(
         name=CaseName(scenario, "sarama", "1.27.2", "bundled", "local"), runs=number, counted=number, samples=samples,
-        happened={Happening.parse(text): times for text, times in (happened or {}).items()},
-        operations=("probe",), late_s=late_s,
+        happened={Symptom.parse(text): times for text, times in (happened or {}).items()},
+        operations=("probe",), timer_lag_s=timer_lag_s,
     )  # fmt: skip
 
 
-def side(*cases: CaseRuns, machine: str = MACHINE) -> Side:
-    return Side(source="here", machine=machine, faultlab="0.1.0", cases=cases)
+def side(*cases: CaseRuns, machine: str = MACHINE) -> SuiteRuns:
+    return SuiteRuns(source="here", machine=machine, faultlab="0.1.0", cases=cases)
 
 
 def parsed(text: str) -> Any:

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 import suites
 
-from harness.gating.baseline import BaselineMixed, merged, read_baseline, text_of, write_baseline
-from harness.gating.comparison import gate
-from harness.gating.floor import DEFAULT, parse_floor
-from harness.gating.sides import read_side
+from harness.gating.baseline import BaselineMismatch, baseline_text, merge_into_baseline, read_baseline, write_baseline
+from harness.gating.floor import DEFAULT_FLOOR, parse_floor
+from harness.gating.gate import gate
+from harness.gating.reading import read_suite_runs
 from harness.records.folder import ResultsUnreadable, ResultsUnwritable
 
 
@@ -31,20 +31,20 @@ def folder(path: Path, *, time_s: float = 2.0, scenario: str = "dark") -> Path:
 
 
 def test_the_file_says_what_the_folder_said(tmp_path: Path) -> None:
-    side = read_side(folder(tmp_path / "r"))
+    side = read_suite_runs(folder(tmp_path / "r"))
     file = tmp_path / "baseline.json"
     write_baseline(file, side, parse_floor("3% + 10ms"))
-    back = read_side(file)
+    back = read_suite_runs(file)
     assert back.cases == side.cases
     assert (back.machine, back.arguments, back.faultlab) == (side.machine, side.arguments, side.faultlab)
     assert str(back.floor) == "3% + 10ms"
     assert not gate(back, side).regressed
-    assert text_of(back, parse_floor("3% + 10ms")) == file.read_text()
+    assert baseline_text(back, parse_floor("3% + 10ms")) == file.read_text()
 
 
 def test_one_line_a_measure_and_nothing_of_the_machines_paths(tmp_path: Path) -> None:
-    side = read_side(folder(tmp_path / "r"))
-    lines = text_of(side, DEFAULT).splitlines()
+    side = read_suite_runs(folder(tmp_path / "r"))
+    lines = baseline_text(side, DEFAULT_FLOOR).splitlines()
     (told,) = [line for line in lines if '"probe.time_to_error"' in line]
     assert json.loads("{" + told.strip().removesuffix(",") + "}")["probe.time_to_error"]["median_ms"] == 2000.5
     assert '"unended_ms": [60000.0]' in told
@@ -54,20 +54,23 @@ def test_one_line_a_measure_and_nothing_of_the_machines_paths(tmp_path: Path) ->
 
 
 def test_only_what_changed_is_another_line(tmp_path: Path) -> None:
-    was = text_of(read_side(folder(tmp_path / "a")), DEFAULT).splitlines()
-    now = text_of(read_side(folder(tmp_path / "b", time_s=2.5)), DEFAULT).splitlines()
+    was = baseline_text(read_suite_runs(folder(tmp_path / "a")), DEFAULT_FLOOR).splitlines()
+    now = baseline_text(read_suite_runs(folder(tmp_path / "b", time_s=2.5)), DEFAULT_FLOOR).splitlines()
     differing = {before.split(":")[0].strip() for before, after in zip(was, now, strict=True) if before != after}
     assert differing == {'"probe.time_to_error"', '"probe.time_to_end"'}
 
 
 def test_a_part_is_replaced_and_the_rest_is_kept(tmp_path: Path) -> None:
-    one, two = read_side(folder(tmp_path / "a", scenario="one")), read_side(folder(tmp_path / "b", scenario="two"))
+    one, two = (
+        read_suite_runs(folder(tmp_path / "a", scenario="one")),
+        read_suite_runs(folder(tmp_path / "b", scenario="two")),
+    )
     both = replace(one, cases=(*one.cases, *two.cases))
-    anew = read_side(folder(tmp_path / "c", scenario="two", time_s=3.0))
-    whole = merged(both, anew, ("two",))
+    anew = read_suite_runs(folder(tmp_path / "c", scenario="two", time_s=3.0))
+    whole = merge_into_baseline(both, anew, ("two",))
     assert list(whole.cases) == [*one.cases, *anew.cases]
-    with pytest.raises(BaselineMixed, match="made on another machine"):
-        merged(both, replace(anew, machine="another"), ("two",))
+    with pytest.raises(BaselineMismatch, match="made on another machine"):
+        merge_into_baseline(both, replace(anew, machine="another"), ("two",))
 
 
 def block(text: str) -> str:
@@ -101,7 +104,7 @@ SPOILT = [
 @pytest.mark.parametrize(("spoil", "said"), [one[1:] for one in SPOILT], ids=[one[0] for one in SPOILT])
 def test_what_is_spoilt_is_said_and_never_read_as_something_else(tmp_path: Path, spoil: object, said: str) -> None:
     file = tmp_path / "baseline.json"
-    text = text_of(read_side(folder(tmp_path / "r")), DEFAULT)
+    text = baseline_text(read_suite_runs(folder(tmp_path / "r")), DEFAULT_FLOOR)
     spoilt = spoil(text)  # type: ignore[operator]
     assert spoilt != text
     file.write_text(spoilt)
@@ -121,8 +124,8 @@ def places(value: object, path: tuple[str | int, ...] = ()) -> list[tuple[str | 
 
 def test_whatever_is_put_into_it_it_is_refused_or_held(tmp_path: Path) -> None:
     """One value of the file is another one: either that is said, or the comparison goes through."""
-    side = read_side(folder(tmp_path / "r"))
-    text, file, chance = text_of(side, DEFAULT), tmp_path / "b.json", random.Random(5)
+    side = read_suite_runs(folder(tmp_path / "r"))
+    text, file, chance = baseline_text(side, DEFAULT_FLOOR), tmp_path / "b.json", random.Random(5)
     refused = 0
     for place in places(json.loads(text))[1:]:
         document = inside = json.loads(text)
@@ -131,7 +134,7 @@ def test_whatever_is_put_into_it_it_is_refused_or_held(tmp_path: Path) -> None:
         inside[place[-1]] = chance.choice(JUNK)
         file.write_text(json.dumps(document))
         try:
-            back = read_side(file)
+            back = read_suite_runs(file)
         except ResultsUnreadable:
             refused += 1
             continue
@@ -143,13 +146,13 @@ def test_whatever_is_put_into_it_it_is_refused_or_held(tmp_path: Path) -> None:
 def test_what_is_no_text_is_said(tmp_path: Path) -> None:
     (tmp_path / "b.json").write_bytes(b"\xff\xfe{}")
     with pytest.raises(ResultsUnreadable, match="is no baseline"):
-        read_side(tmp_path / "b.json")
+        read_suite_runs(tmp_path / "b.json")
 
 
 def test_a_file_that_cannot_be_written_leaves_nothing_behind(tmp_path: Path) -> None:
-    side = read_side(folder(tmp_path / "r"))
+    side = read_suite_runs(folder(tmp_path / "r"))
     with pytest.raises(ResultsUnwritable, match="cannot write"):
-        write_baseline(tmp_path / "nowhere" / "baseline.json", side, DEFAULT)
+        write_baseline(tmp_path / "nowhere" / "baseline.json", side, DEFAULT_FLOOR)
     assert [path.name for path in tmp_path.iterdir()] == ["r"]
 
 
@@ -158,14 +161,14 @@ def test_no_text_of_a_program_reaches_a_terminal_as_a_command(tmp_path: Path) ->
     runs = suites.repeated(
         suites.spread(2.0), "dark", error_class="net\x1b[2J\n::error::Op", settings={"name": "a\tb\x07"}
     )
-    side = read_side(suites.write_suite(tmp_path / "r", runs))
-    text = text_of(side, DEFAULT)
+    side = read_suite_runs(suites.write_suite(tmp_path / "r", runs))
+    text = baseline_text(side, DEFAULT_FLOOR)
     assert text.isascii() is False
     (tmp_path / "clean.json").write_text(text)
-    assert read_side(tmp_path / "clean.json").cases == side.cases
+    assert read_suite_runs(tmp_path / "clean.json").cases == side.cases
     (tmp_path / "spoilt.json").write_text(text.replace("\N{REPLACEMENT CHARACTER}", "\\u001b"))
-    for (case,) in (side.cases, read_side(tmp_path / "spoilt.json").cases):
+    for (case,) in (side.cases, read_suite_runs(tmp_path / "spoilt.json").cases):
         told = [*map(str, case.happened), *case.settings.values(), *case.reasons, *case.operations]
         assert any("Op" in one for one in told)
         assert all(one.isprintable() for one in told)
-    assert not gate(read_side(tmp_path / "spoilt.json"), side).regressed
+    assert not gate(read_suite_runs(tmp_path / "spoilt.json"), side).regressed

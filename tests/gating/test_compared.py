@@ -5,22 +5,22 @@ from dataclasses import replace
 import pytest
 import suites
 
-from harness.gating.cases import CaseRuns, Side
-from harness.gating.comparison import Gated, gate, selected, too_few
-from harness.gating.gathering import case_of, name_of
-from harness.gating.shifts import LEAST, Shift
+from harness.gating.cases import CaseRuns, SuiteRuns
+from harness.gating.gate import GateResult, gate, select_scenarios, too_few
+from harness.gating.shifts import MIN_RUNS, Shift
+from harness.gating.suite_runs import case_name_of, case_runs_of
 from harness.records.run import LabErrorRecord
 
 ERROR = "probe.time_to_error"
 
 
-def held(before: CaseRuns, now: CaseRuns) -> Gated:
+def held(before: CaseRuns, now: CaseRuns) -> GateResult:
     return gate(suites.side(before), suites.side(now))
 
 
 def measures(case: CaseRuns) -> set[str]:
     (found,) = held(case, case).compared
-    return {one.of.measure for one in found.judged if isinstance(one.of, Shift)}
+    return {one.of.measure for one in found.assessed if isinstance(one.of, Shift)}
 
 
 def test_counts_are_held_where_they_cost_a_broker_or_a_message() -> None:
@@ -47,9 +47,9 @@ def test_a_time_to_the_end_is_held_where_it_is_not_another_time_already() -> Non
 
 
 def test_a_median_is_a_bound_only_where_most_had_not_ended() -> None:
-    half = suites.case(times={ERROR: suites.spread(2.0, 10)}, unended={ERROR: [60.0] * 10})
-    most = suites.case(times={ERROR: suites.spread(2.0, 9)}, unended={ERROR: [60.0] * 11})
-    (shift,) = [one.of for one in held(half, most).compared[0].judged if isinstance(one.of, Shift)]
+    half = suites.case(times={ERROR: suites.spread(2.0, 10)}, censored={ERROR: [60.0] * 10})
+    most = suites.case(times={ERROR: suites.spread(2.0, 9)}, censored={ERROR: [60.0] * 11})
+    (shift,) = [one.of for one in held(half, most).compared[0].assessed if isinstance(one.of, Shift)]
     assert (shift.before_endless, shift.now_endless) == (False, True)
 
 
@@ -80,7 +80,7 @@ def test_what_an_unfinished_suite_has_not_run_is_neither_lost_nor_passed() -> No
     assert not nothing.silent, "of a suite that never began nothing is under way"
 
 
-def on(machine: str, environment: str) -> Side:
+def on(machine: str, environment: str) -> SuiteRuns:
     case = suites.case(times={ERROR: suites.spread(2.0)})
     return suites.side(replace(case, name=case.name._replace(environment=environment)), machine=machine)
 
@@ -93,19 +93,19 @@ def test_one_side_on_virtual_time_does_not_make_two_machines_one(first: str, sec
 
 def test_each_name_that_is_asked_for_selects() -> None:
     side = suites.side(*(suites.case(name) for name in ("kafka-go-dark", "sarama-dark", "java-dark")))
-    assert selected(side, ()) is side
-    chosen = selected(side, ("kafka-go-*", "java-dark"))
+    assert select_scenarios(side, ()) is side
+    chosen = select_scenarios(side, ("kafka-go-*", "java-dark"))
     assert [case.name.scenario for case in chosen.cases] == ["kafka-go-dark", "java-dark"]
 
 
 @pytest.mark.parametrize(
-    ("before", "now", "few"), [(LEAST - 1, 20, True), (20, LEAST - 1, True), (LEAST, LEAST, False)]
+    ("before", "now", "few"), [(MIN_RUNS - 1, 20, True), (20, MIN_RUNS - 1, True), (MIN_RUNS, MIN_RUNS, False)]
 )
 def test_want_of_runs_is_told_from_doubt(before: int, now: int, few: bool) -> None:
     sides = [suites.case(times={ERROR: suites.spread(at, runs)}) for at, runs in ((2.0, before), (9.0, now))]
     wide = [suites.case(f"wide-{n}", times={ERROR: [1.0, 1.5, 2.0, 2.5, 3.0]}) for n in range(9)]
     gated = gate(suites.side(sides[0], *wide), suites.side(sides[1], *wide))
-    (one,) = gated.that("unsure")
+    (one,) = gated.cases_assessed("unsure")
     assert too_few(one) is few
 
 
@@ -113,7 +113,7 @@ def test_a_run_in_which_the_lab_failed_proves_nothing() -> None:
     runs = suites.repeated(suites.spread(2.0))
     failed = suites.record(repeat=99, time_s=9.0, verdict="lab_error")
     failed = failed.model_copy(update={"error": LabErrorRecord.model_construct(text="the proxy did not start")})
-    case = case_of(name_of(failed), [*runs, failed])
+    case = case_runs_of(case_name_of(failed), [*runs, failed])
     assert (case.runs, case.counted, case.reasons) == (21, 20, ("the proxy did not start",))
     assert max(case.samples[ERROR].values) < 3
 

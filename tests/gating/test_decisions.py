@@ -8,28 +8,28 @@ import suites
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from harness.gating.assessment import AssessedDifference
 from harness.gating.cases import CaseRuns
-from harness.gating.comparison import Gated, gate
-from harness.gating.floor import DEFAULT, parse_floor
-from harness.gating.judging import Judged
-from harness.gating.shifts import LEAST, Shift
+from harness.gating.floor import DEFAULT_FLOOR, parse_floor
+from harness.gating.gate import GateResult, gate
+from harness.gating.shifts import MIN_RUNS, Shift
 from harness.quantities import QuantityError
 
 TIMES = st.lists(st.floats(0.0001, 60.0).map(lambda value: round(value, 4)), min_size=1, max_size=24)
 ERROR = "probe.time_to_error"
 
 
-def held(before: CaseRuns, now: CaseRuns) -> Gated:
+def held(before: CaseRuns, now: CaseRuns) -> GateResult:
     return gate(suites.side(before), suites.side(now))
 
 
-def timed(before: list[float], now: list[float], **more: object) -> Gated:
+def timed(before: list[float], now: list[float], **more: object) -> GateResult:
     return held(suites.case(times={ERROR: before}), suites.case(times={ERROR: now}, **more))  # type: ignore[arg-type]
 
 
-def the_one(gated: Gated) -> Judged:
+def the_one(gated: GateResult) -> AssessedDifference:
     (case,) = gated.compared
-    return case.judged[0]
+    return case.assessed[0]
 
 
 @given(TIMES, st.integers(0, 3), st.randoms(use_true_random=False))
@@ -40,7 +40,7 @@ def test_equal_runs_are_never_an_alarm_in_whatever_order(times: list[float], fai
     gated = held(there, replace(there, samples=suites.case(times={ERROR: shuffled}).samples))
     assert not gated.regressed
     assert not gated.inconclusive
-    assert [case.said for case in gated.compared] == ["unchanged"]
+    assert [case.assessment for case in gated.compared] == ["unchanged"]
 
 
 @given(TIMES, TIMES)
@@ -57,17 +57,17 @@ def test_the_order_of_cases_changes_nothing(before: list[float], now: list[float
 @settings(max_examples=40)
 def test_more_effect_is_never_less_alarm(times: list[float], less: float, more: float) -> None:
     order = ("better", "unchanged", "unsure", "regression")
-    said = [the_one(timed(times, [time + added for time in times])).said for added in (less, less + more)]
-    assert order.index(said[0]) <= order.index(said[1])
+    assessment = [the_one(timed(times, [time + added for time in times])).assessment for added in (less, less + more)]
+    assert order.index(assessment[0]) <= order.index(assessment[1])
 
 
 def test_a_slow_down_above_the_floor_is_an_alarm_and_one_below_is_none() -> None:
     before = suites.spread(2.0)
-    assert the_one(timed(before, suites.spread(2.30))).said == "regression"
+    assert the_one(timed(before, suites.spread(2.30))).assessment == "regression"
     below = timed(before, suites.spread(2.09))
-    assert the_one(below).said == "unchanged"
+    assert the_one(below).assessment == "unchanged"
     assert not below.inconclusive
-    assert the_one(timed(before, suites.spread(1.7))).said == "better"
+    assert the_one(timed(before, suites.spread(1.7))).assessment == "better"
 
 
 def test_the_floor_can_be_declared() -> None:
@@ -81,7 +81,7 @@ def test_the_floor_can_be_declared() -> None:
     assert str(narrow.floor) == "0% + 10ms"
     declared = replace(suites.side(suites.case(times={ERROR: before})), floor=parse_floor("1%"))
     assert gate(declared, suites.side(suites.case(times={ERROR: now}))).regressed
-    assert str(DEFAULT) == "5% + 20ms"
+    assert str(DEFAULT_FLOOR) == "5% + 20ms"
 
 
 @pytest.mark.parametrize("text", ["5", "5% + 5%", "x", "", "-1s"])
@@ -92,24 +92,24 @@ def test_what_is_no_floor_is_refused(text: str) -> None:
 
 def test_the_labs_own_lateness_is_no_clients_doing() -> None:
     """Timers that came 200 ms late on one side explain 150 ms."""
-    gated = timed(suites.spread(1.0), suites.spread(1.15), late_s=0.2)
-    assert the_one(gated).said == "unchanged"
-    assert the_one(timed(suites.spread(1.0), suites.spread(1.15))).said == "regression"
+    gated = timed(suites.spread(1.0), suites.spread(1.15), timer_lag_s=0.2)
+    assert the_one(gated).assessment == "unchanged"
+    assert the_one(timed(suites.spread(1.0), suites.spread(1.15))).assessment == "regression"
 
 
 def test_too_few_runs_say_nothing_but_how_many_it_takes() -> None:
     gated = timed([2.0, 2.001, 2.002], [9.0, 9.001, 9.002])
     assert gated.inconclusive
     assert not gated.regressed
-    needed = the_one(gated).needed
-    assert needed is not None
-    assert needed >= LEAST
-    enough = timed(suites.spread(2.0, needed), suites.spread(9.0, needed))
-    assert the_one(enough).said == "regression"
+    runs_needed = the_one(gated).runs_needed
+    assert runs_needed is not None
+    assert runs_needed >= MIN_RUNS
+    enough = timed(suites.spread(2.0, runs_needed), suites.spread(9.0, runs_needed))
+    assert the_one(enough).assessment == "regression"
 
 
 def test_a_case_of_which_nothing_was_measured_takes_runs_too() -> None:
-    few, many = suites.case(counted=2), suites.case(counted=LEAST)
+    few, many = suites.case(counted=2), suites.case(counted=MIN_RUNS)
     assert held(few, few).inconclusive
     assert not held(many, many).inconclusive
     failing = suites.case(counted=2, happened={"fails probe": 2})
@@ -119,25 +119,27 @@ def test_a_case_of_which_nothing_was_measured_takes_runs_too() -> None:
 def test_what_is_unsure_needs_about_as_many_runs_as_it_says() -> None:
     gated = timed(suites.spread(9.0, step_s=0.1), suites.spread(9.31, step_s=0.1))
     one = the_one(gated)
-    assert one.said == "unsure"
-    assert one.needed is not None
-    runs = 2 * one.needed
+    assert one.assessment == "unsure"
+    assert one.runs_needed is not None
+    runs = 2 * one.runs_needed
     again = timed(suites.spread(9.0, runs, step_s=2 / runs), suites.spread(9.31, runs, step_s=2 / runs))
-    assert the_one(again).said != "unsure"
+    assert the_one(again).assessment != "unsure"
 
 
 def test_one_stray_run_is_no_alarm() -> None:
-    assert the_one(timed(suites.spread(2.0), [*suites.spread(2.0, 19), 45.0])).said == "unchanged"
+    assert the_one(timed(suites.spread(2.0), [*suites.spread(2.0, 19), 45.0])).assessment == "unchanged"
 
 
 def test_times_that_do_not_end_are_above_all_that_do() -> None:
     before = suites.case(times={ERROR: suites.spread(2.0)})
-    hung = suites.case(times={ERROR: []}, unended={ERROR: [60.0] * 20}, happened={"hangs probe": 20, "fails probe": 20})
+    hung = suites.case(
+        times={ERROR: []}, censored={ERROR: [60.0] * 20}, happened={"hangs probe": 20, "fails probe": 20}
+    )
     gated = held(before, hung)
-    (case,) = gated.that("regression")
-    told = [str(one.of.happening) for one in case.all_of("regression") if not isinstance(one.of, Shift)]
+    (case,) = gated.cases_assessed("regression")
+    told = [str(one.of.symptom) for one in case.differences_assessed("regression") if not isinstance(one.of, Shift)]
     assert told[0] == "hangs probe"
-    (shift,) = [one.of for one in case.all_of("regression") if isinstance(one.of, Shift)]
+    (shift,) = [one.of for one in case.differences_assessed("regression") if isinstance(one.of, Shift)]
     assert shift.now_endless
     assert shift.shift == pytest.approx(58.0, abs=0.01)
     assert not held(hung, hung).regressed
@@ -146,25 +148,25 @@ def test_times_that_do_not_end_are_above_all_that_do() -> None:
 
 def test_one_lost_or_doubled_message_is_an_alarm_where_there_was_none() -> None:
     clean = suites.case(times={ERROR: suites.spread(2.0)})
-    for happening in ("lost", "duplicated"):
-        spoilt = replace(clean, happened=suites.case(happened={happening: 1}).happened)
+    for symptom in ("lost", "duplicated"):
+        spoilt = replace(clean, happened=suites.case(happened={symptom: 1}).happened)
         assert held(clean, spoilt).regressed
         assert not held(spoilt, spoilt).regressed
         assert not held(spoilt, clean).regressed
 
 
-@pytest.mark.parametrize("happening", ["verdict", "fails probe", "hangs probe", "error probe io.EOF"])
-def test_what_happens_in_every_run_and_never_did_is_an_alarm_what_happens_once_is_not(happening: str) -> None:
+@pytest.mark.parametrize("symptom", ["verdict", "fails probe", "hangs probe", "error probe io.EOF"])
+def test_what_happens_in_every_run_and_never_did_is_an_alarm_what_happens_once_is_not(symptom: str) -> None:
     clean = suites.case(times={ERROR: suites.spread(2.0)})
 
     def happened(times: int) -> CaseRuns:
-        return replace(clean, happened=suites.case(happened={happening: times}).happened)
+        return replace(clean, happened=suites.case(happened={symptom: times}).happened)
 
     assert held(clean, happened(20)).regressed
     once = held(clean, happened(1))
     assert not once.regressed
     assert once.inconclusive
-    assert (the_one(once).needed or 0) > 20
+    assert (the_one(once).runs_needed or 0) > 20
     assert not held(happened(10), happened(11)).inconclusive
     assert not held(happened(20), clean).inconclusive
 
@@ -182,16 +184,16 @@ def test_one_more_dial_in_every_run_is_an_alarm_and_explains_a_longer_time() -> 
     more = suites.case(times={ERROR: suites.spread(2.0)}, counts={"probe.dials": [5] * 20})
     slower = suites.case(times={ERROR: suites.spread(3.0)}, counts={"probe.dials": [6] * 20})
     assert held(before, more).regressed
-    (case,) = held(before, slower).that("regression")
-    assert isinstance(case.judged[0].of, Shift)
-    assert case.judged[0].of.unit == "s"
+    (case,) = held(before, slower).cases_assessed("regression")
+    assert isinstance(case.assessed[0].of, Shift)
+    assert case.assessed[0].of.unit == "s"
     assert case.where == ("2 more dials",)
 
 
 def test_a_setting_that_was_changed_explains_a_longer_time() -> None:
     before = replace(suites.case(times={ERROR: suites.spread(2.0)}), settings={"Net.DialTimeout": "1s"})
     after = replace(suites.case(times={ERROR: suites.spread(4.0)}), settings={"Net.DialTimeout": "2s"})
-    (case,) = held(before, after).that("regression")
+    (case,) = held(before, after).cases_assessed("regression")
     assert case.where == ("Net.DialTimeout 1s, now 2s",)
 
 
@@ -237,6 +239,6 @@ def test_an_operation_that_is_called_no_more_is_not_as_good_as_it_was() -> None:
     assert not gated.regressed
     change = the_one(gated).of
     assert not isinstance(change, Shift)
-    assert (str(change.happening), change.now, change.of_now) == ("uncalled probe", 20, 20)
+    assert (str(change.symptom), change.now, change.of_now) == ("uncalled probe", 20, 20)
     more = replace(before, operations=("probe", "other"))
     assert not held(before, more).inconclusive, "one operation more is no less"

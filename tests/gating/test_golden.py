@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 import suites
 
-from cli.console import console
-from cli.exits import Exit
-from cli.gating import Answer, answer
-from harness.gating.comparison import gate
-from harness.gating.sides import read_side
+from cli.exit_codes import ExitCode
+from cli.gate.result import GateOptions, report_result
+from cli.terminal.console import console
+from harness.gating.gate import gate
+from harness.gating.reading import read_suite_runs
 from harness.records.run import RunRecord
 
 ANSWER = """\
@@ -49,8 +49,8 @@ def now() -> list[RunRecord]:
 
 def test_the_whole_answer(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     was, there = suites.write_suite(tmp_path / "a", before()), suites.write_suite(tmp_path / "b", now())
-    gated = gate(read_side(was), read_side(there))
-    how = Answer(inconclusive="fail", json=False, everything=False, baseline=None)
-    assert answer(console(), gated, how) is Exit.REGRESSED
+    gated = gate(read_suite_runs(was), read_suite_runs(there))
+    options = GateOptions(inconclusive="fail", json=False, show_all=False, baseline=None)
+    assert report_result(console(), gated, options) is ExitCode.REGRESSED
     said = capsys.readouterr().out
     assert said == ANSWER

@@ -44,12 +44,12 @@ def test_the_benchmark_draws_what_was_recorded(
     found = gate_errors.pools.__wrapped__()
     assert list(found) == sorted(f"sarama-{name}" for name in gate_recording.SCENARIOS)
     (pool,) = found["sarama-killed"]
-    drawn = pool.of(range(len(pool.late_s)))
+    drawn = pool.of(range(len(pool.timer_lag_s)))
     assert drawn.samples["probe.time_to_error"].values == tuple(
         pytest.approx(time_s, abs=1e-4) for time_s in sorted(suites.spread(2.0, RUNS)[NOISY:])
     )
-    assert drawn.samples["probe.time_to_error"].unended == (60.0,)
-    later = pool.of(range(5), slower="probe.time_to_error", more_s=[0.5] * 5)
+    assert drawn.samples["probe.time_to_error"].censored == (60.0,)
+    later = pool.of(range(5), slower="probe.time_to_error", extra_s=[0.5] * 5)
     first = suites.spread(2.0, RUNS)[NOISY]
     assert later.samples["probe.time_to_error"].values[0] == pytest.approx((first + 0.5) * 1.1 + 0.1, abs=1e-3)
     assert later.samples["probe.time_to_end"].values[0] == pytest.approx(first + 0.5, abs=1e-3)

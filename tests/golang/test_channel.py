@@ -214,10 +214,10 @@ def test_choice_among_ready_cases_is_uniform_and_seeded() -> None:
         for _ in range(3000):
             channels: list[Channel[int]] = [Channel(1) for _ in range(3)]
             for channel in channels:
-                channel.offer(0)
+                channel.try_send(0)
             chosen = select_or_default(rng, *(Receive(c) for c in channels))
             assert chosen is not None
-            found.append(chosen.place)
+            found.append(chosen.case_index)
         return found
 
     first = choices(1)
@@ -232,12 +232,12 @@ def test_a_busy_case_does_not_starve_another() -> None:
         rng = Random(3)
         busy: Channel[int] = Channel(1)
         rare: Channel[int] = Channel(1)
-        busy.offer(0)
-        rare.offer(0)
+        busy.try_send(0)
+        rare.try_send(0)
         for _ in range(100):
-            if (await select(rng, Receive(busy), Receive(rare))).place == 1:
+            if (await select(rng, Receive(busy), Receive(rare))).case_index == 1:
                 return
-            busy.offer(0)
+            busy.try_send(0)
         pytest.fail("the rare case was never chosen in 100 rounds (chance 2**-100)")
 
     run(test)

@@ -20,7 +20,7 @@ from client.golang import (
     with_deadline,
     with_timeout,
 )
-from client.tasks import Tasks
+from client.tasks import BackgroundTasks
 
 
 def test_a_deadline_ends_the_context_and_everything_derived_from_it() -> None:
@@ -98,7 +98,7 @@ def test_after_and_ticker_deliver_on_the_loops_clock_and_drop_ticks_nobody_takes
 def test_a_wait_group_waits_for_all_and_a_panic_is_told() -> None:
     async def test() -> None:
         panics: list[BaseException] = []
-        tasks = Tasks(panics.append)
+        tasks = BackgroundTasks(panics.append)
         group = WaitGroup()
         await group.wait()
         group.add(2)
@@ -125,7 +125,7 @@ def test_a_wait_group_waits_for_all_and_a_panic_is_told() -> None:
 
 def test_ended_tasks_run_no_further() -> None:
     async def test() -> None:
-        tasks = Tasks(lambda panic: pytest.fail(str(panic)))
+        tasks = BackgroundTasks(lambda panic: pytest.fail(str(panic)))
         ran = []
 
         async def work() -> None:
@@ -134,7 +134,7 @@ def test_ended_tasks_run_no_further() -> None:
 
         tasks.go(work(), "work")
         await asyncio.sleep(0)
-        tasks.end()
+        tasks.cancel_all()
         await asyncio.sleep(0)
         await asyncio.sleep(0)
         assert not ran

@@ -147,7 +147,7 @@ def test_readers_share_and_a_waiting_writer_keeps_new_ones_out() -> None:
         release.set_result(None)
         await asyncio.gather(*tasks)
         assert order == ["first", "second", "writer", "third", "next writer"]
-        await lock.turn_to_read()
+        await lock.wait_until_readable()
 
     run(test)
 
@@ -156,7 +156,7 @@ def test_a_turn_to_read_waits_for_the_writer() -> None:
     async def test() -> None:
         lock = RWMutex()
         async with lock.writing:
-            turn = asyncio.create_task(lock.turn_to_read())
+            turn = asyncio.create_task(lock.wait_until_readable())
             await turns()
             assert not turn.done()
         await turn

@@ -2,7 +2,7 @@
 
 import pytest
 
-from client.golang import name_of, text_of
+from client.golang import go_error_name, go_error_text
 from client.net.errors import Cause, NetError, Phase, ResolveError
 
 A, B = "127.0.0.1:40000", "127.0.2.1:9092"
@@ -31,11 +31,11 @@ A, B = "127.0.0.1:40000", "127.0.2.1:9092"
     ],
 )  # fmt: skip
 def test_texts_are_gos(error: NetError, text: str) -> None:
-    assert text_of(error) == text
-    assert name_of(error) == {"EOF": "io.EOF", "unexpected EOF": "io.ErrUnexpectedEOF"}.get(text, "net.OpError")
+    assert go_error_text(error) == text
+    assert go_error_name(error) == {"EOF": "io.EOF", "unexpected EOF": "io.ErrUnexpectedEOF"}.get(text, "net.OpError")
 
 
 def test_every_cause_has_a_text() -> None:
     for cause in Cause:
         for phase in (Phase.CONNECT, Phase.READ, Phase.WRITE):
-            assert text_of(NetError(phase, cause, B, A, "detail"))
+            assert go_error_text(NetError(phase, cause, B, A, "detail"))

@@ -5,18 +5,18 @@ from collections.abc import Callable
 import pytest
 
 from harness.language import plans
-from harness.plan import Inject, When
+from harness.plan import PlannedFault, StartCondition
 
 END = "within: 1% + 50ms}"
 FAULT = "{inject: blackhole, brokers: all, as: outage}"
 
 
-def injected(scenario: object) -> Inject:
+def injected(scenario: object) -> PlannedFault:
     (plan, *_) = plans(scenario, environment="sim", seed=7)  # type: ignore[arg-type]
-    return next(step for step in plan.steps if isinstance(step, Inject))
+    return next(step for step in plan.steps if isinstance(step, PlannedFault))
 
 
-def with_step(changed: Callable[..., object], step: str, *more: tuple[str, str]) -> Inject:
+def with_step(changed: Callable[..., object], step: str, *more: tuple[str, str]) -> PlannedFault:
     return injected(changed((FAULT, step), *more).load())  # type: ignore[attr-defined]
 
 
@@ -24,19 +24,19 @@ def with_step(changed: Callable[..., object], step: str, *more: tuple[str, str])
 def test_the_side_of_a_link_is_the_faults_own(changed: Callable[..., object], side: str) -> None:
     found = with_step(changed, f"{{inject: blackhole, at: {side}, after: 1s, as: outage}}")
     assert found.fault.model_dump()["at"] == side
-    assert found.when == When(after_s=1.0)
+    assert found.when == StartCondition(after_s=1.0)
 
 
 def test_anything_else_is_a_moment(changed: Callable[..., object]) -> None:
     found = with_step(changed, "{inject: blackhole, at: connect+2s, as: outage}")
     assert found.fault.model_dump()["at"] == "receiver"
-    assert found.when == When(alias="connect", after_s=2.0)
+    assert found.when == StartCondition(alias="connect", after_s=2.0)
 
 
 def test_a_matrix_sets_it_as_any_parameter(changed: Callable[..., object]) -> None:
     scenario = changed((END, END + "\nmatrix: {outage.at: [receiver, sender]}"))
     found = plans(scenario.load(), environment="sim", seed=7)  # type: ignore[attr-defined]
-    sides = {step.fault.model_dump()["at"] for plan in found for step in plan.steps if isinstance(step, Inject)}
+    sides = {step.fault.model_dump()["at"] for plan in found for step in plan.steps if isinstance(step, PlannedFault)}
     assert sides == {"receiver", "sender"}
 
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness.language import Problem, composing, tree
-from harness.language.tree import Tree, Unreadable, parse, plain
+from harness.language.tree import InvalidYaml, Tree, parse, plain
 
 PATH = Path("any.scenario.yaml")
 SHIPPED = sorted((Path(__file__).parents[2] / "scenarios").rglob("*.yaml"))
@@ -34,7 +34,7 @@ PIECES = [
 def read(text: str) -> tuple[Tree | None, tuple[Problem, ...]]:
     try:
         return parse(text, PATH)
-    except Unreadable as error:
+    except InvalidYaml as error:
         return None, error.problems
 
 

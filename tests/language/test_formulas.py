@@ -7,14 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.language import Formula, FormulaError, evaluate, evaluate_when
+from harness.language import Formula, FormulaError, condition_holds, evaluate
 from harness.language.scope import Function, Scope
-from harness.language.units import Value, duration
-from harness.plan import Named, RunPlan
+from harness.language.units import FormulaValue, duration
+from harness.plan import ResolvedValue, RunPlan
 
 SCOPE = Scope(
-    settings={"R": duration("R", 2.0, "R"), "D": duration("D", 1.0, "D"), "m": Value("count", 3.0)},
-    others={"client.version": Value("text", "1.27.2"), "slow.delay": duration("slow.delay", 0.1)},
+    settings={"R": duration("R", 2.0, "R"), "D": duration("D", 1.0, "D"), "m": FormulaValue("count", 3.0)},
+    other_names={"client.version": FormulaValue("text", "1.27.2"), "slow.delay": duration("slow.delay", 0.1)},
 )
 
 
@@ -137,9 +137,10 @@ def test_functions_of_a_profile_have_units_by_their_names() -> None:
 
 def test_evaluating_needs_the_plan_alone(plan: RunPlan) -> None:
     changed = tuple(
-        Named(name=s.name, text="7s", unit="s", value=7.0) if s.name == "Net.ReadTimeout" else s for s in plan.settings
+        ResolvedValue(name=s.name, text="7s", unit="s", value=7.0) if s.name == "Net.ReadTimeout" else s
+        for s in plan.settings
     )
     assert evaluate("2*ReadTimeout", replace(plan, settings=changed)).value == 14.0
-    assert evaluate_when("Producer.RequiredAcks == 'WaitForLocal' and outage.brokers == 'all'", plan)
+    assert condition_holds("Producer.RequiredAcks == 'WaitForLocal' and outage.brokers == 'all'", plan)
     with pytest.raises(FormulaError, match="`when` is a condition"):
-        evaluate_when("ReadTimeout", plan)
+        condition_holds("ReadTimeout", plan)

@@ -11,7 +11,7 @@ import pytest
 
 from harness.faults.blackhole import Blackhole
 from harness.language import find, identity, load, plans
-from harness.plan import ClientPlan, Inject, Named, RunPlan
+from harness.plan import ClientPlan, PlannedFault, ResolvedValue, RunPlan
 
 PINNED = json.loads(Path(__file__).with_name("identities.json").read_text())
 SUITE = {one.name: one for one in map(load, find([Path(__file__).parents[2] / "scenarios"]))}
@@ -64,7 +64,7 @@ def test_a_new_field_counts_once_it_differs_from_its_default(plan: RunPlan) -> N
 
 
 def test_a_new_setting_counts_once_it_is_given(plan: RunPlan) -> None:
-    new = Named(name="Net.Proxy.Enable", text="false", unit="bool", value=0.0)
+    new = ResolvedValue(name="Net.Proxy.Enable", text="false", unit="bool", value=0.0)
     default = replace(plan, settings=(*plan.settings, new))
     assert identity(default) == plan.run_id
     assert identity(replace(default, given_settings=(*plan.given_settings, new.name))) != plan.run_id
@@ -72,7 +72,7 @@ def test_a_new_setting_counts_once_it_is_given(plan: RunPlan) -> None:
 
 def test_a_new_parameter_of_a_fault_counts_once_it_differs_from_its_default(plan: RunPlan) -> None:
     def with_fault(fault: Blackhole) -> RunPlan:
-        steps = (replace(step, fault=fault) if isinstance(step, Inject) else step for step in plan.steps)
+        steps = (replace(step, fault=fault) if isinstance(step, PlannedFault) else step for step in plan.steps)
         return replace(plan, steps=tuple(steps))
 
     assert identity(with_fault(WiderBlackhole())) == plan.run_id

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.language import Problems, evaluate_when, loads, one_line, render, report
+from harness.language import Problems, condition_holds, loads, one_line, render, report
 from harness.plan import RunPlan
 
 PROBE = "{do: send, as: probe, give_up_after: 60s}"
@@ -273,7 +273,7 @@ def test_a_formula_s_condition_may_speak_of_the_formula_itself(tmp_path: Path, c
     for condition, holds in (("sum < 1h", True), ("Producer.Retry.Max >= 0 and 3*sum < 3s", False)):
         plan = cell(condition)
         when = next(e.when for e in plan.expectations if e.when and "2*Net.ReadTimeout + Net.DialTimeout" in e.when)
-        assert evaluate_when(when, plan) is holds
+        assert condition_holds(when, plan) is holds
     for condition, place, said in (
         ("sum < 3", (5, 17), "unit"), ("sums < 3s", (5, 17), "unknown-name"), ("sum.x < 3s", (5, 17), "unknown-name"),
     ):  # fmt: skip

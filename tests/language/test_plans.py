@@ -9,7 +9,7 @@ import pytest
 
 from harness.faults.blackhole import Blackhole
 from harness.language import Problems, Scenario, identity, loads, plans
-from harness.plan import Do, Inject, When
+from harness.plan import PlannedFault, PlannedOperation, StartCondition
 
 MATRIX = (
     "\nmatrix: {settings.Producer.Retry.Max: [0, 1], cluster.brokers: [1, 3], outage.brokers: [all, [1]]}\nrepeat: 2"
@@ -34,7 +34,7 @@ def test_a_matrix_is_a_product_and_repeats_stand_together(scenario: Scenario) ->
     last = made[-1]
     assert last.cluster.brokers == 3
     assert next(s.value for s in last.settings if s.name == "Producer.Retry.Max") == 1.0
-    assert last.steps[1] == Inject(fault=Blackhole(brokers=(1,)), alias="outage", line=10)
+    assert last.steps[1] == PlannedFault(fault=Blackhole(brokers=(1,)), alias="outage", line=10)
 
 
 def test_run_ids_are_stable_and_distinct(scenario: Scenario) -> None:
@@ -117,8 +117,8 @@ def test_times_and_defaults_are_filled_in(changed: Callable[..., object]) -> Non
         ("as: outage}", "as: outage, for: 20s}"),
         ("2*Net.ReadTimeout", "50*Net.ReadTimeout"),
     ).load().cells[0]  # type: ignore[attr-defined]  # fmt: skip
-    probe = next(step for step in cell.steps if isinstance(step, Do) and step.alias == "probe")
-    assert probe.when == When(alias="outage", after_s=3.0)
+    probe = next(step for step in cell.steps if isinstance(step, PlannedOperation) and step.alias == "probe")
+    assert probe.when == StartCondition(alias="outage", after_s=3.0)
     assert probe.give_up_after_s == 200.0, "twice what its formula predicts"
     assert cell.expected_s == pytest.approx(3 + 100 + 5)
     assert cell.limit_s == pytest.approx(60 + 3 + 200 + 5 + 30)

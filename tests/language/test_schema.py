@@ -90,4 +90,4 @@ def test_the_schema_knows_every_registered_name() -> None:
     for profile in profiles().values():
         for release in profile.releases:
             assert release in text
-            assert all(setting.name in text for setting in profile.settings.of(release))
+            assert all(setting.name in text for setting in profile.settings.for_release(release))

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.language import Scenario, evaluate, evaluate_when, find, load, load_formulas, plans
+from harness.language import Scenario, condition_holds, evaluate, find, load, load_formulas, plans
 from harness.plan import RunPlan
 
 FOLDER = Path(__file__).parents[2] / "scenarios"
@@ -32,7 +32,7 @@ def predicted(plan: RunPlan, measure: str) -> float:
     values = {
         round(evaluate(e.formula, plan).number, 9)
         for e in plan.expectations
-        if e.measure == measure and e.kind == "equals" and (e.when is None or evaluate_when(e.when, plan))
+        if e.measure == measure and e.kind == "equals" and (e.when is None or condition_holds(e.when, plan))
     }
     assert len(values) == 1, "exactly one formula holds"
     return values.pop()
@@ -86,7 +86,7 @@ def test_refuted_claims_are_far_enough_from_the_truth_to_be_told_apart() -> None
     for scenario in SCENARIOS.values():
         for plan in scenario.cells:
             for claim in (e for e in plan.expectations if e.kind == "claim" and e.holds is False):
-                if claim.when is None or evaluate_when(claim.when, plan):
+                if claim.when is None or condition_holds(claim.when, plan):
                     said, truth = evaluate(claim.formula, plan).number, predicted(plan, claim.measure)
                     assert abs(said - truth) > 2 * (claim.within_absolute + claim.within_relative * truth), claim
 
@@ -98,7 +98,7 @@ def test_every_named_formula_is_cited_and_every_cell_is_judged() -> None:
     for scenario in SCENARIOS.values():
         for plan in scenario.cells:
             expected = (*plan.expectations, *plan.statistics)
-            judged = [e for e in expected if e.kind != "claim" and (not e.when or evaluate_when(e.when, plan))]
+            judged = [e for e in expected if e.kind != "claim" and (not e.when or condition_holds(e.when, plan))]
             assert judged, f"{scenario.name} {plan.parameters} expects nothing"
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from harness.language import evaluate
-from harness.plan import Again, Do, RunPlan, Statistic
+from harness.plan import PlannedOperation, RepeatUntil, RunPlan, Statistic
 
 POINT = "{measure: probe.time_to_error, equals: 2*Net.ReadTimeout, within: 1% + 50ms}"
 INJECT = "{inject: blackhole, brokers: all, as: outage}"
@@ -77,8 +77,8 @@ def test_the_log_is_read_on_demand(changed: Made) -> None:
 
 def test_a_send_may_be_called_until_it_works(changed: Made) -> None:
     plan = plan_of(changed, ("as: probe,", "as: probe, every: 2s, until: acknowledged,"))
-    probe = next(step for step in plan.steps if isinstance(step, Do) and step.alias == "probe")
-    assert probe.again == Again(every_s=2.0, until="acknowledged")
+    probe = next(step for step in plan.steps if isinstance(step, PlannedOperation) and step.alias == "probe")
+    assert probe.again == RepeatUntil(every_s=2.0, until="acknowledged")
 
 
 def test_addresses_of_no_member_are_numbered_and_counted(changed: Made) -> None:

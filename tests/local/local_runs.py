@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from harness.environments.local.environment import Local
+from harness.environments.local.environment import LocalEnvironment
 from harness.environments.world import Conduct, World
 from harness.plan import ClientPlan, ClusterShape, RunPlan, Topic
 from harness.story import Noise, OperationStory, Outcome, Story
@@ -47,7 +47,7 @@ def story(plan: RunPlan, world: World, told: str = "") -> Story:
             OperationStory(alias="seen", operation="test", started_ns=0, ended_ns=0, outcome=Outcome.OK, error=told),
         ),
         faults=(),
-        happenings=(),
+        events=(),
         noise=Noise(loop_lag_p99_s=0.0, loop_lag_max_s=0.0, samples=0),
         kernel=world.kernel,
     )
@@ -59,8 +59,8 @@ def told(result: Story) -> str:
 
 
 @contextmanager
-def opened(conduct: Conduct, *, lanes: int = 16) -> Iterator[Local]:
-    local = Local(conduct, lanes=lanes)
+def opened(conduct: Conduct, *, lanes: int = 16) -> Iterator[LocalEnvironment]:
+    local = LocalEnvironment(conduct, lanes=lanes)
     local.open()
     try:
         yield local

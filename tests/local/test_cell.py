@@ -18,8 +18,8 @@ from harness.environments.local.cell import call_in_cell, probe_namespaces
 from harness.environments.local.syscalls import unshare
 from harness.environments.probe import ProbeFailed
 from harness.environments.world import EnvironmentUnavailable, WorldError
-from harness.levers import Packets, Verdict
-from harness.packets import TREAT, PacketTable, rules_of
+from harness.levers import FilterPackets, PacketAction
+from harness.packets import TREAT, PacketTable, rules_for
 from harness.story import Kernel
 
 pytestmark = pytest.mark.cell
@@ -169,12 +169,12 @@ def test_a_dial_into_the_dark_is_retried_as_pinned() -> None:
     async def dial() -> float:
         table = PacketTable()
         await table.open()
-        lever = Packets(broker=1, flow="to_broker", verdict=Verdict.DROP)
-        group = await table.add(TREAT, [rule.expressions for rule in rules_of(lever, "127.0.2.1", 9092)])
+        lever = FilterPackets(broker=1, flow="to_broker", verdict=PacketAction.DROP)
+        group = await table.add(TREAT, [rule.expressions for rule in rules_for(lever, "127.0.2.1", 9092)])
         await asyncio.start_server(lambda r, w: w.close(), "127.0.2.1", 9092)
         began = time.monotonic()
         dialling = asyncio.ensure_future(asyncio.open_connection("127.0.2.1", 9092))
-        while sum(await group.counted()) < 1:
+        while sum(await group.packet_counts()) < 1:
             await asyncio.sleep(0.001)
         await group.remove()
         await dialling

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.environments.local.doctor import Finding, findings
+from harness.environments.local.doctor import DoctorFinding, findings
 
 pytestmark = pytest.mark.cell
 
@@ -50,4 +50,4 @@ def test_refused_namespaces_are_told_and_the_rest_is_looked_at_all_the_same() ->
 
 
 def test_findings_are_values() -> None:
-    assert Finding(name="a", state="ok", text="b") == Finding(name="a", state="ok", text="b")
+    assert DoctorFinding(name="a", state="ok", text="b") == DoctorFinding(name="a", state="ok", text="b")

@@ -18,7 +18,14 @@ from machine import MARK, processes_marked
 from harness.environments.local import environment
 from harness.environments.local.resources import lanes_for
 from harness.environments.probe import round_trip_s
-from harness.environments.world import EnvironmentUnavailable, Executable, Progress, RunInterrupted, World, WorldError
+from harness.environments.world import (
+    EnvironmentUnavailable,
+    Executable,
+    ProgressCallback,
+    RunInterrupted,
+    World,
+    WorldError,
+)
 from harness.plan import RunPlan
 from harness.story import Story
 from harness.toxiproxy.obtain import find
@@ -28,7 +35,7 @@ pytestmark = pytest.mark.cell
 SUBJECT = Executable(argv=("sh", "-c", "echo ready; read line"), launch={})
 
 
-async def _wait_for_ever(plan: RunPlan, world: World, progress: Progress, _logs: Path | None) -> Story:
+async def _wait_for_ever(plan: RunPlan, world: World, progress: ProgressCallback, _logs: Path | None) -> Story:
     process = await world.start(SUBJECT, None)
     await anext(process.lines())
     progress("waiting")
@@ -37,12 +44,12 @@ async def _wait_for_ever(plan: RunPlan, world: World, progress: Progress, _logs:
 
 
 def test_sixteen_cells_run_side_by_side_and_at_most_two_are_starting() -> None:
-    async def conduct(plan: RunPlan, world: World, progress: Progress, _logs: Path | None) -> Story:
+    async def conduct(plan: RunPlan, world: World, progress: ProgressCallback, _logs: Path | None) -> Story:
         progress("starting")
         process = await world.start(SUBJECT, None)
         await anext(process.lines())
         progress("started")
-        await round_trip_s(world.address_of(1), limit_s=20)
+        await round_trip_s(world.advertised_address(1), limit_s=20)
         await asyncio.sleep(1)
         return story(plan, world, plan.run_id)
 
@@ -123,7 +130,7 @@ def test_a_run_far_past_its_limit_is_ended_with_a_story_that_says_so(monkeypatch
 
 
 def test_a_cell_that_dies_has_a_story_that_says_so(tmp_path: Path) -> None:
-    async def conduct(plan: RunPlan, world: World, _progress: Progress, _logs: Path | None) -> Story:
+    async def conduct(plan: RunPlan, world: World, _progress: ProgressCallback, _logs: Path | None) -> Story:
         os._exit(9)
 
     result = run(conduct, logs=tmp_path)
@@ -133,7 +140,7 @@ def test_a_cell_that_dies_has_a_story_that_says_so(tmp_path: Path) -> None:
 
 
 def test_a_bug_in_the_lab_is_told_in_a_line_with_its_traceback_in_the_log(tmp_path: Path) -> None:
-    async def conduct(plan: RunPlan, world: World, _progress: Progress, _logs: Path | None) -> Story:
+    async def conduct(plan: RunPlan, world: World, _progress: ProgressCallback, _logs: Path | None) -> Story:
         raise LookupError("a bug")
 
     result = run(conduct, logs=tmp_path)
@@ -143,7 +150,7 @@ def test_a_bug_in_the_lab_is_told_in_a_line_with_its_traceback_in_the_log(tmp_pa
 
 
 def test_an_error_of_the_world_keeps_its_code() -> None:
-    async def conduct(plan: RunPlan, world: World, _progress: Progress, _logs: Path | None) -> Story:
+    async def conduct(plan: RunPlan, world: World, _progress: ProgressCallback, _logs: Path | None) -> Story:
         raise WorldError("packets-refused", "no rule was taken")
 
     error = run(conduct).error
@@ -152,8 +159,8 @@ def test_an_error_of_the_world_keeps_its_code() -> None:
 
 
 def test_logs_are_in_the_run_s_folder_and_an_empty_one_of_the_conductor_is_not(tmp_path: Path) -> None:
-    async def conduct(plan: RunPlan, world: World, _progress: Progress, _logs: Path | None) -> Story:
-        await round_trip_s(world.address_of(1), limit_s=20)
+    async def conduct(plan: RunPlan, world: World, _progress: ProgressCallback, _logs: Path | None) -> Story:
+        await round_trip_s(world.advertised_address(1), limit_s=20)
         return story(plan, world)
 
     run(conduct, logs=tmp_path)
@@ -173,7 +180,7 @@ def test_toxiproxy_absent_is_an_environment_that_is_not_there(tmp_path: Path, mo
 
 
 def test_the_environment_is_opened_from_the_main_thread_only() -> None:
-    (result,) = in_threads(1, lambda _: environment.Local(_wait_for_ever, lanes=1).open())
+    (result,) = in_threads(1, lambda _: environment.LocalEnvironment(_wait_for_ever, lanes=1).open())
     assert isinstance(result, RuntimeError)
     assert "main thread" in str(result)
 
@@ -198,7 +205,7 @@ async def conduct(plan, world, progress, logs):
     process = await world.start(Executable(argv=("sh", "-c", "echo up"), launch={{}}), None)
     said = await anext(process.lines())
     await process.end(grace_s=5)
-    await round_trip_s(world.address_of(1), limit_s=20)
+    await round_trip_s(world.advertised_address(1), limit_s=20)
     return story(plan, world, said.lines[0].decode())
 
 preload()

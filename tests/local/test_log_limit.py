@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from harness.environments.local import log_limit, subject
-from harness.environments.world import Executable, LogFlooded
+from harness.environments.world import Executable, LogLimitExceeded
 
 LIMIT = 1 << 16
 FLOODS = "import sys\nprint('the reason', file=sys.stderr)\nwhile True: print('z' * 1000, file=sys.stderr)"
@@ -17,7 +17,7 @@ async def flooded(says: str, log: Path) -> int | None:
     """The exit code of a program that is ended for its log."""
     process = await subject.start(Executable(argv=(sys.executable, "-c", says), launch={}), log, lambda: None)
     async with asyncio.timeout(20):
-        with pytest.raises(LogFlooded):
+        with pytest.raises(LogLimitExceeded):
             async for _ in process.lines():
                 pass
         return await process.end(grace_s=5)

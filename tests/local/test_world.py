@@ -11,32 +11,52 @@ from pathlib import Path
 import pytest
 from local_runs import plan, run, story, told
 
-from harness.environments.local.environment import Local
+from harness.environments.local.environment import LocalEnvironment
 from harness.environments.probe import ProbeFailed, round_trip_s
-from harness.environments.world import Executable, Made, Progress, Pulled, Refused, Said, World, WorldError
-from harness.levers import ErrorAnswer, Flow, Intercept, Lever, Packets, Signal, Silence, Toxic, Unlisten, Verdict
+from harness.environments.world import (
+    ActiveLever,
+    Executable,
+    OutputBatch,
+    ProgressCallback,
+    Supported,
+    Unsupported,
+    World,
+    WorldError,
+)
+from harness.levers import (
+    CloseListener,
+    ErrorAnswer,
+    FilterPackets,
+    Flow,
+    Intercept,
+    Lever,
+    PacketAction,
+    Signal,
+    Silence,
+    Toxic,
+)
 from harness.plan import RunPlan
 from harness.story import Story
 
 pytestmark = pytest.mark.cell
 
-BLACKHOLE = Packets(broker=1, flow="to_broker", verdict=Verdict.DROP)
+BLACKHOLE = FilterPackets(broker=1, flow="to_broker", verdict=PacketAction.DROP)
 PAUSED, KILLED = Signal(broker=1, kind="pause"), Signal(broker=1, kind="kill")
 SILENT = Intercept(broker=1, answer=Silence())
-RESET = Packets(broker=1, flow="to_broker", verdict=Verdict.RESET, only="data", at_most=1)
+RESET = FilterPackets(broker=1, flow="to_broker", verdict=PacketAction.RESET, only="data", at_most=1)
 SLOW = Toxic(broker=1, flow="to_client", kind="latency", attributes=(("latency", 200),))
 
 
 def test_every_broker_answers_through_its_proxy() -> None:
-    async def conduct(plan: RunPlan, world: World, _progress: Progress, _logs: Path | None) -> Story:
-        seen = [await round_trip_s(world.address_of(broker), limit_s=10) for broker in world.cluster.broker_ids]
+    async def conduct(plan: RunPlan, world: World, _progress: ProgressCallback, _logs: Path | None) -> Story:
+        seen = [await round_trip_s(world.advertised_address(broker), limit_s=10) for broker in world.cluster.broker_ids]
         return story(plan, world, json.dumps(seen))
 
     assert len(json.loads(told(run(conduct, plan(brokers=3))))) == 3
 
 
 def test_the_world_has_the_lab_s_clock_its_kernel_and_the_plan_s_chance() -> None:
-    async def conduct(plan: RunPlan, world: World, _progress: Progress, _logs: Path | None) -> Story:
+    async def conduct(plan: RunPlan, world: World, _progress: ProgressCallback, _logs: Path | None) -> Story:
         apart_s = abs(world.now_ns() / 1e9 - asyncio.get_running_loop().time())
         return story(plan, world, json.dumps([apart_s, world.rng.random(), world.kernel.hz, len(world.kernel.sysctls)]))
 
@@ -49,44 +69,46 @@ def test_the_world_has_the_lab_s_clock_its_kernel_and_the_plan_s_chance() -> Non
 
 @pytest.mark.parametrize("flow", ["to_broker", "to_client"])
 def test_a_blackhole_hides_the_broker_until_it_is_healed(flow: Flow) -> None:
-    async def conduct(plan: RunPlan, world: World, _progress: Progress, _logs: Path | None) -> Story:
-        async with world.pull(Packets(broker=1, flow=flow, verdict=Verdict.DROP)) as pulled:
+    async def conduct(plan: RunPlan, world: World, _progress: ProgressCallback, _logs: Path | None) -> Story:
+        async with world.pull(FilterPackets(broker=1, flow=flow, verdict=PacketAction.DROP)) as pulled:
             assert pulled.began_ns <= pulled.confirmed_ns <= world.now_ns()
             assert (await pulled.evidence()).packets == 0
             with pytest.raises(ProbeFailed, match="had no answer"):
-                await round_trip_s(world.address_of(1), limit_s=0.2)
+                await round_trip_s(world.advertised_address(1), limit_s=0.2)
             evidence = await pulled.evidence()
         assert (await pulled.evidence()).packets >= evidence.packets
-        await round_trip_s(world.address_of(1), limit_s=10)
+        await round_trip_s(world.advertised_address(1), limit_s=10)
         return story(plan, world, str(evidence.packets))
 
     assert int(told(run(conduct))) >= 1
 
 
-@pytest.mark.parametrize("lever", [Packets(broker=1, flow="to_broker", verdict=Verdict.REFUSE), Unlisten(broker=1)])
+@pytest.mark.parametrize(
+    "lever", [FilterPackets(broker=1, flow="to_broker", verdict=PacketAction.REFUSE), CloseListener(broker=1)]
+)
 def test_a_refused_dial_is_counted_and_only_that(lever: Lever) -> None:
-    async def conduct(plan: RunPlan, world: World, _progress: Progress, _logs: Path | None) -> Story:
-        reader, _ = await asyncio.open_connection(*world.address_of(1))
+    async def conduct(plan: RunPlan, world: World, _progress: ProgressCallback, _logs: Path | None) -> Story:
+        reader, _ = await asyncio.open_connection(*world.advertised_address(1))
         async with world.pull(lever) as pulled:
-            if isinstance(lever, Unlisten):
+            if isinstance(lever, CloseListener):
                 assert await reader.read() == b""
             assert (await pulled.evidence()).refusals == 0
             for _ in range(3):
                 with pytest.raises(ConnectionRefusedError):
-                    await asyncio.open_connection(*world.address_of(1))
+                    await asyncio.open_connection(*world.advertised_address(1))
             evidence = await pulled.evidence()
-        await round_trip_s(world.address_of(1), limit_s=10)
+        await round_trip_s(world.advertised_address(1), limit_s=10)
         return story(plan, world, str(evidence.refusals))
 
     assert told(run(conduct)) == "3"
 
 
 def test_a_toxic_is_seen_by_a_probe_and_gone_afterwards() -> None:
-    async def conduct(plan: RunPlan, world: World, _progress: Progress, _logs: Path | None) -> Story:
+    async def conduct(plan: RunPlan, world: World, _progress: ProgressCallback, _logs: Path | None) -> Story:
         async with world.pull(SLOW) as pulled:
             evidence = await pulled.evidence()
-            slow_s = await round_trip_s(world.address_of(1), limit_s=10)
-        fastest_s = min([await round_trip_s(world.address_of(1), limit_s=10) for _ in range(5)])
+            slow_s = await round_trip_s(world.advertised_address(1), limit_s=10)
+        fastest_s = min([await round_trip_s(world.advertised_address(1), limit_s=10) for _ in range(5)])
         return story(plan, world, json.dumps([evidence.delay_s, slow_s, fastest_s]))
 
     delay_s, slow_s, fastest_s = json.loads(told(run(conduct)))
@@ -97,18 +119,18 @@ def test_a_toxic_is_seen_by_a_probe_and_gone_afterwards() -> None:
 
 
 def test_levers_heal_in_reverse_order_though_the_body_fails() -> None:
-    async def conduct(plan: RunPlan, world: World, _progress: Progress, _logs: Path | None) -> Story:
+    async def conduct(plan: RunPlan, world: World, _progress: ProgressCallback, _logs: Path | None) -> Story:
         with pytest.raises(ZeroDivisionError):
-            async with world.pull(BLACKHOLE), world.pull(SLOW), world.pull(Unlisten(broker=1)):
+            async with world.pull(BLACKHOLE), world.pull(SLOW), world.pull(CloseListener(broker=1)):
                 raise ZeroDivisionError
-        fastest_s = min([await round_trip_s(world.address_of(1), limit_s=10) for _ in range(5)])
+        fastest_s = min([await round_trip_s(world.advertised_address(1), limit_s=10) for _ in range(5)])
         return story(plan, world, str(fastest_s))
 
     assert float(told(run(conduct))) < 0.2
 
 
 def test_pulling_is_quick() -> None:
-    async def conduct(plan: RunPlan, world: World, _progress: Progress, _logs: Path | None) -> Story:
+    async def conduct(plan: RunPlan, world: World, _progress: ProgressCallback, _logs: Path | None) -> Story:
         took_s = []
         for _ in range(20):
             async with world.pull(BLACKHOLE) as pulled:
@@ -119,14 +141,14 @@ def test_pulling_is_quick() -> None:
 
 
 def test_what_local_can_pull_is_known_without_opening_it() -> None:
-    async def conduct(plan: RunPlan, world: World, _progress: Progress, _logs: Path | None) -> Story:
+    async def conduct(plan: RunPlan, world: World, _progress: ProgressCallback, _logs: Path | None) -> Story:
         raise AssertionError
 
-    local = Local(conduct)
-    assert local.makes(BLACKHOLE) == Made()
-    assert local.makes(SLOW) == Made()
-    for lever in (Unlisten(broker=2), PAUSED, KILLED, SILENT, RESET):
-        assert local.makes(lever) == Made()
+    local = LocalEnvironment(conduct)
+    assert local.supports(BLACKHOLE) == Supported()
+    assert local.supports(SLOW) == Supported()
+    for lever in (CloseListener(broker=2), PAUSED, KILLED, SILENT, RESET):
+        assert local.supports(lever) == Supported()
     for unknown, says in [
         (
             Intercept(broker=1, answer=Silence(), api="gossip"),
@@ -135,13 +157,13 @@ def test_what_local_can_pull_is_known_without_opening_it() -> None:
         (Intercept(broker=1, answer=ErrorAnswer(error="OOPS")), "answer with OOPS: Kafka has no such error"),
         (Intercept(broker=1, answer=ErrorAnswer(error="NONE")), "answer with NONE"),
     ]:
-        assert isinstance(refused := local.makes(unknown), Refused)
+        assert isinstance(refused := local.supports(unknown), Unsupported)
         assert refused.reason.startswith(says)
     sloth = Toxic(broker=1, flow="to_client", kind="sloth")
-    assert isinstance(refused := local.makes(sloth), Refused)
+    assert isinstance(refused := local.supports(sloth), Unsupported)
     assert "sloth" in refused.reason
     jumpy = Toxic(broker=1, flow="to_client", kind="latency", attributes=(("jumps", 1),))
-    assert isinstance(local.makes(jumpy), Refused)
+    assert isinstance(local.supports(jumpy), Unsupported)
 
 
 def _parts() -> dict[str, int]:
@@ -159,7 +181,7 @@ def _parts() -> dict[str, int]:
 
 @pytest.mark.parametrize("part", ["Toxiproxy", "broker 1"])
 def test_what_dies_by_itself_is_named_with_its_log(part: str, tmp_path: Path) -> None:
-    async def conduct(plan: RunPlan, world: World, _progress: Progress, _logs: Path | None) -> Story:
+    async def conduct(plan: RunPlan, world: World, _progress: ProgressCallback, _logs: Path | None) -> Story:
         assert not world.failure().done()
         os.kill(_parts()[part], signal.SIGKILL)
         return story(plan, world, await world.failure())
@@ -169,11 +191,11 @@ def test_what_dies_by_itself_is_named_with_its_log(part: str, tmp_path: Path) ->
 
 
 def test_a_lever_on_a_dead_toxiproxy_is_an_error_of_the_world(tmp_path: Path) -> None:
-    async def conduct(plan: RunPlan, world: World, _progress: Progress, _logs: Path | None) -> Story:
+    async def conduct(plan: RunPlan, world: World, _progress: ProgressCallback, _logs: Path | None) -> Story:
         os.kill(_parts()["Toxiproxy"], signal.SIGKILL)
         await world.failure()
         with pytest.raises(WorldError) as caught:
-            async with world.pull(Unlisten(broker=1)):
+            async with world.pull(CloseListener(broker=1)):
                 raise AssertionError
         return story(plan, world, f"{caught.value.code}: {caught.value.text}")
 
@@ -185,9 +207,9 @@ def test_a_lever_on_a_dead_toxiproxy_is_an_error_of_the_world(tmp_path: Path) ->
 def test_a_run_imports_and_builds_nothing_that_the_zygote_could_have_had() -> None:
     """Each import in a cell is paid again in every run, and disturbs those that measure."""
 
-    async def conduct(plan: RunPlan, world: World, _progress: Progress, _logs: Path | None) -> Story:
+    async def conduct(plan: RunPlan, world: World, _progress: ProgressCallback, _logs: Path | None) -> Story:
         before = set(sys.modules)
-        for lever in (BLACKHOLE, SLOW, Unlisten(broker=1), PAUSED, KILLED, SILENT, RESET):
+        for lever in (BLACKHOLE, SLOW, CloseListener(broker=1), PAUSED, KILLED, SILENT, RESET):
             async with world.pull(lever) as pulled:
                 await _asked(pulled)
         await world.settle(5.0)
@@ -199,7 +221,7 @@ def test_a_run_imports_and_builds_nothing_that_the_zygote_could_have_had() -> No
     assert told(run(conduct)) == ""
 
 
-async def _asked(pulled: Pulled) -> None:
+async def _asked(pulled: ActiveLever) -> None:
     await pulled.evidence()
 
 
@@ -208,14 +230,14 @@ _ECHO = "import sys; print('up', flush=True)\nfor line in sys.stdin: print('got'
 
 async def _next(lines: "object") -> bytes:
     said = await anext(lines)  # type: ignore[call-overload]
-    assert isinstance(said, Said)
+    assert isinstance(said, OutputBatch)
     (line,) = said.lines
     assert isinstance(line, bytes)
     return line
 
 
 def test_a_program_is_spoken_to_line_by_line_and_exits_when_its_input_ends(tmp_path: Path) -> None:
-    async def conduct(plan: RunPlan, world: World, _progress: Progress, _logs: Path | None) -> Story:
+    async def conduct(plan: RunPlan, world: World, _progress: ProgressCallback, _logs: Path | None) -> Story:
         began_ns = world.now_ns()
         program = Executable(
             argv=(sys.executable, "-c", f"import os; print(os.environ['FAULTLAB_SUBJECT']); {_ECHO}"),
@@ -239,7 +261,7 @@ def test_a_program_is_spoken_to_line_by_line_and_exits_when_its_input_ends(tmp_p
 
 
 def test_a_program_s_exit_code_and_standard_error_are_kept(tmp_path: Path) -> None:
-    async def conduct(plan: RunPlan, world: World, _progress: Progress, _logs: Path | None) -> Story:
+    async def conduct(plan: RunPlan, world: World, _progress: ProgressCallback, _logs: Path | None) -> Story:
         process = await world.start(Executable(argv=("sh", "-c", "echo woe >&2; exit 3"), launch={}), tmp_path / "log")
         assert [line async for line in process.lines()] == []
         return story(plan, world, str(await process.end(grace_s=10)))
@@ -249,7 +271,7 @@ def test_a_program_s_exit_code_and_standard_error_are_kept(tmp_path: Path) -> No
 
 
 def test_a_program_that_will_not_go_is_killed_with_its_whole_group() -> None:
-    async def conduct(plan: RunPlan, world: World, _progress: Progress, _logs: Path | None) -> Story:
+    async def conduct(plan: RunPlan, world: World, _progress: ProgressCallback, _logs: Path | None) -> Story:
         stubborn = "trap '' TERM HUP; sleep 1000 & echo $!; exec sleep 1000"
         process = await world.start(Executable(argv=("sh", "-c", stubborn), launch={}), None)
         lines = process.lines()
@@ -269,7 +291,7 @@ def test_a_program_that_will_not_go_is_killed_with_its_whole_group() -> None:
     ("argv", "error"), [(("/no/such/program",), "FileNotFoundError"), (("/etc",), "PermissionError")]
 )
 def test_a_program_that_cannot_be_executed_is_an_os_error_with_its_name(argv: tuple[str, ...], error: str) -> None:
-    async def conduct(plan: RunPlan, world: World, _progress: Progress, _logs: Path | None) -> Story:
+    async def conduct(plan: RunPlan, world: World, _progress: ProgressCallback, _logs: Path | None) -> Story:
         try:
             await world.start(Executable(argv=argv, launch={}), None)
         except OSError as exc:
@@ -280,7 +302,7 @@ def test_a_program_that_cannot_be_executed_is_an_os_error_with_its_name(argv: tu
 
 
 def test_a_line_above_one_mebibyte_is_refused_and_lines_up_to_it_are_not() -> None:
-    async def conduct(plan: RunPlan, world: World, _progress: Progress, _logs: Path | None) -> Story:
+    async def conduct(plan: RunPlan, world: World, _progress: ProgressCallback, _logs: Path | None) -> Story:
         talk = "import sys; w=sys.stdout.write; w('a'*(1<<20)+'\\n'); w('b'*((1<<20)+1)+'\\n'); sys.stdout.flush()"
         process = await world.start(Executable(argv=(sys.executable, "-c", talk), launch={}), None)
         lines = process.lines()
@@ -294,7 +316,7 @@ def test_a_line_above_one_mebibyte_is_refused_and_lines_up_to_it_are_not() -> No
 
 
 def test_a_flooding_program_blocks_instead_of_filling_memory() -> None:
-    async def conduct(plan: RunPlan, world: World, _progress: Progress, _logs: Path | None) -> Story:
+    async def conduct(plan: RunPlan, world: World, _progress: ProgressCallback, _logs: Path | None) -> Story:
         process = await world.start(Executable(argv=("yes", "x" * 1000), launch={}), None)
         lines = process.lines()
         await _next(lines)
@@ -311,15 +333,15 @@ def test_a_flooding_program_blocks_instead_of_filling_memory() -> None:
 
 
 def test_the_watch_sees_a_stall_and_every_tick_that_fell_into_it() -> None:
-    async def conduct(plan: RunPlan, world: World, _progress: Progress, _logs: Path | None) -> Story:
+    async def conduct(plan: RunPlan, world: World, _progress: ProgressCallback, _logs: Path | None) -> Story:
         import time
 
-        watch = world.watch()
+        monitor_lag = world.monitor_lag()
         await asyncio.sleep(0.1)
         time.sleep(0.5)
         await asyncio.sleep(0.1)
-        late_s = watch.end()
-        assert watch.end() == late_s
+        late_s = monitor_lag.end()
+        assert monitor_lag.end() == late_s
         return story(plan, world, json.dumps(late_s))
 
     late_s = json.loads(told(run(conduct)))

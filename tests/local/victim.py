@@ -10,18 +10,18 @@ from pathlib import Path
 
 from local_runs import opened, plan, story
 
-from harness.environments.world import Executable, Progress, RunInterrupted, World
-from harness.levers import Packets, Unlisten, Verdict
+from harness.environments.world import Executable, ProgressCallback, RunInterrupted, World
+from harness.levers import CloseListener, FilterPackets, PacketAction
 from harness.plan import RunPlan
 from harness.story import Story
 
 
-async def conduct(plan: RunPlan, world: World, progress: Progress, _logs: Path | None) -> Story:
+async def conduct(plan: RunPlan, world: World, progress: ProgressCallback, _logs: Path | None) -> Story:
     Path("/dev/shm/left-behind").write_text("x")
     async with (
-        world.pull(Packets(broker=1, flow="to_broker", verdict=Verdict.DROP)),
-        world.pull(Packets(broker=1, flow="to_client", verdict=Verdict.REFUSE)),
-        world.pull(Unlisten(broker=1)),
+        world.pull(FilterPackets(broker=1, flow="to_broker", verdict=PacketAction.DROP)),
+        world.pull(FilterPackets(broker=1, flow="to_client", verdict=PacketAction.REFUSE)),
+        world.pull(CloseListener(broker=1)),
     ):
         process = await world.start(Executable(argv=("sh", "-c", "sleep 1000 & echo up; sleep 1000"), launch={}), None)
         await anext(process.lines())

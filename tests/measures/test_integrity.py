@@ -4,22 +4,22 @@ from typing import Any
 
 import pytest
 
-from harness.expectations.measuring import all_measures
-from harness.measures import MEASURES, Measured, Missing, Value, parse
+from harness.judging.measuring import all_measures
+from harness.measures import MEASURES, MeasuredValue, MeasureResult, Missing, parse
 
 
-def take(tale: Any, text: str) -> Measured:
+def take(story_builder: Any, text: str) -> MeasureResult:
     name = parse(text)
-    return MEASURES[name.measure].measure(tale.plan(), tale.story(), name.alias, name.argument)
+    return MEASURES[name.measure].measure(story_builder.plan(), story_builder.story(), name.alias, name.argument)
 
 
 @pytest.fixture
-def sent(tale: Any) -> Any:
+def sent(story_builder: Any) -> Any:
     """Three sends: acknowledged, failed, given up by the lab; the second is the second call of its step."""
     for number, (alias, outcome) in enumerate((("first", "ok"), ("probe#2", "failed"), ("last", "censored"))):
-        tale.begin(float(number), alias)
-        tale.end(float(number), number + 0.5, outcome, alias)
-    return tale
+        story_builder.begin(float(number), alias)
+        story_builder.end(float(number), number + 0.5, outcome, alias)
+    return story_builder
 
 
 @pytest.mark.parametrize(
@@ -38,22 +38,24 @@ def sent(tale: Any) -> Any:
 )
 def test_counts_of_the_whole_run(sent: Any, log: tuple[str, ...], counts: dict[str, int]) -> None:
     sent.log(*log)
-    assert {name: take(sent, f"run.{name}") for name in counts} == {name: Value(n) for name, n in counts.items()}
+    assert {name: take(sent, f"run.{name}") for name in counts} == {
+        name: MeasuredValue(n) for name, n in counts.items()
+    }
 
 
 def test_a_step_has_counts_of_its_own_with_all_its_calls(sent: Any) -> None:
     sent.log("probe#2", "probe#2", "first")
-    assert take(sent, "probe.zombies") == Value(1)
-    assert take(sent, "probe.duplicates") == Value(1)
-    assert take(sent, "first.zombies") == Value(0)
-    assert take(sent, "first.reordered") == Value(1)
-    assert take(sent, "probe.reordered") == Value(0)
+    assert take(sent, "probe.zombies") == MeasuredValue(1)
+    assert take(sent, "probe.duplicates") == MeasuredValue(1)
+    assert take(sent, "first.zombies") == MeasuredValue(0)
+    assert take(sent, "first.reordered") == MeasuredValue(1)
+    assert take(sent, "probe.reordered") == MeasuredValue(0)
 
 
 def test_partitions_have_an_order_each(sent: Any) -> None:
     sent.log("last", partition=0)
     sent.log("first", partition=1)
-    assert take(sent, "run.reordered") == Value(0)
+    assert take(sent, "run.reordered") == MeasuredValue(0)
 
 
 def test_nothing_is_said_of_a_log_that_was_not_read_or_not_complete(sent: Any) -> None:

@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from harness.measures import MEASURES, Censored, Measured, MeasureName, Missing, Value, parse
+from harness.measures import MEASURES, Censored, MeasuredValue, MeasureName, MeasureResult, Missing, parse
 
 
-def take(tale: Any, text: str) -> Measured:
+def take(story_builder: Any, text: str) -> MeasureResult:
     name = parse(text)
-    return MEASURES[name.measure].measure(tale.plan(), tale.story(), name.alias, name.argument)
+    return MEASURES[name.measure].measure(story_builder.plan(), story_builder.story(), name.alias, name.argument)
 
 
 @pytest.mark.parametrize(
@@ -23,7 +23,7 @@ def take(tale: Any, text: str) -> Measured:
     ],
 )  # fmt: skip
 def test_values_of_a_blackholed_send(blackholed: Callable[[], Any], text: str, value: float) -> None:
-    assert take(blackholed(), text) == Value(pytest.approx(value, abs=1e-9))
+    assert take(blackholed(), text) == MeasuredValue(pytest.approx(value, abs=1e-9))
 
 
 def test_the_wrong_outcome_is_no_time(blackholed: Callable[[], Any]) -> None:
@@ -41,55 +41,55 @@ def test_an_operation_that_never_ran_has_no_measure(blackholed: Callable[[], Any
             assert take(blackholed(), str(MeasureName("later", name))) == Missing("`later` never ran")
 
 
-def test_what_had_not_ended_is_a_lower_bound(tale: Any) -> None:
-    tale.begin(0.0)
-    tale.tell(0.0, "attempt_started", operation="probe", try_number=1)
-    tale.tell(0.5, "dial_started", connection=1)
-    tale.wait(0.5, 1.5, "Net.DialTimeout", connection=1)
-    tale.tell(1.5, "wait_started", waiting_on="Net.ReadTimeout", connection=1)
-    tale.end(0.0, 3.0, "censored")
-    tale.tell(3.5, "wait_ended", waiting_on="Net.ReadTimeout", connection=1, outcome="elapsed")
-    tale.tell(3.5, "dial_started", connection=2)
+def test_what_had_not_ended_is_a_lower_bound(story_builder: Any) -> None:
+    story_builder.begin(0.0)
+    story_builder.add_event(0.0, "attempt_started", operation="probe", try_number=1)
+    story_builder.add_event(0.5, "dial_started", connection=1)
+    story_builder.wait(0.5, 1.5, "Net.DialTimeout", connection=1)
+    story_builder.add_event(1.5, "wait_started", waiting_on="Net.ReadTimeout", connection=1)
+    story_builder.end(0.0, 3.0, "censored")
+    story_builder.add_event(3.5, "wait_ended", waiting_on="Net.ReadTimeout", connection=1, outcome="elapsed")
+    story_builder.add_event(3.5, "dial_started", connection=2)
     for text, bound in [
         ("time_to_error", 3.0), ("time_to_ack", 3.0), ("time_to_end", 3.0), ("dials", 1), ("attempts", 1),
         ("waits(Net.ReadTimeout)", 0), ("waited(Net.ReadTimeout)", 1.5), ("waits(Net.DialTimeout)", 1),
     ]:  # fmt: skip
-        assert take(tale, f"probe.{text}") == Censored(bound), text
+        assert take(story_builder, f"probe.{text}") == Censored(bound), text
 
 
-def test_a_program_without_a_trace_has_no_counts_instead_of_zeros(tale: Any) -> None:
-    tale.begin(0.0)
-    tale.end(0.0, 1.0, "failed")
-    assert take(tale, "probe.dials") == Missing("the client's trace has no dial_started")
-    assert take(tale, "probe.attempts") == Missing("the client's trace has no attempt_started")
-    assert take(tale, "probe.waits(Net.ReadTimeout)") == Missing("the client's trace has no wait_started")
-    assert take(tale, "probe.time_to_error") == Value(1.0)
+def test_a_program_without_a_trace_has_no_counts_instead_of_zeros(story_builder: Any) -> None:
+    story_builder.begin(0.0)
+    story_builder.end(0.0, 1.0, "failed")
+    assert take(story_builder, "probe.dials") == Missing("the client's trace has no dial_started")
+    assert take(story_builder, "probe.attempts") == Missing("the client's trace has no attempt_started")
+    assert take(story_builder, "probe.waits(Net.ReadTimeout)") == Missing("the client's trace has no wait_started")
+    assert take(story_builder, "probe.time_to_error") == MeasuredValue(1.0)
 
 
-def test_a_bundled_client_that_traces_and_did_not_dial_has_zero_dials(tale: Any) -> None:
-    tale.begin(0.0)
-    tale.wait(0.0, 1.0, "Net.ReadTimeout")
-    tale.end(0.0, 1.0, "failed")
-    tale.driver = "bundled"
-    assert take(tale, "probe.dials") == Value(0)
+def test_a_bundled_client_that_traces_and_did_not_dial_has_zero_dials(story_builder: Any) -> None:
+    story_builder.begin(0.0)
+    story_builder.wait(0.0, 1.0, "Net.ReadTimeout")
+    story_builder.end(0.0, 1.0, "failed")
+    story_builder.driver = "bundled"
+    assert take(story_builder, "probe.dials") == MeasuredValue(0)
 
 
-def test_a_background_timer_that_spans_the_operation_is_not_its_wait(tale: Any) -> None:
-    tale.tell(0.0, "wait_started", waiting_on="Metadata.RefreshFrequency")
-    tale.begin(1.0)
-    tale.wait(1.0, 3.0, "Net.ReadTimeout")
-    tale.end(1.0, 3.0, "failed")
-    tale.tell(600.0, "wait_ended", waiting_on="Metadata.RefreshFrequency", outcome="elapsed")
-    assert take(tale, "probe.waited(Metadata.RefreshFrequency)") == Value(0)
+def test_a_background_timer_that_spans_the_operation_is_not_its_wait(story_builder: Any) -> None:
+    story_builder.add_event(0.0, "wait_started", waiting_on="Metadata.RefreshFrequency")
+    story_builder.begin(1.0)
+    story_builder.wait(1.0, 3.0, "Net.ReadTimeout")
+    story_builder.end(1.0, 3.0, "failed")
+    story_builder.add_event(600.0, "wait_ended", waiting_on="Metadata.RefreshFrequency", outcome="elapsed")
+    assert take(story_builder, "probe.waited(Metadata.RefreshFrequency)") == MeasuredValue(0)
 
 
-def test_a_wait_that_was_already_running_counts_from_the_call(tale: Any) -> None:
-    tale.tell(0.0, "wait_started", waiting_on="Net.ReadTimeout")
-    tale.begin(1.0)
-    tale.tell(2.0, "wait_ended", waiting_on="Net.ReadTimeout", outcome="elapsed")
-    tale.end(1.0, 2.0, "failed")
-    assert take(tale, "probe.waited(Net.ReadTimeout)") == Value(1.0)
-    assert take(tale, "probe.waits(Net.ReadTimeout)") == Value(1)
+def test_a_wait_that_was_already_running_counts_from_the_call(story_builder: Any) -> None:
+    story_builder.add_event(0.0, "wait_started", waiting_on="Net.ReadTimeout")
+    story_builder.begin(1.0)
+    story_builder.add_event(2.0, "wait_ended", waiting_on="Net.ReadTimeout", outcome="elapsed")
+    story_builder.end(1.0, 2.0, "failed")
+    assert take(story_builder, "probe.waited(Net.ReadTimeout)") == MeasuredValue(1.0)
+    assert take(story_builder, "probe.waits(Net.ReadTimeout)") == MeasuredValue(1)
 
 
 @pytest.mark.parametrize("text", ["probe", "probe.", ".dials", "probe.waits(", "a b.dials", "probe.waits(a)b", ""])

@@ -4,27 +4,27 @@ from typing import Any
 
 import pytest
 
-from harness.measures import MEASURES, Censored, Measured, Missing, Value, parse
+from harness.measures import MEASURES, Censored, MeasuredValue, MeasureResult, Missing, parse
 
 Send = tuple[float, float, str]
 
 
-def take(tale: Any, text: str) -> Measured:
+def take(story_builder: Any, text: str) -> MeasureResult:
     name = parse(text)
-    return MEASURES[name.measure].measure(tale.plan(), tale.story(), name.alias, name.argument)
+    return MEASURES[name.measure].measure(story_builder.plan(), story_builder.story(), name.alias, name.argument)
 
 
 def told(
-    tale: Any, *sends: Send, at_s: float = 10.0, healing_s: float | None = None, healed_s: float | None = 14.0
+    story_builder: Any, *sends: Send, at_s: float = 10.0, healing_s: float | None = None, healed_s: float | None = 14.0
 ) -> Any:
     """A fault from `at_s` to `healed_s` and sends called at, ended at, ended how; the last alias is the latest call."""
-    tale.begin(0.0, "warm_up")
-    tale.end(0.0, 0.1, "ok", "warm_up")
-    tale.inject(proven=True, at_s=at_s, healing_s=healing_s, healed_s=healed_s)
+    story_builder.begin(0.0, "warm_up")
+    story_builder.end(0.0, 0.1, "ok", "warm_up")
+    story_builder.inject(proven=True, at_s=at_s, healing_s=healing_s, healed_s=healed_s)
     for number, (began_s, ended_s, outcome) in enumerate(sends):
-        tale.begin(began_s, f"s{number}")
-        tale.end(began_s, ended_s, outcome, f"s{number}")
-    return tale
+        story_builder.begin(began_s, f"s{number}")
+        story_builder.end(began_s, ended_s, outcome, f"s{number}")
+    return story_builder
 
 
 @pytest.mark.parametrize(
@@ -43,48 +43,48 @@ def told(
     ],
 )
 def test_recovery_is_the_first_acknowledgement_behind_which_no_send_fails(
-    tale: Any, sends: tuple[Send, ...], recovery_s: float
+    story_builder: Any, sends: tuple[Send, ...], recovery_s: float
 ) -> None:
-    told(tale, *sends)
-    assert take(tale, "outage.recovery") == Value(pytest.approx(recovery_s))
-    assert take(tale, "outage.outage") == Value(pytest.approx(recovery_s + 4.0))
+    told(story_builder, *sends)
+    assert take(story_builder, "outage.recovery") == MeasuredValue(pytest.approx(recovery_s))
+    assert take(story_builder, "outage.outage") == MeasuredValue(pytest.approx(recovery_s + 4.0))
 
 
-def test_what_was_not_steady_when_the_lab_looked_last_is_a_lower_bound(tale: Any) -> None:
-    told(tale, (11.0, 14.5, "ok"), (15.0, 20.0, "failed"))
-    assert take(tale, "outage.recovery") == Censored(pytest.approx(6.0))
-    assert take(tale, "outage.outage") == Censored(pytest.approx(10.0))
+def test_what_was_not_steady_when_the_lab_looked_last_is_a_lower_bound(story_builder: Any) -> None:
+    told(story_builder, (11.0, 14.5, "ok"), (15.0, 20.0, "failed"))
+    assert take(story_builder, "outage.recovery") == Censored(pytest.approx(6.0))
+    assert take(story_builder, "outage.outage") == Censored(pytest.approx(10.0))
 
 
-def test_a_send_that_never_ended_is_a_lower_bound_too(tale: Any) -> None:
-    told(tale, (11.0, 74.0, "censored"))
-    assert take(tale, "outage.recovery") == Censored(pytest.approx(60.0))
+def test_a_send_that_never_ended_is_a_lower_bound_too(story_builder: Any) -> None:
+    told(story_builder, (11.0, 74.0, "censored"))
+    assert take(story_builder, "outage.recovery") == Censored(pytest.approx(60.0))
 
 
-def test_without_a_healing_or_a_send_after_it_there_is_nothing_to_measure(tale: Any) -> None:
-    told(tale, (11.0, 13.0, "failed"))
-    assert take(tale, "outage.recovery") == Missing("no send ended after `outage` was healed")
-    assert take(tale, "other.recovery") == Missing("`other` was never injected")
+def test_without_a_healing_or_a_send_after_it_there_is_nothing_to_measure(story_builder: Any) -> None:
+    told(story_builder, (11.0, 13.0, "failed"))
+    assert take(story_builder, "outage.recovery") == Missing("no send ended after `outage` was healed")
+    assert take(story_builder, "other.recovery") == Missing("`other` was never injected")
 
 
-def test_a_fault_that_was_not_healed_has_no_recovery(tale: Any) -> None:
-    told(tale, (11.0, 15.0, "ok"), healed_s=None)
+def test_a_fault_that_was_not_healed_has_no_recovery(story_builder: Any) -> None:
+    told(story_builder, (11.0, 15.0, "ok"), healed_s=None)
     for measure in ("recovery", "outage"):
-        assert take(tale, f"outage.{measure}") == Missing("`outage` was not healed")
+        assert take(story_builder, f"outage.{measure}") == Missing("`outage` was not healed")
 
 
-def test_a_client_may_be_quicker_than_the_lab_confirms_the_healing(tale: Any) -> None:
+def test_a_client_may_be_quicker_than_the_lab_confirms_the_healing(story_builder: Any) -> None:
     """The signal that lets a paused broker go on works some 200 us before the lab has stamped it."""
-    told(tale, (11.0, 13.9998, "ok"), healing_s=13.9995)
-    assert take(tale, "outage.recovery") == Value(0.0)
-    assert take(tale, "outage.outage") == Value(pytest.approx(3.9998))
+    told(story_builder, (11.0, 13.9998, "ok"), healing_s=13.9995)
+    assert take(story_builder, "outage.recovery") == MeasuredValue(0.0)
+    assert take(story_builder, "outage.outage") == MeasuredValue(pytest.approx(3.9998))
 
 
-def test_what_was_acknowledged_while_a_fault_was_undone_does_not_count_before_a_failure(tale: Any) -> None:
-    told(tale, (11.0, 13.2, "ok"), (11.0, 14.5, "failed"), (14.5, 15.0, "ok"), healing_s=13.0)
-    assert take(tale, "outage.recovery") == Value(pytest.approx(1.0))
+def test_what_was_acknowledged_while_a_fault_was_undone_does_not_count_before_a_failure(story_builder: Any) -> None:
+    told(story_builder, (11.0, 13.2, "ok"), (11.0, 14.5, "failed"), (14.5, 15.0, "ok"), healing_s=13.0)
+    assert take(story_builder, "outage.recovery") == MeasuredValue(pytest.approx(1.0))
 
 
-def test_a_failure_while_a_fault_was_undone_says_nothing_of_recovery(tale: Any) -> None:
-    told(tale, (11.0, 13.5, "failed"), healing_s=13.0)
-    assert take(tale, "outage.recovery") == Missing("no send ended after `outage` was healed")
+def test_a_failure_while_a_fault_was_undone_says_nothing_of_recovery(story_builder: Any) -> None:
+    told(story_builder, (11.0, 13.5, "failed"), healing_s=13.0)
+    assert take(story_builder, "outage.recovery") == Missing("no send ended after `outage` was healed")

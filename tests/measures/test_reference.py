@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from harness.language.kernel import FUNCTIONS
+from harness.language.kernel import KERNEL_FUNCTIONS
 from harness.measures import MEASURES
 
 PAGE = (Path(__file__).parents[2] / "docs" / "EXPECTATIONS.md").read_text(encoding="utf-8")
@@ -18,5 +18,5 @@ def test_the_table_of_measures_is_that_of_the_code() -> None:
 
 
 def test_every_function_of_the_kernel_is_explained() -> None:
-    for name in FUNCTIONS:
+    for name in KERNEL_FUNCTIONS:
         assert f"| `{name}(t)` |" in PAGE

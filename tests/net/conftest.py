@@ -7,9 +7,9 @@ from random import Random
 
 import pytest
 
-from client.events import Tracer, Value
+from client.events import Tracer, TraceValue
 from client.net.resolver import TableResolver
-from client.surroundings import Surroundings
+from client.runtime import ClientRuntime
 
 Handler = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
@@ -18,17 +18,17 @@ class Traced:
     """Surroundings whose events are kept."""
 
     def __init__(self) -> None:
-        self.events: list[tuple[int, str, dict[str, Value]]] = []
+        self.events: list[tuple[int, str, dict[str, TraceValue]]] = []
 
-    def surroundings(self) -> Surroundings:
+    def runtime(self) -> ClientRuntime:
         loop = asyncio.get_running_loop()
         tracer = Tracer(loop.time, lambda at_ns, kind, fields: self.events.append((at_ns, kind, fields)))
-        return Surroundings(Random(1), TableResolver(), tracer)
+        return ClientRuntime(Random(1), TableResolver(), tracer)
 
     def kinds(self) -> list[str]:
         return [kind for _, kind, _ in self.events]
 
-    def of(self, kind: str) -> list[dict[str, Value]]:
+    def of(self, kind: str) -> list[dict[str, TraceValue]]:
         return [fields for _, found, fields in self.events if found == kind]
 
 

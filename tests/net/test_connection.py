@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from client.golang import text_of
+from client.golang import go_error_text
 from client.net.connection import Connection, Limit
 from client.net.dialer import Dialer, join_host_port, split_host_port
 from client.net.errors import Cause, NetError, Phase, ResolveError
 from client.net.resolver import TableResolver
-from client.net.versions import NoCommonVersionError, Versions, negotiate
+from client.net.versions import ApiVersionRanges, NoCommonVersionError, negotiate
 from client.wire.apis.api_versions import ApiVersion, ApiVersionsResponse
 
 Listening = Callable[[Any], AbstractAsyncContextManager[int]]
@@ -33,17 +33,17 @@ async def echo(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> No
 
 
 async def dial(traced: Any, port: int) -> Connection:
-    return await Dialer(traced.surroundings(), keep_alive_s=15).dial("127.0.0.1", port, broker=-1, limit=DIAL)
+    return await Dialer(traced.runtime(), keep_alive_s=15).dial("127.0.0.1", port, broker=-1, limit=DIAL)
 
 
 def test_what_was_written_is_read_back_and_only_real_waits_are_traced(traced: Any, listening: Listening) -> None:
     async def test() -> None:
         async with listening(echo) as port:
             connection = await dial(traced, port)
-            await connection.send(b"abcdefgh", api="Metadata", correlation_id=7, limit=PATIENT, answered=True)
+            await connection.send(b"abcdefgh", api="Metadata", correlation_id=7, limit=PATIENT, expects_response=True)
             assert await connection.read_full(3, limit=PATIENT, purpose="Metadata response") == b"abc"
             assert await connection.read_full(5, limit=PATIENT, purpose="Metadata response") == b"defgh"
-            assert connection.received(8).correlation_id == 7
+            assert connection.on_response(8).correlation_id == 7
             assert not connection.in_flight
             connection.close()
             connection.close()
@@ -68,8 +68,8 @@ def test_a_read_ends_at_its_deadline(traced: Any, listening: Listening) -> None:
                 await connection.read_full(8, limit=READ, purpose="Produce response")
             elapsed = loop.time() - started_at
             assert (caught.value.phase, caught.value.cause) == (Phase.READ, Cause.TIMEOUT)
-            assert text_of(caught.value).startswith("read tcp 127.0.0.1:")
-            assert text_of(caught.value).endswith(f"->127.0.0.1:{port}: i/o timeout")
+            assert go_error_text(caught.value).startswith("read tcp 127.0.0.1:")
+            assert go_error_text(caught.value).endswith(f"->127.0.0.1:{port}: i/o timeout")
             connection.close("because")
             with pytest.raises(NetError, match="closed"):
                 await connection.read_full(1, limit=READ, purpose="x")
@@ -130,7 +130,7 @@ def test_after_the_peers_half_close_our_own_direction_stays_open(traced: Any, li
             with pytest.raises(NetError) as caught:
                 await connection.read_full(1, limit=PATIENT, purpose="x")
             assert caught.value.cause is Cause.EOF
-            await connection.send(b"hello", api="Produce", correlation_id=7, limit=PATIENT, answered=False)
+            await connection.send(b"hello", api="Produce", correlation_id=7, limit=PATIENT, expects_response=False)
             while not got:
                 await asyncio.sleep(0.001)
 
@@ -148,12 +148,12 @@ def test_a_reset_is_told_in_the_phase_in_which_it_is_noticed(traced: Any, listen
     async def test() -> None:
         async with listening(reset) as port:
             connection = await dial(traced, port)
-            await connection.send(b"x", api="Produce", correlation_id=7, limit=PATIENT, answered=True)
+            await connection.send(b"x", api="Produce", correlation_id=7, limit=PATIENT, expects_response=True)
             with pytest.raises(NetError) as caught:
                 await connection.read_full(1, limit=PATIENT, purpose="x")
             assert (caught.value.phase, caught.value.cause) == (Phase.READ, Cause.RESET)
             with pytest.raises(NetError) as caught:
-                await connection.send(b"y", api="Produce", correlation_id=7, limit=PATIENT, answered=True)
+                await connection.send(b"y", api="Produce", correlation_id=7, limit=PATIENT, expects_response=True)
             assert caught.value.phase is Phase.WRITE
 
     asyncio.run(test())
@@ -170,7 +170,7 @@ def test_a_write_waits_for_the_kernel_and_its_deadline_counts(traced: Any, liste
                     api="Produce",
                     correlation_id=7,
                     limit=Limit("Net.WriteTimeout", 0.1),
-                    answered=True,
+                    expects_response=True,
                 )
             assert (caught.value.phase, caught.value.cause) == (Phase.WRITE, Cause.TIMEOUT)
             assert not connection.in_flight
@@ -195,7 +195,7 @@ def test_a_large_write_ends_when_the_peer_reads(traced: Any, listening: Listenin
         async with listening(swallow) as port:
             connection = await dial(traced, port)
             await connection.send(
-                bytes(size), api="Produce", correlation_id=7, limit=Limit("Net.WriteTimeout", 30), answered=True
+                bytes(size), api="Produce", correlation_id=7, limit=Limit("Net.WriteTimeout", 30), expects_response=True
             )
             assert await connection.read_full(1, limit=Limit("Net.ReadTimeout", 30), purpose="x") == b"!"
 
@@ -222,7 +222,7 @@ def test_a_closed_port_refuses(traced: Any) -> None:
         port = bound.getsockname()[1]
         with pytest.raises(NetError) as caught:
             asyncio.run(dial(traced, port))
-    assert text_of(caught.value) == f"dial tcp 127.0.0.1:{port}: connect: connection refused"
+    assert go_error_text(caught.value) == f"dial tcp 127.0.0.1:{port}: connect: connection refused"
     assert traced.of("dial_ended")[0]["outcome"] == "refused"
     assert traced.of("wait_ended")[0]["outcome"] == "failed"
 
@@ -236,7 +236,7 @@ def test_a_dial_that_nobody_answers_ends_at_its_limit(traced: Any) -> None:
             listener.bind(("127.0.0.1", 0))
             listener.listen(0)
             port = listener.getsockname()[1]
-            dialer = Dialer(traced.surroundings())
+            dialer = Dialer(traced.runtime())
             started_at = loop.time()
             for _ in range(8):
                 started_at = loop.time()
@@ -247,7 +247,7 @@ def test_a_dial_that_nobody_answers_ends_at_its_limit(traced: Any) -> None:
             pytest.fail("eight connections in an accept queue of one")
 
     port, error, elapsed_s = asyncio.run(test())
-    assert text_of(error) == f"dial tcp 127.0.0.1:{port}: i/o timeout"
+    assert go_error_text(error) == f"dial tcp 127.0.0.1:{port}: i/o timeout"
     assert elapsed_s >= 0.1
     assert traced.of("dial_ended")[-1]["outcome"] == "timeout"
     assert traced.of("wait_ended")[-1]["outcome"] == "elapsed"
@@ -256,18 +256,18 @@ def test_a_dial_that_nobody_answers_ends_at_its_limit(traced: Any) -> None:
 def test_a_name_without_address_fails_in_phase_resolve(traced: Any) -> None:
     async def test() -> None:
         with pytest.raises(ResolveError) as caught:
-            await Dialer(traced.surroundings()).dial("kafka.example", 9092, broker=-1, limit=DIAL)
-        assert text_of(caught.value) == "dial tcp: lookup kafka.example: no such host"
+            await Dialer(traced.runtime()).dial("kafka.example", 9092, broker=-1, limit=DIAL)
+        assert go_error_text(caught.value) == "dial tcp: lookup kafka.example: no such host"
 
     asyncio.run(test())
 
 
 def test_every_address_of_a_name_is_tried(traced: Any, listening: Listening) -> None:
     async def test() -> None:
-        surroundings = traced.surroundings()
+        runtime = traced.runtime()
         resolver = TableResolver({"kafka": ("127.0.0.9", "127.0.0.1")})
         async with listening(echo) as port:
-            dialer = Dialer(type(surroundings)(surroundings.rng, resolver, surroundings.tracer))
+            dialer = Dialer(type(runtime)(runtime.rng, resolver, runtime.tracer))
             connection = await dialer.dial("kafka", port, broker=-1, limit=DIAL)
             assert connection.address == f"127.0.0.1:{port}"
 
@@ -316,7 +316,7 @@ def test_negotiation_falls_back_to_0_without_a_hint_and_refuses_what_stays_an_er
         asked.append(version)
         return ApiVersionsResponse(error_code=35 if version else 0, api_keys=())
 
-    assert asyncio.run(negotiate(bare, highest=3)) == Versions({})
+    assert asyncio.run(negotiate(bare, highest=3)) == ApiVersionRanges({})
     assert asked == [3, 0]
 
     async def broken(version: int) -> ApiVersionsResponse:
@@ -327,4 +327,4 @@ def test_negotiation_falls_back_to_0_without_a_hint_and_refuses_what_stays_an_er
 
 
 def test_versions_remember_both_ends() -> None:
-    assert Versions({3: (1, 12)}).choose(3, lowest=0, highest=5) == 5
+    assert ApiVersionRanges({3: (1, 12)}).choose(3, lowest=0, highest=5) == 5

@@ -11,13 +11,13 @@ from itertools import pairwise
 import pytest
 
 from harness.environments.local.cell import call_in_cell
-from harness.levers import Flow, Packets, Verdict
-from harness.packets import TREAT, WATCH, PacketTable, RuleGroup, refusals_from, rules_of
+from harness.levers import FilterPackets, Flow, PacketAction
+from harness.packets import TREAT, WATCH, PacketTable, RuleGroup, count_refusals, rules_for
 
 pytestmark = pytest.mark.cell
 
 HOST, PORT = "127.0.2.1", 9092
-DROP, REFUSE = Verdict.DROP, Verdict.REFUSE
+DROP, REFUSE = PacketAction.DROP, PacketAction.REFUSE
 
 
 async def _echo(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -27,8 +27,8 @@ async def _echo(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
     writer.close()
 
 
-async def _pull(table: PacketTable, lever: Packets) -> RuleGroup:
-    return await table.add(TREAT, [rule.expressions for rule in rules_of(lever, HOST, PORT)])
+async def _pull(table: PacketTable, lever: FilterPackets) -> RuleGroup:
+    return await table.add(TREAT, [rule.expressions for rule in rules_for(lever, HOST, PORT)])
 
 
 def _in_cell(test: Callable[[PacketTable], Awaitable[None]]) -> None:
@@ -61,20 +61,20 @@ def test_a_blackhole_darkens_dials_and_connections_is_counted_and_heals(flow: Fl
     async def test(table: PacketTable) -> None:
         reader, writer = await asyncio.open_connection(HOST, PORT)
         assert await _answers(reader, writer, within_s=5)
-        group = await _pull(table, Packets(broker=1, flow=flow, verdict=DROP))
-        assert await group.counted() == (0,)
+        group = await _pull(table, FilterPackets(broker=1, flow=flow, verdict=DROP))
+        assert await group.packet_counts() == (0,)
         assert not await _answers(reader, writer, within_s=0.1)
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(0.1):
                 await asyncio.open_connection(HOST, PORT)
-        (dropped,) = await group.counted()
+        (dropped,) = await group.packet_counts()
         assert dropped >= 2
         await group.remove()
         # The kernel retransmits: 0.2, 0.4, 0.8 s after the byte was sent.
         async with asyncio.timeout(5):
             await reader.readexactly(1)
         assert await _answers(reader, writer, within_s=5)
-        assert (await group.counted())[0] >= dropped
+        assert (await group.packet_counts())[0] >= dropped
 
     _in_cell(test)
 
@@ -82,13 +82,13 @@ def test_a_blackhole_darkens_dials_and_connections_is_counted_and_heals(flow: Fl
 def test_only_syn_leaves_established_connections_alone() -> None:
     async def test(table: PacketTable) -> None:
         reader, writer = await asyncio.open_connection(HOST, PORT)
-        group = await _pull(table, Packets(broker=1, flow="to_broker", verdict=DROP, only="syn"))
+        group = await _pull(table, FilterPackets(broker=1, flow="to_broker", verdict=DROP, only="syn"))
         assert await _answers(reader, writer, within_s=5)
-        assert await group.counted() == (0,)
+        assert await group.packet_counts() == (0,)
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(0.1):
                 await asyncio.open_connection(HOST, PORT)
-        assert await group.counted() == (1,)
+        assert await group.packet_counts() == (1,)
 
     _in_cell(test)
 
@@ -96,12 +96,12 @@ def test_only_syn_leaves_established_connections_alone() -> None:
 def test_only_data_lets_a_dial_and_bare_acknowledgements_pass_and_no_byte() -> None:
     async def test(table: PacketTable) -> None:
         reader, writer = await asyncio.open_connection(HOST, PORT)
-        group = await _pull(table, Packets(broker=1, flow="to_client", verdict=DROP, only="data"))
+        group = await _pull(table, FilterPackets(broker=1, flow="to_client", verdict=DROP, only="data"))
         await asyncio.open_connection(HOST, PORT)
-        assert sum(await group.counted()) == 0
+        assert sum(await group.packet_counts()) == 0
         assert not await _answers(reader, writer, within_s=0.1)
         # Only the reply's byte can have been dropped: this flow carries nothing else with payload.
-        assert sum(await group.counted()) >= 1
+        assert sum(await group.packet_counts()) >= 1
         await group.remove()
         async with asyncio.timeout(5):
             await reader.readexactly(1)
@@ -115,19 +115,22 @@ def test_only_data_counts_segments_of_every_size(size: int) -> None:
 
     async def test(table: PacketTable) -> None:
         reader, writer = await asyncio.open_connection(HOST, PORT)
-        *marking, dropping = rules_of(Packets(broker=1, flow="to_client", verdict=DROP, only="data"), HOST, PORT)
+        *marking, dropping = rules_for(FilterPackets(broker=1, flow="to_client", verdict=DROP, only="data"), HOST, PORT)
         watching = await table.add(WATCH, [*(rule.expressions for rule in marking), dropping.expressions[:-1]])
         everything = await table.add(
             WATCH,
-            [rule.expressions[:-1] for rule in rules_of(Packets(broker=1, flow="to_client", verdict=DROP), HOST, PORT)],
+            [
+                rule.expressions[:-1]
+                for rule in rules_for(FilterPackets(broker=1, flow="to_client", verdict=DROP), HOST, PORT)
+            ],
         )
         writer.write(bytes(size))
         async with asyncio.timeout(10):
             await reader.readexactly(size)
-        counted = sum(await watching.counted())
-        assert 1 <= counted <= (await everything.counted())[0]
+        packet_counts = sum(await watching.packet_counts())
+        assert 1 <= packet_counts <= (await everything.packet_counts())[0]
         if size <= 1448:
-            assert counted == 1
+            assert packet_counts == 1
 
     _in_cell(test)
 
@@ -136,16 +139,16 @@ def test_refusing_answers_dials_at_once_and_counts_them_apart_from_resets() -> N
     async def test(table: PacketTable) -> None:
         reader, writer = await asyncio.open_connection(HOST, PORT)
         assert await _answers(reader, writer, within_s=5)
-        rules = rules_of(Packets(broker=1, flow="to_broker", verdict=REFUSE), HOST, PORT)
+        rules = rules_for(FilterPackets(broker=1, flow="to_broker", verdict=REFUSE), HOST, PORT)
         assert [rule.refuses for rule in rules] == [True, False]
-        group = await _pull(table, Packets(broker=1, flow="to_broker", verdict=REFUSE))
+        group = await _pull(table, FilterPackets(broker=1, flow="to_broker", verdict=REFUSE))
         for _ in range(3):
             with pytest.raises(ConnectionRefusedError):
                 await asyncio.open_connection(HOST, PORT)
         writer.write(b"?")
         with pytest.raises(ConnectionResetError):
             await reader.read(1)
-        refused, reset = await group.counted()
+        refused, reset = await group.packet_counts()
         assert (refused, reset >= 1) == (3, True)
         await group.remove()
         _, writer = await asyncio.open_connection(HOST, PORT)
@@ -156,10 +159,10 @@ def test_refusing_answers_dials_at_once_and_counts_them_apart_from_resets() -> N
 
 def test_refusals_are_counted_and_resets_of_connections_are_not() -> None:
     async def test(table: PacketTable) -> None:
-        watch = await table.add(WATCH, [refusals_from(HOST, PORT), refusals_from("127.0.2.2", PORT)])
+        watch = await table.add(WATCH, [count_refusals(HOST, PORT), count_refusals("127.0.2.2", PORT)])
         reader, writer = await asyncio.open_connection(HOST, PORT)
         assert await _answers(reader, writer, within_s=5)
-        reset = await _pull(table, Packets(broker=1, flow="to_broker", verdict=REFUSE, only="data"))
+        reset = await _pull(table, FilterPackets(broker=1, flow="to_broker", verdict=REFUSE, only="data"))
         writer.write(b"?")
         with pytest.raises(ConnectionResetError):
             await reader.read(1)
@@ -167,14 +170,14 @@ def test_refusals_are_counted_and_resets_of_connections_are_not() -> None:
         for _ in range(4):
             with pytest.raises(ConnectionRefusedError):
                 await asyncio.open_connection("127.0.2.2", PORT)
-        assert await watch.counted() == (0, 4)
+        assert await watch.packet_counts() == (0, 4)
 
     _in_cell(test)
 
 
 def test_levers_on_one_link_are_told_apart_and_healed_one_by_one() -> None:
     async def test(table: PacketTable) -> None:
-        both = [await _pull(table, Packets(broker=1, flow="to_broker", verdict=DROP)) for _ in range(2)]
+        both = [await _pull(table, FilterPackets(broker=1, flow="to_broker", verdict=DROP)) for _ in range(2)]
         assert all(not set(a.handles) & set(b.handles) for a, b in pairwise(both))
         await both[0].remove()
         with pytest.raises(TimeoutError):
@@ -191,7 +194,7 @@ def test_the_loop_has_a_turn_between_the_rules_of_a_lever() -> None:
     """A reset takes a dozen rules, and encoding one takes milliseconds: timers must not wait for them all."""
 
     async def test(table: PacketTable) -> None:
-        lever = Packets(broker=1, flow="to_broker", only="data", verdict=Verdict.RESET)
+        lever = FilterPackets(broker=1, flow="to_broker", only="data", verdict=PacketAction.RESET)
         began_s = turn_s = time.process_time()
         longest_s = 0.0
         adding = asyncio.create_task(_pull(table, lever))

@@ -6,7 +6,14 @@ from pathlib import Path
 import pytest
 
 from client.profiles import profiles
-from harness.realclients import RealClientMissing, UnknownRealClient, catalogue, chosen, real_client, real_clients
+from harness.realclients import (
+    RealClientMissing,
+    UnknownRealClient,
+    catalogue,
+    real_client,
+    real_clients,
+    select_clients,
+)
 
 
 @pytest.fixture
@@ -48,10 +55,10 @@ def test_the_key_changes_with_every_source_and_with_nothing_else(
 
 
 def test_names_mean_a_client_or_one_release() -> None:
-    assert [str(client) for client in chosen(["sarama@1.60.1", "sarama"])] == ["sarama@1.60.1", "sarama@1.27.2"]
-    assert chosen([]) == real_clients()
+    assert [str(client) for client in select_clients(["sarama@1.60.1", "sarama"])] == ["sarama@1.60.1", "sarama@1.27.2"]
+    assert select_clients([]) == real_clients()
     with pytest.raises(UnknownRealClient, match=r"did you mean sarama@1\.27\.2"):
-        chosen(["sarama@1.27.3"])
+        select_clients(["sarama@1.27.3"])
     with pytest.raises(UnknownRealClient, match=r"there is no real sarama 1\.27\.3; there are sarama@1\.27\.2"):
         real_client("sarama", "1.27.3")
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from harness.conformance import CHECKS
+from harness.subject_checks import CHECKS
 
 pytestmark = [pytest.mark.cell, pytest.mark.timeout(900)]
 Built = Callable[[str], Path]

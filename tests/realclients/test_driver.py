@@ -5,16 +5,16 @@ from pathlib import Path
 
 import pytest
 
-from cli.request import Request
-from harness.drivers import SubjectError, program_of
-from harness.environments.local.environment import Local
-from harness.environments.sim.environment import Sim
-from harness.environments.world import Conduct, Executable, Made, Refused
+from cli.suite.request import Request
+from harness.drivers import SubjectError, build_program
+from harness.environments.local.environment import LocalEnvironment
+from harness.environments.sim.environment import SimEnvironment
+from harness.environments.world import Conduct, Executable, Supported, Unsupported
 from harness.language import Problems, Scenario, loads, plans
 from harness.plan import ClientPlan, RunPlan
 from harness.realclients import RealClientMissing
 from harness.records.manifest import Manifest
-from harness.suite.planning import refusals, require_real_clients, run_with
+from harness.suite.planning import require_real_clients, unsupported_by, with_client
 
 SCENARIO = """\
 format: 1
@@ -40,13 +40,13 @@ def plan(one: Scenario) -> RunPlan:
 
 
 def test_the_same_scenario_is_another_run_with_the_same_chance() -> None:
-    profile, real = plan(scenario()), plan(run_with(scenario(), "real"))
+    profile, real = plan(scenario()), plan(with_client(scenario(), "real"))
     assert (profile.client.driver, real.client.driver) == ("bundled", "real")
     assert profile.run_id != real.run_id
     assert profile.seed == real.seed
     assert real == plan(scenario(", real: true"))
-    assert profile == plan(run_with(scenario(", real: true"), "profile"))
-    assert run_with(scenario(", real: true"), None) == scenario(", real: true")
+    assert profile == plan(with_client(scenario(", real: true"), "profile"))
+    assert with_client(scenario(", real: true"), None) == scenario(", real: true")
 
 
 def test_resume_and_replay_ask_for_the_same_client(tmp_path: Path) -> None:
@@ -72,7 +72,7 @@ def test_a_program_of_the_user_s_has_no_library() -> None:
     mine = scenario().cells[0]
     mine = replace(mine, client=ClientPlan(name="mine", version="", argv=("./mine",)))
     one = replace(scenario(), cells=(mine,))
-    assert run_with(one, "real") == one
+    assert with_client(one, "real") == one
     with pytest.raises(Problems, match="no profile's library"):
         loads(
             SCENARIO.replace("{profile: sarama, version: 1.27.2CLIENT}", "{driver: {exec: [sh]}, real: true}"),
@@ -83,10 +83,10 @@ def test_a_program_of_the_user_s_has_no_library() -> None:
 def test_only_the_scenario_s_own_settings_reach_the_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A default of the profile that is not the library's would else never show."""
     monkeypatch.setattr("harness.realclients.catalogue.os.access", lambda *_: True)
-    real = plan(run_with(scenario(), "real"))
+    real = plan(with_client(scenario(), "real"))
     settings = {setting.name: setting.text for setting in real.settings}
     assert len(settings) > 20
-    program = program_of(real, {"settings": settings, "client": "sarama"})
+    program = build_program(real, {"settings": settings, "client": "sarama"})
     assert isinstance(program, Executable)
     assert program.launch == {
         "settings": {"Net.ReadTimeout": "2s", "Producer.RequiredAcks": "WaitForAll"}, "client": "sarama"
@@ -95,24 +95,24 @@ def test_only_the_scenario_s_own_settings_reach_the_library(tmp_path: Path, monk
 
 def test_what_is_not_built_is_refused_before_anything_starts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    real = plan(run_with(scenario(), "real"))
+    real = plan(with_client(scenario(), "real"))
     require_real_clients([plan(scenario())])
     with pytest.raises(RealClientMissing, match=r"is not built; faultlab clients build sarama@1\.27\.2$"):
         require_real_clients([real, real])
     with pytest.raises(SubjectError, match=r"faultlab clients build sarama@1\.27\.2") as caught:
-        program_of(real, {"settings": {}})
+        build_program(real, {"settings": {}})
     assert caught.value.code == "subject-not-started"
 
 
 def test_sim_refuses_it_and_local_takes_it(conduct: Conduct) -> None:
-    assert isinstance(Sim(conduct).runs("real"), Refused)
-    assert isinstance(Local(conduct, lanes=1).runs("real"), Made)
+    assert isinstance(SimEnvironment(conduct).supports_driver("real"), Unsupported)
+    assert isinstance(LocalEnvironment(conduct, lanes=1).supports_driver("real"), Supported)
 
 
 def test_a_release_without_sources_is_refused_at_the_client(conduct: Conduct) -> None:
-    real = plan(run_with(scenario(), "real"))
+    real = plan(with_client(scenario(), "real"))
     unknown = replace(real, client=replace(real.client, version="1.30.0"))
-    (problem,) = refusals([unknown], Local(conduct, lanes=1))
+    (problem,) = unsupported_by([unknown], LocalEnvironment(conduct, lanes=1))
     assert "there is no real sarama 1.30.0; there are sarama@1.27.2" in problem.message
 
 

@@ -63,7 +63,7 @@ def test_the_profile_s_scenario_holds_for_the_library(
         assert (error.stamped, error.error_class) == ("subject", "ErrOutOfBrokers")
         assert error.error is not None
         assert "(Is your cluster reachable?)" in error.error
-        log = results.folder.logs_of(run.run_id, run.attempt) / "subject.log"
+        log = results.folder.log_folder(run.run_id, run.attempt) / "subject.log"
         assert "[sarama]" in log.read_text()
     told = Counter((event.run_id, event.attempt, event.kind) for event in read_events(results, []))
     for run in results.tries:

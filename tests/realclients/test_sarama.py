@@ -92,7 +92,7 @@ def test_the_library_takes_every_choice_that_the_profile_offers(built: Built, sp
     """Else `--client real` refuses what the profile accepts. Versions are the library's own list; zstd asks for one."""
     offered = [
         (setting.name, choice)
-        for setting in profile("sarama").settings.of(version)
+        for setting in profile("sarama").settings.for_release(version)
         for choice in setting.choices
         if setting.name != "Version"
     ]

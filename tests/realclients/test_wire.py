@@ -9,10 +9,10 @@ import pytest
 
 from harness.environments.local import addresses
 from harness.environments.local.cell import call_in_cell
-from harness.environments.local.wire import Wire
+from harness.environments.local.dial_capture import DialCapture
 from harness.environments.world import Dial, EnvironmentUnavailable
-from harness.levers import Packets, Verdict
-from harness.packets import TREAT, PacketTable, rules_of
+from harness.levers import FilterPackets, PacketAction
+from harness.packets import TREAT, PacketTable, rules_for
 
 pytestmark = pytest.mark.cell
 DIAL_S = 2.3
@@ -32,14 +32,14 @@ async def _dial(address: tuple[str, int], *, source: str | None = None) -> None:
 
 
 async def _answered_and_refused() -> tuple[Dial, ...]:
-    wire = Wire()
-    with socket.create_server(addresses.advertised(1)), socket.create_server(addresses.broker(1)):
-        await _dial(addresses.advertised(1))
+    wire = DialCapture()
+    with socket.create_server(addresses.advertised_address(1)), socket.create_server(addresses.broker(1)):
+        await _dial(addresses.advertised_address(1))
         await _dial(addresses.broker(1))
-        await _dial(addresses.advertised(1), source=addresses.PROBES)
-        await _dial(addresses.advertised(1), source="127.0.0.9")
+        await _dial(addresses.advertised_address(1), source=addresses.PROBES)
+        await _dial(addresses.advertised_address(1), source="127.0.0.9")
         with pytest.raises(ConnectionRefusedError):
-            await _dial(addresses.advertised(2))
+            await _dial(addresses.advertised_address(2))
         with pytest.raises(ConnectionRefusedError):
             await _dial(("127.0.2.1", 9093))
     return wire.dials()
@@ -54,15 +54,15 @@ def test_dials_to_advertised_addresses_are_seen_answered_or_not() -> None:
 
 
 async def _dropped() -> tuple[Dial, ...]:
-    wire, table = Wire(), PacketTable()
+    wire, table = DialCapture(), PacketTable()
     await table.open()
-    lever = Packets(broker=1, flow="to_broker", verdict=Verdict.DROP)
-    rules = await table.add(TREAT, [rule.expressions for rule in rules_of(lever, *addresses.advertised(1))])
+    lever = FilterPackets(broker=1, flow="to_broker", verdict=PacketAction.DROP)
+    rules = await table.add(TREAT, [rule.expressions for rule in rules_for(lever, *addresses.advertised_address(1))])
     for _ in range(2):
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(DIAL_S):
-                await _dial(addresses.advertised(1))
-    assert await rules.counted() == (6,)
+                await _dial(addresses.advertised_address(1))
+    assert await rules.packet_counts() == (6,)
     table.close()
     return wire.dials()
 
@@ -75,10 +75,10 @@ def test_a_syn_that_is_sent_again_is_no_other_dial() -> None:
 
 async def _while_nobody_looks() -> tuple[Dial, ...]:
     """The loop is kept busy: the kernel's stamp tells when, not the reading."""
-    wire = Wire()
-    with socket.create_server(addresses.advertised(1)):
+    wire = DialCapture()
+    with socket.create_server(addresses.advertised_address(1)):
         for _ in range(2):
-            with socket.create_connection(addresses.advertised(1)):
+            with socket.create_connection(addresses.advertised_address(1)):
                 time.sleep(0.3)
     return wire.dials()
 

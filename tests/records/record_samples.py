@@ -3,7 +3,7 @@
 from harness.records.event import EventRecord
 from harness.records.group import GroupRecord
 from harness.records.manifest import Manifest
-from harness.records.run import KernelRecord, Measure, NamedValue, NoiseRecord, RunRecord, Verdict
+from harness.records.run import KernelRecord, MeasureRecord, NamedValue, NoiseRecord, RunRecord, Verdict
 
 
 def manifest(*run_ids: str) -> Manifest:
@@ -38,7 +38,7 @@ def run(run_id: str, *, attempt: int = 1, verdict: Verdict = "pass", measured: f
         started_at="2026-03-02T14:02:01+00:00",
         duration_s=2.1,
         verdict=verdict,
-        measures=(Measure(name="probe.time_to_error", unit="s", value=measured),),
+        measures=(MeasureRecord(name="probe.time_to_error", unit="s", value=measured),),
         noise=NoiseRecord(loop_lag_p99_s=0.0, loop_lag_max_s=0.0, samples=0),
         kernel=KernelRecord(release="simulated", hz=1000),
     )

@@ -2,7 +2,7 @@
 
 import pytest
 
-from harness.records.claims import all_as_declared, as_declared, outcome_of, what_of
+from harness.records.claims import all_as_declared, as_declared, combined_outcome, measure_label
 
 
 @pytest.mark.parametrize(
@@ -17,7 +17,7 @@ from harness.records.claims import all_as_declared, as_declared, outcome_of, wha
     ],
 )
 def test_a_claim_is_what_all_that_settled_it_agree_upon(outcomes: tuple[str, ...], together: str) -> None:
-    assert outcome_of(outcomes) == together
+    assert combined_outcome(outcomes) == together
 
 
 @pytest.mark.parametrize(
@@ -43,4 +43,4 @@ def test_over_many_cases_those_that_declare_nothing_do_not_count() -> None:
 
 
 def test_a_step_s_name_is_no_part_of_a_claim() -> None:
-    assert what_of("probe.time_to_error") == what_of("second.time_to_error") == "time to error"
+    assert measure_label("probe.time_to_error") == measure_label("second.time_to_error") == "time to error"

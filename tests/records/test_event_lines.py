@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.records.event import EventRecord, lines_of
+from harness.records.event import EventRecord, encode_events
 
 ADDRESS = ("run_id", "attempt", "at_ns", "source", "source_seq", "kind")
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
@@ -30,7 +30,7 @@ EVENTS = st.fixed_dictionaries(
 def test_a_line_is_what_the_record_writes(run_id: str, attempt: int, events: list[dict[str, object]]) -> None:
     whole = [{**event, "run_id": run_id, "attempt": attempt} for event in events]
     told = [(*(event.pop(name) for name in ADDRESS[2:]), _without_address(event)) for event in events]
-    lines = lines_of(run_id, attempt, told)  # type: ignore[arg-type]
+    lines = encode_events(run_id, attempt, told)  # type: ignore[arg-type]
     records = [EventRecord.model_validate(event) for event in whole]
     assert lines.endswith(b"}\n") or not events
     assert [json.loads(line) for line in lines.split(b"\n")[:-1]] == [
@@ -46,11 +46,11 @@ def _without_address(event: dict[str, object]) -> dict[str, object]:
 @given(st.lists(st.sampled_from(['"', "\\", "}", ",", "{", '"at_ns":', "\n"]), max_size=12).map("".join))
 def test_no_text_looks_like_the_border_of_two_events(text: str) -> None:
     fields = {"text": text, "error": f'{text}}},{{"at_ns":1'}
-    lines = lines_of('},{"at_ns":', 1, [(0, text, 0, text, fields)] * 2)
+    lines = encode_events('},{"at_ns":', 1, [(0, text, 0, text, fields)] * 2)
     assert len(lines.split(b"\n")) == 3
     assert [json.loads(line)["error"] for line in lines.split(b"\n")[:-1]] == [fields["error"]] * 2
 
 
 def test_a_field_that_no_event_has_is_refused() -> None:
     with pytest.raises(ValueError, match="no field colour"):
-        lines_of("a", 1, [(0, "subject", 0, "state", {"colour": "red"})])
+        encode_events("a", 1, [(0, "subject", 0, "state", {"colour": "red"})])

@@ -15,7 +15,7 @@ from harness.records.folder import ResultsFolder, ResultsUnwritable
 from harness.records.group import GroupRecord
 from harness.records.junit import junit, write_junit
 from harness.records.reader import Results
-from harness.records.run import Judged, LabErrorRecord, RunRecord
+from harness.records.run import ExpectationResult, LabErrorRecord, RunRecord
 
 SCHEMA = xmlschema.XMLSchema(Path(__file__).with_name("junit-10.xsd"))
 
@@ -45,8 +45,8 @@ def document(*folders: Results) -> Element:
     return root
 
 
-def judged(**more: object) -> Judged:
-    return Judged.model_validate(
+def judged(**more: object) -> ExpectationResult:
+    return ExpectationResult.model_validate(
         {
             "measure": "probe.time_to_error", "kind": "equals", "formula": "2*Net.ReadTimeout", "unit": "s",
             "predicted": 4.0, "low": 3.91, "high": 4.09, "measured": 6.0, "outcome": "failed", "fails_run": True,

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 import record_samples as sample
 
-from client.events import Kind
+from client.events import TraceKind
 from harness.records.run import FORMAT
 from harness.records.schema import RECORDS, json_schema
-from harness.story import Told
+from harness.story import EventKind
 
 WHOLE = (Path(__file__).parents[2] / "docs" / "RUN_FORMAT.md").read_text(encoding="utf-8")
 DOCUMENT = WHOLE.partition("\n## What `--json`")[0]
@@ -32,11 +32,11 @@ def test_every_field_is_explained(kind: str) -> None:
 
 
 def test_every_event_is_explained_with_its_fields() -> None:
-    assert {kind.value for kind in (*Kind, *Told)} - explained() == set()
+    assert {kind.value for kind in (*TraceKind, *EventKind)} - explained() == set()
 
 
 def test_nothing_explained_is_gone() -> None:
-    known = {kind.value for kind in (*Kind, *Told)}
+    known = {kind.value for kind in (*TraceKind, *EventKind)}
     for kind in RECORDS:
         schema = json_schema(kind)
         for obj in [schema, *schema.get("$defs", {}).values()]:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import record_samples as sample
 
-from harness.records.folder import ResultsInTheWay, ResultsUnreadable, ResultsUnwritable
+from harness.records.folder import ResultsFolderOccupied, ResultsUnreadable, ResultsUnwritable
 from harness.records.reader import folders, read, read_events
 from harness.records.writer import Writer
 
@@ -130,7 +130,7 @@ def test_no_suite_and_a_corrupt_manifest_say_which_file(tmp_path: Path) -> None:
 def test_a_suite_is_never_written_over(tmp_path: Path) -> None:
     folder = filled(tmp_path / "r")
     before = (folder / "runs.jsonl").read_bytes()
-    with pytest.raises(ResultsInTheWay, match="already holds a suite"):
+    with pytest.raises(ResultsFolderOccupied, match="already holds a suite"):
         Writer.create(folder, sample.manifest("zzz"))
     assert (folder / "runs.jsonl").read_bytes() == before
 
@@ -140,7 +140,7 @@ def test_two_writers_of_one_folder_are_refused(tmp_path: Path) -> None:
     kept = {("aaa", 1), ("bbb", 1)}
     with (
         Writer.reopen(folder, sample.manifest("aaa"), kept=kept),
-        pytest.raises(ResultsInTheWay, match="another faultlab is writing"),
+        pytest.raises(ResultsFolderOccupied, match="another faultlab is writing"),
     ):
         Writer.reopen(folder, sample.manifest("aaa"), kept=kept)
     Writer.reopen(folder, sample.manifest("aaa"), kept=kept).close()

@@ -11,26 +11,26 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from pyspark.sql import SparkSession
 
 from harness.records.event import EventRecord
-from harness.records.run import Judged, LabErrorRecord, Measure, RunRecord
+from harness.records.run import ExpectationResult, LabErrorRecord, MeasureRecord, RunRecord
 from reports.ingest.filesystems import LocalFiles
-from reports.ingest.folders import find
+from reports.ingest.folders import find_folders
 from reports.ingest.records import Records, read_folders
 from reports.ingest.size import Size
-from reports.jvm.archive import archive_for
-from reports.jvm.rehearsal import Blackhole, Trace, write_lines, write_suite
+from reports.jvm.class_archive import class_archive_for
 from reports.jvm.runtime import find_java
-from reports.making import make_report
+from reports.jvm.synthetic_suite import SyntheticBlackhole, SyntheticTrace, write_lines, write_suite
 from reports.pages.page import write_page
-from reports.pages.view import page_of
+from reports.pages.view import build_page
+from reports.pipeline import make_report
 from reports.result import ReportResult
 from reports.session import spark_session
 
 sys.path.insert(0, str(Path(__file__).parent))  # helpers, under import-mode=importlib
-from in_chromium import FLAGS, Tables, opened
+from in_chromium import FLAGS, Tables, open_page
 from rich_rows import agreement_row, outcome_row, recovery_rows
 
 HOSTILE = "<script>alert('x')</script> & \"quoted\" | `ticks` *stars* <img src=x onerror=alert(1)>"
-CASES = [Blackhole(brokers=n, bootstrap=k, retries=m) for n, k in ((1, 1), (3, 1), (3, 3)) for m in (0, 1, 3)]
+CASES = [SyntheticBlackhole(brokers=n, bootstrap=k, retries=m) for n, k in ((1, 1), (3, 1), (3, 3)) for m in (0, 1, 3)]
 REPEATS = 5
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
@@ -46,15 +46,15 @@ def changed(run: RunRecord, number: int, **fields: object) -> RunRecord:
     return run.model_copy(update={"run_id": f"{number:012x}", **fields})
 
 
-class Slower(Blackhole):
+class Slower(SyntheticBlackhole):
     """A release that refreshes metadata a second time, which its formula does not know."""
 
-    def fail(self, trace: Trace, *, seed_connection: int, leader: int) -> None:
+    def fail(self, trace: SyntheticTrace, *, seed_connection: int, leader: int) -> None:
         super().fail(trace, seed_connection=seed_connection, leader=leader)
-        trace.dial_in_vain(1)
+        trace.fail_dial(1)
         for _ in range(3):
             trace.wait("Metadata.Retry.Backoff", "metadata back-off")
-            trace.dial_in_vain(-1)
+            trace.fail_dial(-1)
         trace.wait("Admin.Timeout", "a wait that no term knows")
 
 
@@ -72,7 +72,7 @@ def slower(repeat: int) -> tuple[RunRecord, list[EventRecord]]:
     return run, [event.model_copy(update={"run_id": run_id}) for event in events]
 
 
-def settled(run: RunRecord, **fields: object) -> tuple[Judged, ...]:
+def settled(run: RunRecord, **fields: object) -> tuple[ExpectationResult, ...]:
     """The run's expectations, taken back as for a run that was spoilt."""
     return tuple(
         one.model_copy(update={"outcome": "inconclusive", "fails_run": False, **fields}) for one in run.expectations
@@ -105,17 +105,24 @@ def unended(run: RunRecord, number: int, repeat: int) -> RunRecord:
         }
     )
     return changed(
-        run, number, scenario="kafka-go-blackhole-with-a-name-that-is-longer-than-any-table-would-like-it-to-be",
-        client="kafka-go", client_version="0.4.50", repeat=repeat, expectations=(judged,),
-        measures=(Measure(name="probe.time_to_error", unit="s", value=measured, censored_at=bound),
-                  Measure(name="probe.attempts", unit="count", missing="the client's trace has no attempt_started")),
-    )  # fmt: skip
+        run,
+        number,
+        scenario="kafka-go-blackhole-with-a-name-that-is-longer-than-any-table-would-like-it-to-be",
+        client="kafka-go",
+        client_version="0.4.50",
+        repeat=repeat,
+        expectations=(judged,),
+        measures=(
+            MeasureRecord(name="probe.time_to_error", unit="s", value=measured, censored_at=bound),
+            MeasureRecord(name="probe.attempts", unit="count", missing="the client's trace has no attempt_started"),
+        ),
+    )
 
 
 def hostile(run: RunRecord, number: int, repeat: int) -> RunRecord:
     """A run whose every text is an attempt to be more than text; the lab itself failed in it."""
     operation = run.operations[-1].model_copy(update={"error": HOSTILE})
-    claim = Judged(
+    claim = ExpectationResult(
         measure="probe.time_to_error", kind="claim", formula=HOSTILE, unit="s", predicted=8.85, low=8.7, high=9.0,
         outcome="inconclusive", declared_holds=False, source=HOSTILE, name=HOSTILE,
     )  # fmt: skip
@@ -168,7 +175,7 @@ def hard_folder(tmp_path_factory: pytest.TempPathFactory, write_hard_suite: Call
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     """One Spark for all tests of a process."""
-    with spark_session(archive_for(find_java()), tmp_path_factory.mktemp("spark")) as session:
+    with spark_session(class_archive_for(find_java()), tmp_path_factory.mktemp("spark")) as session:
         yield session
 
 
@@ -177,7 +184,7 @@ def read(spark: SparkSession) -> Callable[..., Records]:
     """Reads result folders, few records or many."""
 
     def of(*folders: Path | str, size: Size = Size.SMALL) -> Records:
-        return read_folders(spark, find([str(folder) for folder in folders], LocalFiles()), size)
+        return read_folders(spark, find_folders([str(folder) for folder in folders], LocalFiles()), size)
 
     return of
 
@@ -206,7 +213,7 @@ def browser(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator
 
 
 @pytest.fixture
-def heard() -> list[str]:
+def page_messages() -> list[str]:
     """What a page must not do: errors on the console, requests, dialogs."""
     return []
 
@@ -235,16 +242,16 @@ def tables(built: ReportResult, hostile_text: str) -> Tables:
 @pytest.fixture(scope="module")
 def rich(built: ReportResult, tables: Tables, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A page with every section in it."""
-    page = page_of(tables, (), tables["quarantined"], ())
+    page = build_page(tables, (), tables["quarantined"], ())
     return write_page(page, tmp_path_factory.mktemp("rich") / "a page #1.html")
 
 
 @pytest.fixture
-def opened_page(browser: Browser, heard: list[str]) -> Iterator[Callable[..., Page]]:
+def opened_page(browser: Browser, page_messages: list[str]) -> Iterator[Callable[..., Page]]:
     """Opens pages, by their file or their address; none of them may have said anything in the end."""
 
     def of(page: Path | str, **other: object) -> Page:
-        return opened(browser, page, heard, **other)
+        return open_page(browser, page, page_messages, **other)
 
     yield of
-    assert [line for line in heard if not line.startswith("request: data:")] == []
+    assert [line for line in page_messages if not line.startswith("request: data:")] == []

@@ -15,16 +15,16 @@ FLAGS = [
 Tables = dict[str, list[dict[str, object]]]
 
 
-def opened(
+def open_page(
     browser: Browser,
     built: ReportResult | Path | str,
-    heard: list[str],
+    page_messages: list[str],
     *,
     width: int = 1440,
     scheme: str = "light",
     **other: object,
 ) -> Page:
-    """A new window; `heard` takes what the page says on the console and asks of the network."""
+    """A new window; `page_messages` takes what the page says on the console and asks of the network."""
     context = browser.new_context(
         viewport={"width": width, "height": 800},
         color_scheme=scheme,
@@ -33,12 +33,14 @@ def opened(
     )
     page = context.new_page()
     page.set_default_timeout(20_000)
-    page.on("console", lambda message: heard.append(f"console: {message.text}"))
-    page.on("pageerror", lambda error: heard.append(f"error: {error}"))
-    page.on("dialog", lambda dialog: heard.append(f"dialog: {dialog.message}"))
+    page.on("console", lambda message: page_messages.append(f"console: {message.text}"))
+    page.on("pageerror", lambda error: page_messages.append(f"error: {error}"))
+    page.on("dialog", lambda dialog: page_messages.append(f"dialog: {dialog.message}"))
     page.on(
         "request",
-        lambda request: heard.append(f"request: {request.url}") if request.is_navigation_request() is False else None,
+        lambda request: (
+            page_messages.append(f"request: {request.url}") if request.is_navigation_request() is False else None
+        ),
     )
     page.goto(built if isinstance(built, str) else address_of(built if isinstance(built, Path) else built.page))
     return page

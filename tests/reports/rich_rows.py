@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from harness.records.agreement import AgreementRecord, Compared, Sided
+from harness.records.agreement import AgreementRecord, SideComparison, SideResult
 from harness.records.run import NamedValue
-from reports.jvm.rehearsal import Blackhole
-from reports.pages.cases import Names, cases_of
+from reports.jvm.synthetic_suite import SyntheticBlackhole
+from reports.pages.cases import DisplayNames, cases_of
 from reports.pages.heat import Heat, heat_of
 
 Row = dict[str, Any]
@@ -25,7 +25,7 @@ def agreement_row(
     """As the agreement table gives it: a cell of which real client, profile and simulation ran three repeats each."""
     sides = (("real", real), ("profile", profile), ("sim", (8.85, 8.85, 8.85)))
     difference = sorted(profile)[1] - sorted(real)[1]
-    compared = Compared(
+    compared = SideComparison(
         side="profile", reference="real", outcome=outcome, bound=0.09, level=0.001, difference=difference,
         interval_low=difference - 0.01, interval_high=difference + 0.01,
         needed=23 if outcome == "unsure" else None,
@@ -37,7 +37,7 @@ def agreement_row(
         parameters=(NamedValue(name="settings.Producer.Retry.Max", text="1", number=1),),
         measure="probe.time_to_error", unit="s", formula="2*Net.ReadTimeout", predicted=predicted,
         sides=tuple(
-            Sided(side=side, runs=3, measured=3, median=sorted(values)[1], values=tuple(sorted(values)))
+            SideResult(side=side, runs=3, measured=3, median=sorted(values)[1], values=tuple(sorted(values)))
             for side, values in sides
         ),
         compared=(compared,), outcome=outcome,
@@ -110,7 +110,7 @@ def repeated(tables: dict[str, list[Row]], *, times: int) -> dict[str, list[Row]
 
 def run(**changes: object) -> Row:
     """A row of the runs table."""
-    return {**Blackhole().run(1)[0].model_dump(), "case": "", "suite": 0, **changes}
+    return {**SyntheticBlackhole().run(1)[0].model_dump(), "case": "", "suite": 0, **changes}
 
 
 def waited(of: Row, seconds: float, *, what: str = "time_to_error", unended: bool = False) -> Row:
@@ -124,4 +124,4 @@ def waited(of: Row, seconds: float, *, what: str = "time_to_error", unended: boo
 
 def heat(runs: list[Row], waits: list[Row]) -> Heat:
     cases = cases_of(runs)
-    return heat_of(cases, waits, Names.among(cases))
+    return heat_of(cases, waits, DisplayNames.for_cases(cases))

@@ -5,13 +5,13 @@ from typing import Any
 
 from rich_rows import group_row
 
-from reports.charts.letters import badges
-from reports.jvm.rehearsal import Blackhole
+from reports.charts.badges import badges
+from reports.jvm.synthetic_suite import SyntheticBlackhole
 from reports.pages.attempts import attempts_of
-from reports.pages.attention import Attention, attention_of
-from reports.pages.cases import KEY, Names, cases_of
-from reports.pages.choice import FAILED, MOST_FAILED, choose
+from reports.pages.attention import AttentionCard, attention_of
+from reports.pages.cases import KEY, DisplayNames, cases_of
 from reports.pages.summary import headline, judged, statistics
+from reports.pages.timeline_runs import FAILED, MAX_FAILED, choose_runs
 from reports.pages.times import time_rows
 
 Row = dict[str, Any]
@@ -20,7 +20,7 @@ MARKS = badges(SETTINGS)
 
 
 def run(repeat: int = 1, **changes: Any) -> Row:
-    return {**Blackhole().run(repeat)[0].model_dump(), "case": "", "suite": 0, **changes}
+    return {**SyntheticBlackhole().run(repeat)[0].model_dump(), "case": "", "suite": 0, **changes}
 
 
 def timeout(of: Row, seconds: float, **changes: Any) -> Row:
@@ -43,9 +43,9 @@ def wait(of: Row, setting: str, elapsed: float, seconds: float) -> Row:
     return {**{name: of[name] for name in KEY}, **told}
 
 
-def cards(runs: list[Row], timeouts: Iterable[Row], waits: Iterable[Row] = (), **more: Any) -> list[Attention]:
+def cards(runs: list[Row], timeouts: Iterable[Row], waits: Iterable[Row] = (), **more: Any) -> list[AttentionCard]:
     cases = cases_of(runs, more.get("groups", ()))
-    names = Names.among(cases)
+    names = DisplayNames.for_cases(cases)
     rows = time_rows(list(timeouts), cases, names)
     return list(attention_of(cases, rows, waits, names, MARKS, more.get("drawn", set())))
 
@@ -144,7 +144,9 @@ def test_time_lines_go_to_the_worst_case_of_each_scenario_and_client() -> None:
         return {**made, "expectations": [later, *made["expectations"][1:]]}
 
     runs = [failed("a", 1, 0.5), failed("b", 2, 1.0), failed("b", 3, 3.0)]
-    told = [choice for choice in choose(list(cases_of(runs).values())) if choice.why == FAILED.format(most=MOST_FAILED)]
+    told = [
+        choice for choice in choose_runs(list(cases_of(runs).values())) if choice.why == FAILED.format(most=MAX_FAILED)
+    ]
     assert [choice.run["run_id"] for choice in told] == [f"{number:012x}" for number in (3, 1)]
 
 
@@ -167,7 +169,7 @@ def test_tries_are_told_run_by_run_and_runs_without_any_count_as_none() -> None:
         tries(runs[0], "refresh", "failed", 2, min_s=None, max_s=None),
         tries(plain, "attempt", "ok", 1, operation="warm_up"),
     ]
-    found = attempts_of(rows, cases, Names.among(cases))
+    found = attempts_of(rows, cases, DisplayNames.for_cases(cases))
     assert found is not None
     assert found.plain == 1
     [row] = found.rows
@@ -184,17 +186,17 @@ def test_tries_are_told_run_by_run_and_runs_without_any_count_as_none() -> None:
         "Most was tried by probe of sarama-blackhole-established (sarama 1.27.2): 5 dials. "
         "1 operation came through at the first try."
     )
-    quiet = attempts_of([rows[-1]], cases, Names.among(cases))
+    quiet = attempts_of([rows[-1]], cases, DisplayNames.for_cases(cases))
     assert quiet is not None
     assert quiet.finding == "Every operation came through at the first try: 1 operation."
-    assert attempts_of([], cases, Names.among(cases)) is None
+    assert attempts_of([], cases, DisplayNames.for_cases(cases)) is None
 
 
 def test_a_dial_that_the_wire_saw_is_no_call_that_came_through() -> None:
     lost = run(scenario="lost")
     cases = cases_of([lost])
     rows = [tries(lost, "dial", "seen on the wire", 1), tries(lost, "dial", "connected", 1, operation=None)]
-    found = attempts_of(rows, cases, Names.among(cases))
+    found = attempts_of(rows, cases, DisplayNames.for_cases(cases))
     assert found is not None
     assert [one.operation for one in found.rows] == ["probe"], "it failed"
     assert found.plain == 0, "between calls nothing came through"

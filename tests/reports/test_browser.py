@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from in_chromium import Tables, address_of, opened, until
+from in_chromium import Tables, address_of, open_page, until
 from playwright.sync_api import Browser
 from rich_rows import grown, repeated
 
 from reports.pages.page import write_page
-from reports.pages.view import page_of
+from reports.pages.view import build_page
 from reports.result import ReportResult
 
 pytestmark = [pytest.mark.spark, pytest.mark.browser]
@@ -52,20 +52,24 @@ HAS_OUTLINE = """
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", WIDTHS)
 def test_it_is_silent_fits_and_can_be_read(
-    browser: Browser, built: ReportResult, heard: list[str], width: int, scheme: str
+    browser: Browser, built: ReportResult, page_messages: list[str], width: int, scheme: str
 ) -> None:
-    page = opened(browser, built, heard, width=width, scheme=scheme)
+    page = open_page(browser, built, page_messages, width=width, scheme=scheme)
     page.evaluate(OPEN_ALL)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert page.evaluate(LOW_CONTRAST, CONTRAST) == []
-    assert [line for line in heard if not line.startswith("request: data:")] == []
+    assert [line for line in page_messages if not line.startswith("request: data:")] == []
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [360, 1440])
-def test_axe_finds_nothing(browser: Browser, built: ReportResult, heard: list[str], width: int, scheme: str) -> None:
+def test_axe_finds_nothing(
+    browser: Browser, built: ReportResult, page_messages: list[str], width: int, scheme: str
+) -> None:
     """As it opens, and with everything open."""
-    page = opened(browser, built, heard, width=width, scheme=scheme, reduced_motion="reduce", bypass_csp=True)
+    page = open_page(
+        browser, built, page_messages, width=width, scheme=scheme, reduced_motion="reduce", bypass_csp=True
+    )
     for _ in range(2):
         found = Axe().run(page)
         assert found.violations_count == 0, found.generate_report()
@@ -74,9 +78,9 @@ def test_axe_finds_nothing(browser: Browser, built: ReportResult, heard: list[st
 
 @pytest.mark.parametrize(("width", "scheme"), [(360, "dark"), (1440, "light")])
 def test_every_section_is_silent_fits_and_pleases_axe(
-    browser: Browser, rich: Path, heard: list[str], width: int, scheme: str
+    browser: Browser, rich: Path, page_messages: list[str], width: int, scheme: str
 ) -> None:
-    page = opened(browser, rich, heard, width=width, scheme=scheme, reduced_motion="reduce", bypass_csp=True)
+    page = open_page(browser, rich, page_messages, width=width, scheme=scheme, reduced_motion="reduce", bypass_csp=True)
     page.evaluate(OPEN_ALL)
     assert page.locator(".agreement tr[data-verdict=fail]").count() == 3
     assert page.locator(".curves").count() == 2
@@ -84,7 +88,7 @@ def test_every_section_is_silent_fits_and_pleases_axe(
     assert page.evaluate(LOW_CONTRAST, CONTRAST) == []
     assert (page.locator("img").count(), page.locator("script").count()) == (0, 1)
     assert page.get_by_text("<script>alert('x')</script>").count() > 5
-    assert [line for line in heard if not line.startswith("request: data:")] == []
+    assert [line for line in page_messages if not line.startswith("request: data:")] == []
     found = Axe().run(page)
     assert found.violations_count == 0, found.generate_report()
 
@@ -97,7 +101,7 @@ def test_ten_thousand_runs_are_a_small_page(browser: Browser, tables: Tables, tm
     """
     many = grown(tables, runs=10_000) if copies > 1 else repeated(tables, times=154)
     assert len(many["runs"]) >= 10_000
-    file = write_page(page_of(many, (), (), ()), tmp_path / "report.html")
+    file = write_page(build_page(many, (), (), ()), tmp_path / "report.html")
     assert file.stat().st_size < 3 * 1024 * 1024
     page = browser.new_page()
     page.goto(address_of(file))
@@ -105,17 +109,17 @@ def test_ten_thousand_runs_are_a_small_page(browser: Browser, tables: Tables, tm
     page.close()
 
 
-def test_text_from_records_is_text(browser: Browser, built: ReportResult, heard: list[str]) -> None:
-    page = opened(browser, built, heard)
+def test_text_from_records_is_text(browser: Browser, built: ReportResult, page_messages: list[str]) -> None:
+    page = open_page(browser, built, page_messages)
     page.evaluate(OPEN_ALL)
     assert page.locator("h3", has_text="<script>alert('x')</script>").count() >= 1
     assert page.locator("img").count() == 0
     assert page.locator("script").count() == 1
-    assert [line for line in heard if not line.startswith("request: data:")] == []
+    assert [line for line in page_messages if not line.startswith("request: data:")] == []
 
 
-def test_what_matters_comes_first(browser: Browser, built: ReportResult, heard: list[str]) -> None:
-    page = opened(browser, built, heard)
+def test_what_matters_comes_first(browser: Browser, built: ReportResult, page_messages: list[str]) -> None:
+    page = open_page(browser, built, page_messages)
     assert page.locator("h1").inner_text() == "1 of 13 cases failed; 1 met an error of the lab; 1 tested nothing."
     assert page.locator("h2").all_inner_texts()[:4] == [
         "What needs attention",
@@ -130,9 +134,9 @@ def test_what_matters_comes_first(browser: Browser, built: ReportResult, heard: 
 
 
 def test_the_heat_map_says_how_long_and_what_became_of_it(
-    browser: Browser, built: ReportResult, heard: list[str]
+    browser: Browser, built: ReportResult, page_messages: list[str]
 ) -> None:
-    page = opened(browser, built, heard)
+    page = open_page(browser, built, page_messages)
     cells = page.locator(".heat tr", has_text="sarama 1.60.1").locator("td")
     assert "13.61 s" not in cells.first.inner_text()
     [slow] = [text for text in cells.all_inner_texts() if "case" in text]
@@ -147,9 +151,9 @@ def test_the_heat_map_says_how_long_and_what_became_of_it(
     assert page.locator("#chips button").all_inner_texts() == ["kafka-go 0.4.50 \u2715", "blackhole \u2715"]
 
 
-def test_the_address_holds_the_view(browser: Browser, built: ReportResult, heard: list[str]) -> None:
+def test_the_address_holds_the_view(browser: Browser, built: ReportResult, page_messages: list[str]) -> None:
     """A link with filters, a search and a place shows what its sender saw; more filters are added, and taken away."""
-    page = opened(browser, built, heard)
+    page = open_page(browser, built, page_messages)
     page.goto(address_of(built.page) + "#show=pass&find=Retry.Max+3&at=times")
     page.reload()
     seen = page.locator(".times tbody tr:visible")
@@ -167,10 +171,10 @@ def test_the_address_holds_the_view(browser: Browser, built: ReportResult, heard
 
 
 def test_a_filter_reaches_time_lines_single_runs_and_other_measures(
-    browser: Browser, built: ReportResult, heard: list[str]
+    browser: Browser, built: ReportResult, page_messages: list[str]
 ) -> None:
     """What is told of other clients goes, and what has nothing left to tell goes with it."""
-    page = opened(browser, built, heard)
+    page = open_page(browser, built, page_messages)
     assert page.locator("article:has(.timeline)").count() == 2
     page.goto(address_of(built.page) + "#client=sarama+1.60.1")
     page.reload()
@@ -183,20 +187,22 @@ def test_a_filter_reaches_time_lines_single_runs_and_other_measures(
     assert page.locator("main > section:visible h2").all_inner_texts() == ["How long callers hang", "Everything else"]
 
 
-def test_a_formula_is_found_from_its_number(browser: Browser, built: ReportResult, heard: list[str]) -> None:
-    page = opened(browser, built, heard)
+def test_a_formula_is_found_from_its_number(browser: Browser, built: ReportResult, page_messages: list[str]) -> None:
+    page = open_page(browser, built, page_messages)
     page.locator("article.attention sup a").first.click()
     until(page, "document.activeElement.matches('.formulas li')")
     assert "Net.ReadTimeout" in page.evaluate("document.activeElement.textContent")
 
 
-def test_it_does_not_move_for_those_who_asked(browser: Browser, built: ReportResult, heard: list[str]) -> None:
-    page = opened(browser, built, heard, reduced_motion="reduce")
+def test_it_does_not_move_for_those_who_asked(browser: Browser, built: ReportResult, page_messages: list[str]) -> None:
+    page = open_page(browser, built, page_messages, reduced_motion="reduce")
     assert page.evaluate("getComputedStyle(document.documentElement).scrollBehavior") == "auto"
 
 
-def test_the_time_line_names_what_the_formula_lacks(browser: Browser, built: ReportResult, heard: list[str]) -> None:
-    page = opened(browser, built, heard)
+def test_the_time_line_names_what_the_formula_lacks(
+    browser: Browser, built: ReportResult, page_messages: list[str]
+) -> None:
+    page = open_page(browser, built, page_messages)
     assert page.locator(".timeline").count() == 2
     outside = page.locator(".timeline").first.locator(".lane .block.outside")
     assert "Admin.Timeout" in (outside.first.get_attribute("title") or "")
@@ -205,8 +211,8 @@ def test_the_time_line_names_what_the_formula_lacks(browser: Browser, built: Rep
     assert "not in it" in table
 
 
-def test_counts_filter_from_the_keyboard(browser: Browser, built: ReportResult, heard: list[str]) -> None:
-    page = opened(browser, built, heard)
+def test_counts_filter_from_the_keyboard(browser: Browser, built: ReportResult, page_messages: list[str]) -> None:
+    page = open_page(browser, built, page_messages)
     reached = []
     for _ in range(20):
         page.keyboard.press("Tab")
@@ -226,9 +232,9 @@ def test_counts_filter_from_the_keyboard(browser: Browser, built: ReportResult, 
 
 
 def test_everything_that_acts_can_be_reached_and_seen_in_focus(
-    browser: Browser, built: ReportResult, heard: list[str]
+    browser: Browser, built: ReportResult, page_messages: list[str]
 ) -> None:
-    page = opened(browser, built, heard)
+    page = open_page(browser, built, page_messages)
     wanted = page.locator("a:visible, button:visible, summary:visible, [tabindex='0']:visible").count()
     seen = set()
     for _ in range(wanted + 5):
@@ -238,8 +244,8 @@ def test_everything_that_acts_can_be_reached_and_seen_in_focus(
     assert len(seen) >= wanted
 
 
-def test_the_replay_command_is_copied(browser: Browser, built: ReportResult, heard: list[str]) -> None:
-    page = opened(browser, built, heard)
+def test_the_replay_command_is_copied(browser: Browser, built: ReportResult, page_messages: list[str]) -> None:
+    page = open_page(browser, built, page_messages)
     button = page.locator("article.attention button").first
     button.focus()
     page.keyboard.press("Enter")
@@ -249,16 +255,16 @@ def test_the_replay_command_is_copied(browser: Browser, built: ReportResult, hea
     assert command.startswith("faultlab replay ")
 
 
-def test_it_says_all_without_scripts(browser: Browser, built: ReportResult, heard: list[str]) -> None:
-    page = opened(browser, built, heard, java_script_enabled=False)
+def test_it_says_all_without_scripts(browser: Browser, built: ReportResult, page_messages: list[str]) -> None:
+    page = open_page(browser, built, page_messages, java_script_enabled=False)
     for summary in page.locator(".list > details > summary").all():
         summary.click()
     assert page.locator("tr[data-verdict]:visible").count() > 20
     assert page.locator("button:visible, input:visible").count() == 0
 
 
-def test_each_picture_is_a_table_too(browser: Browser, built: ReportResult, heard: list[str]) -> None:
-    page = opened(browser, built, heard)
+def test_each_picture_is_a_table_too(browser: Browser, built: ReportResult, page_messages: list[str]) -> None:
+    page = open_page(browser, built, page_messages)
     assert page.locator("[role=img]:not([aria-label]), [role=img][aria-label='']").count() == 0
     assert page.locator("svg:not([aria-hidden=true])").count() == 0
     for index in range(page.locator(".timeline").count()):
@@ -266,8 +272,8 @@ def test_each_picture_is_a_table_too(browser: Browser, built: ReportResult, hear
         assert card.locator("table").count() == 2
 
 
-def test_it_prints(browser: Browser, built: ReportResult, heard: list[str]) -> None:
-    page = opened(browser, built, heard, scheme="dark")
+def test_it_prints(browser: Browser, built: ReportResult, page_messages: list[str]) -> None:
+    page = open_page(browser, built, page_messages, scheme="dark")
     at_first = page.locator("details[open]").count()
     page.emulate_media(media="print", color_scheme="dark")
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"

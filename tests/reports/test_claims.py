@@ -5,7 +5,7 @@ from typing import Any
 from rich_rows import heat, run, waited
 
 from reports.pages import markdown, summary
-from reports.pages.cases import KEY, Names, cases_of
+from reports.pages.cases import KEY, DisplayNames, cases_of
 from reports.pages.claims import claims_of
 
 Row = dict[str, Any]
@@ -23,7 +23,7 @@ def claimed(of: Row, outcome: str, number: int, **changes: Any) -> Row:
 
 def test_a_claim_that_holds_in_some_cases_says_in_how_many() -> None:
     one = run()
-    names = Names.among(cases_of([one]))
+    names = DisplayNames.for_cases(cases_of([one]))
     rows = [claimed(one, "held", 0), claimed(one, "refuted", 1), claimed(one, "held", 2)]
     [mixed] = claims_of(rows, (), names)
     assert (mixed.verdict, mixed.tally, mixed.telling.outcome) == (
@@ -42,16 +42,18 @@ def test_a_claim_that_holds_in_some_cases_says_in_how_many() -> None:
 
 def test_a_pull_request_reads_which_case_a_claim_speaks_of_and_where_no_error_came() -> None:
     one = run()
-    [claim] = claims_of([claimed(one, "refuted", number, median=5.0) for number in (1, 2)], (), Names.among({}))
+    [claim] = claims_of(
+        [claimed(one, "refuted", number, median=5.0) for number in (1, 2)], (), DisplayNames.for_cases({})
+    )
     first, second = markdown.claims_of([claim]).splitlines()[2:]
     assert first.replace("n=1", "n=2") == second != first
     [(_, [cell])] = heat([one], [waited(one, 0.11, what="time_to_ack")]).rows
-    assert markdown.in_words(cell) == "0.11 s (no error) held"
+    assert markdown.cell_text(cell) == "0.11 s (no error) held"
 
 
 def test_a_claim_counts_cases_that_the_page_has_no_room_for() -> None:
     one = run()
-    names = Names.among(cases_of([one]))
+    names = DisplayNames.for_cases(cases_of([one]))
     rows = [claimed(one, "refuted", number) for number in range(60)]
     rows[50].update(verdict="held", declared_holds=False, as_declared=False)
     [claim] = claims_of(rows, (), names)

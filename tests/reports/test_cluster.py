@@ -15,11 +15,11 @@ import pytest
 
 from harness.records.run import RunRecord
 from reports.ingest.size import Size
-from reports.jvm.archive import archive_for, spark_home
-from reports.jvm.process import bound_to_parent
-from reports.jvm.rehearsal import Blackhole, write_suite
+from reports.jvm.class_archive import class_archive_for, spark_home
+from reports.jvm.process import die_with_parent
 from reports.jvm.runtime import find_java
 from reports.jvm.shim import home_for_spark
+from reports.jvm.synthetic_suite import SyntheticBlackhole, write_suite
 from reports.session import large_settings, size_for
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.timeout(600)]
@@ -50,7 +50,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     java = find_java()
     environ = {
         **{name: value for name, value in os.environ.items() if not name.startswith("SPARK_")},
-        "JAVA_HOME": str(home_for_spark(java, archive_for(java).folder)),
+        "JAVA_HOME": str(home_for_spark(java, class_archive_for(java).folder)),
         "SPARK_HOME": str(spark_home()),
         "SPARK_LOCAL_IP": "127.0.0.1",
     }
@@ -70,7 +70,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         with (folder / "log").open("wb") as log:
             for name, *arguments in commands:
                 command = [str(spark_home() / "bin" / "spark-class"), f"{DEPLOY}.{name}", *arguments]
-                bound = bound_to_parent()
+                bound = die_with_parent()
                 processes.append(subprocess.Popen(command, env=environ, stdout=log, stderr=log, preexec_fn=bound))
         wait_for_workers(page, folder / "log")
         yield master
@@ -112,7 +112,7 @@ def test_a_cluster_makes_the_same_tables(
     with (hard / "runs.jsonl").open("a") as runs:
         runs.write('garbage\n{"run_id": "cut sho')
     more.mkdir()
-    write_suite(more, [Blackhole(brokers=n, seed=3) for n in (1, 2, 3)], repeats=4)
+    write_suite(more, [SyntheticBlackhole(brokers=n, seed=3) for n in (1, 2, 3)], repeats=4)
     here = built(tmp_path / "here", "here", hard, more)
     there = built(tmp_path / "there", cluster, hard, more)
     assert here == there

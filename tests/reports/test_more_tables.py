@@ -10,17 +10,17 @@ import pyspark.sql.functions as F  # noqa: N812
 import pytest
 from pyspark.sql import SparkSession
 
-from harness.records.agreement import AgreementRecord, Compared, Sided
+from harness.records.agreement import AgreementRecord, SideComparison, SideResult
 from harness.records.event import EventRecord
-from harness.records.run import Measure, NamedValue, NoiseRecord, RunRecord
+from harness.records.run import MeasureRecord, NamedValue, NoiseRecord, RunRecord
 from harness.stats import percentile
 from reports.ingest.records import Records
-from reports.jvm.rehearsal import Blackhole, write_lines, write_suite
+from reports.jvm.synthetic_suite import SyntheticBlackhole, write_lines, write_suite
 from reports.tables.agreement import agreement
 from reports.tables.attempts import attempts
 from reports.tables.claims import claims
 from reports.tables.groups import groups
-from reports.tables.medians import QUANTILES, observed, with_quantiles
+from reports.tables.medians import QUANTILES, observation, with_quantiles
 from reports.tables.noise import noise
 from reports.tables.recovery import recovery
 from reports.tables.timeouts import timeouts
@@ -32,14 +32,14 @@ Read = Callable[..., Records]
 @pytest.mark.parametrize("seed", range(2))
 def test_quantiles_are_those_of_the_stats_room_and_know_what_had_not_ended(spark: SparkSession, seed: int) -> None:
     """Held against what quantiles can be at most: with every unended time at infinity."""
-    chance = random.Random(seed)
+    rng = random.Random(seed)
     samples = []
     for group in range(40):
-        for _ in range(chance.randint(1, 30)):
-            time = float(chance.randint(1, 40))
-            samples.append((group, None, time) if chance.random() < 0.2 else (group, time, None))
+        for _ in range(rng.randint(1, 30)):
+            time = float(rng.randint(1, 40))
+            samples.append((group, None, time) if rng.random() < 0.2 else (group, time, None))
     frame = spark.createDataFrame(samples, "group int, value double, bound double")
-    pair = observed(F.col("value"), F.col("bound"))
+    pair = observation(F.col("value"), F.col("bound"))
     found = with_quantiles(frame.groupBy("group").agg(F.sort_array(F.collect_list(pair)).alias("pairs"))).collect()
     for row in found:
         least = [value if value is not None else bound for group, value, bound in samples if group == row.group]
@@ -61,10 +61,10 @@ def healed(run: RunRecord, repeat: int, dark_s: float, recovered_s: float | None
     )
     before = send.model_copy(update={"alias": "warm_up", "started_ns": 0, "ended_ns": 1000})
     measures = (
-        Measure(name="outage.recovery", unit="s", value=recovered_s, censored_at=None if recovered_s else 9.0),
-        Measure(name="outage.outage", unit="s", value=dark_s + (recovered_s or 9.0)),
-        Measure(name="probe.time_to_ack", unit="s", value=dark_s + 1),
-        Measure(name="warm_up.time_to_ack", unit="s", value=1e-6),
+        MeasureRecord(name="outage.recovery", unit="s", value=recovered_s, censored_at=None if recovered_s else 9.0),
+        MeasureRecord(name="outage.outage", unit="s", value=dark_s + (recovered_s or 9.0)),
+        MeasureRecord(name="probe.time_to_ack", unit="s", value=dark_s + 1),
+        MeasureRecord(name="warm_up.time_to_ack", unit="s", value=1e-6),
     )
     return run.model_copy(
         update={
@@ -75,7 +75,7 @@ def healed(run: RunRecord, repeat: int, dark_s: float, recovered_s: float | None
 
 
 def test_recovery_stands_beside_how_long_the_fault_had_lasted(read: Read, tmp_path: Path) -> None:
-    run, _ = Blackhole().run(1)
+    run, _ = SyntheticBlackhole().run(1)
     told = [(1, 2.0, 0.5), (2, 4.0, 1.5), (3, 8.0, None)]
     write_lines(tmp_path / "runs.jsonl", [healed(run, *one) for one in told])
     rows = {row.measure: row for row in recovery(read(tmp_path)).collect()}
@@ -108,8 +108,8 @@ def spent(events: list[EventRecord], what: str) -> tuple[Counter[str], float]:
 
 
 def test_attempts_dials_and_refreshes_are_counted_by_run(read: Read, tmp_path: Path) -> None:
-    told = [Blackhole(brokers=3, bootstrap=2).run(repeat) for repeat in (1, 2)]
-    silent, _ = Blackhole(brokers=3, bootstrap=2).run(3)
+    told = [SyntheticBlackhole(brokers=3, bootstrap=2).run(repeat) for repeat in (1, 2)]
+    silent, _ = SyntheticBlackhole(brokers=3, bootstrap=2).run(3)
     seen = EventRecord(
         run_id=silent.run_id, attempt=1, at_ns=silent.operations[-1].started_ns, source="wire", source_seq=0,
         kind="dial_seen", address="127.0.2.1:9092", connection=40001,
@@ -141,7 +141,7 @@ def test_attempts_dials_and_refreshes_are_counted_by_run(read: Read, tmp_path: P
 
 
 def test_noise_tells_runs_that_were_tried_again(read: Read, tmp_path: Path) -> None:
-    run, _ = Blackhole().run(1)
+    run, _ = SyntheticBlackhole().run(1)
     other = run.model_copy(update={"run_id": "b" * 12, "repeat": 2})
     lags = [NoiseRecord(loop_lag_p99_s=lag, loop_lag_max_s=2 * lag, samples=9) for lag in (0.5, 0.25, 0.001)]
     tries = [
@@ -156,7 +156,7 @@ def test_noise_tells_runs_that_were_tried_again(read: Read, tmp_path: Path) -> N
 
 
 def test_the_profile_and_the_real_client_are_cases_of_their_own(read: Read, tmp_path: Path) -> None:
-    told = [Blackhole().run(repeat)[0] for repeat in (1, 2, 3)]
+    told = [SyntheticBlackhole().run(repeat)[0] for repeat in (1, 2, 3)]
     real = [run.model_copy(update={"driver": "real", "run_id": f"{run.repeat:012x}"}) for run in told]
     write_lines(tmp_path / "runs.jsonl", [*told, *real])
     rows = timeouts(read(tmp_path)).where("measure = 'probe.time_to_error'").collect()
@@ -166,7 +166,7 @@ def test_the_profile_and_the_real_client_are_cases_of_their_own(read: Read, tmp_
 def test_groups_know_their_brokers_and_copies_are_told_once(read: Read, tmp_path: Path) -> None:
     for name in ("a", "b"):
         (tmp_path / name).mkdir()
-        write_suite(tmp_path / name, [Blackhole(brokers=3), Blackhole(brokers=1)], repeats=2)
+        write_suite(tmp_path / name, [SyntheticBlackhole(brokers=3), SyntheticBlackhole(brokers=1)], repeats=2)
     rows = groups(read(tmp_path / "a", tmp_path / "b")).collect()
     assert sorted((row.brokers, row.runs, row.statistic, row.suite) for row in rows) == [
         (1, 2, "mean", 0), (3, 2, "mean", 0),
@@ -177,12 +177,12 @@ def test_groups_know_their_brokers_and_copies_are_told_once(read: Read, tmp_path
 
 
 def test_agreement_keeps_its_sides_and_counts_their_words(read: Read, tmp_path: Path) -> None:
-    write_suite(tmp_path, [Blackhole()], repeats=1)
+    write_suite(tmp_path, [SyntheticBlackhole()], repeats=1)
     sides = (
-        Sided(side="profile", runs=20, measured=20, median=8.856, values=(8.85, 8.86)),
-        Sided(side="real", runs=20, measured=18, censored=2, outcomes=(("ok", 18), ("i/o timeout", 2))),
+        SideResult(side="profile", runs=20, measured=20, median=8.856, values=(8.85, 8.86)),
+        SideResult(side="real", runs=20, measured=18, censored=2, outcomes=(("ok", 18), ("i/o timeout", 2))),
     )
-    compared = Compared(side="profile", reference="real", outcome="unsure", bound=0.1, level=0.001, needed=40)
+    compared = SideComparison(side="profile", reference="real", outcome="unsure", bound=0.1, level=0.001, needed=40)
     record = AgreementRecord(
         scenario="s", path="s.yaml", client="sarama", client_version="1.27.2", brokers=1, measure="probe.outcome",
         unit="outcome", parameters=(NamedValue(name="cluster.brokers", text="1"),), sides=sides, compared=(compared,),
@@ -199,7 +199,7 @@ def test_of_a_scenario_that_was_changed_the_folder_named_last_says_what_is_expec
     for number, name in enumerate(("old", "new")):
         runs = []
         for repeat in (1, 2):
-            run, _ = Blackhole(retries=1).run(repeat)
+            run, _ = SyntheticBlackhole(retries=1).run(repeat)
             later = tuple(
                 one.model_copy(update={"line": 50 + number, "source": name}) if one.kind != "claim" else
                 one.model_copy(update={"source": name})

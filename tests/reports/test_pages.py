@@ -5,18 +5,18 @@ from pathlib import Path
 import pytest
 
 from reports import figures
-from reports.jvm.rehearsal import Blackhole
+from reports.jvm.synthetic_suite import SyntheticBlackhole
 from reports.pages.attention import tally
-from reports.pages.cases import Case, told_once
-from reports.pages.choice import ANY, FAILED, MOST_FAILED, REPRESENTATIVE, choose
-from reports.pages.markdown import code, line, text, within
+from reports.pages.cases import Case, deduplicate_reasons
+from reports.pages.markdown import code, fit_blocks, line, text
 from reports.pages.page import breakable
 from reports.pages.summary import headline
+from reports.pages.timeline_runs import ANY, FAILED, MAX_FAILED, REPRESENTATIVE, choose_runs
 from reports.pages.times import parameters_of
 from reports.result import ReportResult
 
 
-def case(cell: Blackhole, *, verdict: str = "pass", repeats: int = 3, **changes: object) -> Case:
+def case(cell: SyntheticBlackhole, *, verdict: str = "pass", repeats: int = 3, **changes: object) -> Case:
     rows = []
     for repeat in range(1, repeats + 1):
         record = cell.run(repeat)[0].model_dump()
@@ -41,26 +41,35 @@ def case(cell: Blackhole, *, verdict: str = "pass", repeats: int = 3, **changes:
     ],
 )
 def test_the_sentence_at_the_top(verdicts: list[str], sentence: str) -> None:
-    assert headline([case(Blackhole(), verdict=verdict, repeats=1) for verdict in verdicts]) == sentence
+    assert headline([case(SyntheticBlackhole(), verdict=verdict, repeats=1) for verdict in verdicts]) == sentence
 
 
 def test_the_gravest_run_speaks_for_its_case() -> None:
-    mixed = Case((*case(Blackhole(), repeats=2).runs, *case(Blackhole(), verdict="inconclusive", repeats=1).runs))
+    mixed = Case(
+        (
+            *case(SyntheticBlackhole(), repeats=2).runs,
+            *case(SyntheticBlackhole(), verdict="inconclusive", repeats=1).runs,
+        )
+    )
     assert (mixed.verdict, tally([mixed])) == ("inconclusive", "1 of 3 runs")
     assert tally([mixed, mixed]) == "2 of 6 runs, 2 cases"
 
 
 def test_reasons_that_differ_in_figures_are_told_once() -> None:
-    runs = case(Blackhole(), verdict="fail").runs
+    runs = case(SyntheticBlackhole(), verdict="fail").runs
     for number, run in enumerate(runs):
         run["reasons"] = (f"was {number}.5 s, not 8.850 s", "also slow")
-    assert told_once(Case(runs).reasons) == ("was 0.5 s, not 8.850 s", "also slow")
-    assert told_once(["see logs/aba2197112f5/x", "see logs/0df9032a9c12/x"]) == ("see logs/aba2197112f5/x",)
+    assert deduplicate_reasons(Case(runs).reasons) == ("was 0.5 s, not 8.850 s", "also slow")
+    assert deduplicate_reasons(["see logs/aba2197112f5/x", "see logs/0df9032a9c12/x"]) == ("see logs/aba2197112f5/x",)
 
 
 def test_the_time_line_is_that_of_the_median_run_of_the_shortest_telling_case() -> None:
-    cases = [case(Blackhole(brokers=3)), case(Blackhole(retries=0)), case(Blackhole(), repeats=5)]
-    [choice] = choose(cases)
+    cases = [
+        case(SyntheticBlackhole(brokers=3)),
+        case(SyntheticBlackhole(retries=0)),
+        case(SyntheticBlackhole(), repeats=5),
+    ]
+    [choice] = choose_runs(cases)
     assert choice.why == REPRESENTATIVE
     assert choice.run["brokers"] == 1
     times = sorted(run["expectations"][0]["measured"] for run in cases[2].runs)
@@ -68,19 +77,19 @@ def test_the_time_line_is_that_of_the_median_run_of_the_shortest_telling_case() 
 
 
 def test_a_failed_case_is_shown_first() -> None:
-    failed = case(Blackhole(brokers=3), verdict="fail")
-    assert [choice.why for choice in choose([case(Blackhole()), failed])] == [
-        FAILED.format(most=MOST_FAILED),
+    failed = case(SyntheticBlackhole(brokers=3), verdict="fail")
+    assert [choice.why for choice in choose_runs([case(SyntheticBlackhole()), failed])] == [
+        FAILED.format(most=MAX_FAILED),
         REPRESENTATIVE,
     ]
 
 
 def test_without_a_blackhole_the_rule_says_so() -> None:
-    other = case(Blackhole())
+    other = case(SyntheticBlackhole())
     for run in other.runs:
         run["faults"][0]["fault"] = "refuse"
-    assert [choice.why for choice in choose([other])] == [ANY]
-    assert choose([case(Blackhole(), verdict="inconclusive")]) == ()
+    assert [choice.why for choice in choose_runs([other])] == [ANY]
+    assert choose_runs([case(SyntheticBlackhole(), verdict="inconclusive")]) == ()
 
 
 def test_figures() -> None:
@@ -144,12 +153,12 @@ def test_the_markdown_table_has_every_row_and_no_html(built: ReportResult, hard_
 
 def test_markdown_that_is_too_long_says_what_it_leaves_out() -> None:
     blocks = ["# first", *(f"## table {number}\n| a |\n| --- |\n| {'x' * 90} |" for number in range(40))]
-    cut = within(blocks, 2048)
+    cut = fit_blocks(blocks, 2048)
     assert len(cut.encode()) <= 2048
     assert cut.startswith("# first\n\n## table 0\n")
     left_out = 40 - cut.count("## table")
     assert f"Cut at 2 KiB: {left_out} tables" in cut
-    assert within(blocks, 10**6).count("## table") == 40
+    assert fit_blocks(blocks, 10**6).count("## table") == 40
 
 
 def test_a_name_that_begins_like_code_is_still_text() -> None:

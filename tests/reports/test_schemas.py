@@ -11,7 +11,7 @@ from pyspark.sql.types import ArrayType, BooleanType, DoubleType, LongType, Stri
 from harness.records.event import EventRecord
 from harness.records.run import RunRecord
 from reports.ingest.schemas import is_model, item_of, schema_of, text, without_none
-from reports.jvm.rehearsal import Blackhole
+from reports.jvm.synthetic_suite import SyntheticBlackhole
 
 
 def every_field(model: type[BaseModel], schema: StructType, where: str) -> list[tuple[str, Any, Any]]:
@@ -63,7 +63,7 @@ def test_sql_text_cannot_end_early() -> None:
 
 @pytest.mark.spark
 def test_spark_reads_back_what_the_models_wrote(spark: SparkSession, tmp_path: Any) -> None:
-    run, events = Blackhole(brokers=2, bootstrap=2).run(1)
+    run, events = SyntheticBlackhole(brokers=2, bootstrap=2).run(1)
     for model, records in ((RunRecord, [run]), (EventRecord, events)):
         file = tmp_path / f"{model.__name__}.jsonl"
         file.write_text("".join(record.model_dump_json() + "\n" for record in records), encoding="utf-8")

@@ -5,20 +5,20 @@ from typing import Any
 import pytest
 from rich_rows import EXPLAINED, agreement_row, group_row, heat, outcome_row, recovery_rows, run, waited
 
-from reports.charts.compare import Compare, Marked, reach_of
-from reports.charts.curve import Curves, curve_of, last_of
+from reports.charts.badges import badges
+from reports.charts.compare import ComparisonChart, SideMarks, axis_reach
+from reports.charts.curve import Curves, axis_end_s, curve_of
 from reports.charts.heat import STEPS_S, legend, shade_of
 from reports.charts.histogram import histogram_of
-from reports.charts.interval import bounded_of
-from reports.charts.letters import badges
+from reports.charts.interval import interval_chart
 from reports.charts.svg import label, picture
 from reports.pages import summary
 from reports.pages.agreement import agreements_of
-from reports.pages.cases import DEAD_ADDRESSES, KEY, Case, Names, cases_of, fault_of
-from reports.pages.cut import cut
+from reports.pages.cases import DEAD_ADDRESSES, KEY, Case, DisplayNames, cases_of, fault_of
 from reports.pages.groups import groups_of
-from reports.pages.recovery import axis_of, recovery_of
-from reports.pages.runs import farthest, noise_of
+from reports.pages.recovery import axis_length_s, recovery_of
+from reports.pages.runs import noise_of, worst_expectation
+from reports.pages.truncate import truncate
 from reports.pages.waits import waits_of
 
 Row = dict[str, Any]
@@ -83,10 +83,10 @@ def test_shades_are_of_one_scale_whatever_is_on_the_page() -> None:
 
 def test_clients_say_how_they_ran_where_that_is_not_plain() -> None:
     profile, real = run(), run(driver="real")
-    assert Names.among(cases_of([profile])).of(profile) == "sarama 1.27.2"
-    names = Names.among(cases_of([profile, real]))
+    assert DisplayNames.for_cases(cases_of([profile])).of(profile) == "sarama 1.27.2"
+    names = DisplayNames.for_cases(cases_of([profile, real]))
     assert (names.of(profile), names.of(real)) == ("sarama 1.27.2 (profile)", "sarama 1.27.2 (real)")
-    places = Names.among(cases_of([profile, run(environment="sim")]))
+    places = DisplayNames.for_cases(cases_of([profile, run(environment="sim")]))
     assert places.of(profile) == "sarama 1.27.2, local"
 
 
@@ -97,14 +97,14 @@ def test_what_was_wrong_in_a_run_has_a_name() -> None:
     assert fault_of(run(faults=[])) == "no fault"
     assert Case((run(faults=[]), run())).fault == "blackhole"
     bad = run(verdict="fail")
-    names = Names.among(cases_of([run(), bad]))
+    names = DisplayNames.for_cases(cases_of([run(), bad]))
     assert (names.fault(bad), names.verdict(bad)) == ("blackhole", "fail")
     assert names.verdict(run(scenario="other")) == "skipped"
 
 
 def test_waits_stand_above_their_formula_and_what_it_lacks_comes_last() -> None:
     one = run()
-    names = Names.among(cases_of([one]))
+    names = DisplayNames.for_cases(cases_of([one]))
     terms = [{"text": "2*A.Read", "setting": "A.Read", "count": 2.0, "each": 2.0, "total": 4.0}]
     case = {name: one[name] for name in KEY}
     waits = [
@@ -194,10 +194,10 @@ def test_errors_are_compared_as_words() -> None:
 
 
 def test_the_axis_fits_nine_of_ten() -> None:
-    assert reach_of([]) == 1.0
-    assert reach_of([0.1] * 19 + [80.0]) == 1.0
-    assert reach_of([0.1, -3.0, 4.0]) == 5.0
-    drawn = Compare((Marked("sim", (-2.0, 2.0), 0.0),), None, 5.0, "words")
+    assert axis_reach([]) == 1.0
+    assert axis_reach([0.1] * 19 + [80.0]) == 1.0
+    assert axis_reach([0.1, -3.0, 4.0]) == 5.0
+    drawn = ComparisonChart((SideMarks("sim", (-2.0, 2.0), 0.0),), None, 5.0, "words")
     assert (drawn.at(0), drawn.at(5), drawn.at(-99)) == (50.0, 97.0, 3.0)
 
 
@@ -205,7 +205,7 @@ def test_a_curve_knows_of_runs_that_were_given_up_on() -> None:
     """Two recover at 1 s; one is given up on at 2 s; the last recovers at 3 s: half of it was at risk then."""
     curve = curve_of([(1.0, False), (1.0, False), (2.0, True), (3.0, False)])
     assert curve.steps == ((1.0, 0.5), (3.0, 1.0))
-    assert curve.lost == (2.0,)
+    assert curve.censored_at_s == (2.0,)
     assert (curve.time_of(0.5), curve.time_of(0.9)) == (1.0, 3.0)
     ignored = curve_of([(1.0, False), (2.0, True), (2.0, True), (2.0, True)])
     assert ignored.steps == ((1.0, 0.25),)
@@ -219,7 +219,7 @@ def test_a_curve_knows_of_runs_that_were_given_up_on() -> None:
 
 def test_a_curve_is_drawn_in_steps_up_to_the_axis_end() -> None:
     curve = curve_of([(0.1, False), (1.0, False)])
-    drawn = Curves((("sarama", curve),), last_of([curve]), "words")
+    drawn = Curves((("sarama", curve),), axis_end_s([curve]), "words")
     assert drawn.last_s == 2.0
     assert drawn.at(0.001) == 0.0
     assert "V50" in drawn.svg
@@ -230,7 +230,7 @@ def test_a_curve_is_drawn_in_steps_up_to_the_axis_end() -> None:
 
 
 def test_recovery_leaves_out_who_worked_at_once_and_counts_them() -> None:
-    names = Names(frozenset(), places=False, faults={})
+    names = DisplayNames(frozenset(), places=False, faults={})
     rows = [*recovery_rows([(0.0, False)] * 3), *recovery_rows([(0.4, False), (0.6, False), (5.0, True)], scenario="b")]
     found = recovery_of(rows, names)
     assert found is not None
@@ -246,9 +246,9 @@ def test_recovery_leaves_out_who_worked_at_once_and_counts_them() -> None:
 
 
 def test_one_long_outage_does_not_make_the_others_invisible() -> None:
-    assert axis_of([1.0, 2.0, 2.5, 200.0]) == 2.5
-    assert axis_of([]) == 1.0
-    names = Names(frozenset(), places=False, faults={})
+    assert axis_length_s([1.0, 2.0, 2.5, 200.0]) == 2.5
+    assert axis_length_s([]) == 1.0
+    names = DisplayNames(frozenset(), places=False, faults={})
     rows = [row for place, dark in enumerate((1.0, 1.0, 1.0, 90.0))
             for row in recovery_rows([(0.5, False)], dark_s=dark, scenario=f"s{place}")]  # fmt: skip
     found = recovery_of(rows, names)
@@ -258,7 +258,7 @@ def test_one_long_outage_does_not_make_the_others_invisible() -> None:
 
 
 def test_statistics_tell_how_sure_they_are_and_how_many_runs_it_takes() -> None:
-    names = Names(frozenset(), places=False, faults={})
+    names = DisplayNames(frozenset(), places=False, faults={})
     held = group_row(statistic="quantile", q=0.95, of="probe.time_to_end", unit="s", verdict="pass", outcome="held",
                  needed=None, kind="at_most", low=None)  # fmt: skip
     rows = [held, group_row(), group_row(kind="claim"), group_row(outcome="skipped")]
@@ -274,17 +274,17 @@ def test_statistics_tell_how_sure_they_are_and_how_many_runs_it_takes() -> None:
 
 
 def test_an_estimate_is_drawn_between_its_bounds() -> None:
-    drawn = bounded_of(group_row())
+    drawn = interval_chart(group_row())
     assert drawn is not None
     assert drawn.tick is not None
     assert drawn.span is not None
     assert drawn.estimate is not None
     assert drawn.band[0] < drawn.tick < drawn.estimate < drawn.band[1] < drawn.span[1] <= 100
-    open_ended = bounded_of(group_row(interval_high=None, high=None, kind="at_least"))
+    open_ended = interval_chart(group_row(interval_high=None, high=None, kind="at_least"))
     assert open_ended is not None
     assert open_ended.span is not None
     assert (open_ended.span[1], open_ended.band[1]) == (100.0, 100.0)
-    assert bounded_of(group_row(estimate=None)) is None
+    assert interval_chart(group_row(estimate=None)) is None
 
 
 def test_the_worst_run_is_the_one_farthest_in_its_own_tolerance() -> None:
@@ -292,20 +292,22 @@ def test_the_worst_run_is_the_one_farthest_in_its_own_tolerance() -> None:
     near = {**judged, "measured": judged["predicted"] + 0.01, "low": 8.8, "high": 8.9}
     far = {**judged, "measure": "probe.other", "measured": judged["predicted"] - 0.03, "low": 8.84, "high": 8.86}
     claim = {**judged, "kind": "claim", "measured": 99.0}
-    used, words = farthest(run(expectations=[near, far, claim]))
+    used, words = worst_expectation(run(expectations=[near, far, claim]))
     assert used == pytest.approx(3.0, rel=0.01)
     assert words == "probe.other \u22120.030 s"
     well = {**judged, "kind": "at_most", "measured": 0.1, "low": None, "high": judged["predicted"]}
-    assert farthest(run(expectations=[well, near]))[1].startswith(near["measure"]), "below its bound nothing is off"
-    assert farthest(run(expectations=[well])) == (0.0, "")
+    assert worst_expectation(run(expectations=[well, near]))[1].startswith(near["measure"]), (
+        "below its bound nothing is off"
+    )
+    assert worst_expectation(run(expectations=[well])) == (0.0, "")
     late = {**well, "measured": 2 * judged["predicted"]}
-    assert farthest(run(expectations=[late]))[0] == pytest.approx(1.0)
+    assert worst_expectation(run(expectations=[late]))[0] == pytest.approx(1.0)
 
 
 def test_what_lies_between_uneven_bounds_is_held_against_the_nearer_one() -> None:
     judged = {**run()["expectations"][0], "predicted": 0.8, "low": 0.7, "high": 1.0}
-    assert farthest(run(expectations=[{**judged, "measured": 0.65}]))[0] == pytest.approx(1.5)
-    assert farthest(run(expectations=[{**judged, "measured": 0.9}]))[0] == pytest.approx(0.5)
+    assert worst_expectation(run(expectations=[{**judged, "measured": 0.65}]))[0] == pytest.approx(1.5)
+    assert worst_expectation(run(expectations=[{**judged, "measured": 0.9}]))[0] == pytest.approx(0.5)
 
 
 def test_noise_is_told_of_real_environments_alone() -> None:
@@ -321,9 +323,9 @@ def test_noise_is_told_of_real_environments_alone() -> None:
 
 
 def test_what_is_cut_says_so() -> None:
-    few, many = cut("abc", 5, "report/x.parquet"), cut("abcdefgh", 3, "report/x.parquet")
+    few, many = truncate("abc", 5, "report/x.parquet"), truncate("abcdefgh", 3, "report/x.parquet")
     assert (few.words, list(few)) == ("", ["a", "b", "c"])
-    assert cut("abcdefgh", 3, "x", worst_first=False).words == "the first 3 of 8; all of them are in x"
+    assert truncate("abcdefgh", 3, "x", worst_first=False).words == "the first 3 of 8; all of them are in x"
     assert many.words == "the 3 worst of 8; all of them are in report/x.parquet"
 
 

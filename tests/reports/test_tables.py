@@ -15,10 +15,10 @@ import reports.tables
 from harness.records.run import RunRecord
 from harness.stats import censored_median, median
 from reports.ingest.records import Records
-from reports.jvm.rehearsal import SECONDS, Blackhole, Trace, write_lines
-from reports.tables import every_table
+from reports.jvm.synthetic_suite import SECONDS, SyntheticBlackhole, SyntheticTrace, write_lines
+from reports.tables import all_tables
 from reports.tables.claims import claims
-from reports.tables.medians import middle, middle_is_bound, observed
+from reports.tables.medians import middle, middle_is_bound, observation
 from reports.tables.timeouts import timeouts
 from reports.tables.waits import waits
 
@@ -40,13 +40,13 @@ def records(read: Callable[..., Records], hard_folder: Path) -> Records:
 
 def test_tables_are_found_and_their_names_are_their_files() -> None:
     parts = {"base", "cases", "medians"}
-    assert {table.name for table in every_table()} == {path.stem for path in FILES} - parts
+    assert {table.name for table in all_tables()} == {path.stem for path in FILES} - parts
 
 
 def test_every_table_is_documented_and_nothing_else() -> None:
     text = (Path(__file__).parents[2] / "docs" / "REPORTS.md").read_text()
     named = text.partition("\n| table |")[2].partition("\n\n")[0]
-    assert set(re.findall(r"^\| `(\w+)` \|", named, re.MULTILINE)) == {table.name for table in every_table()}
+    assert set(re.findall(r"^\| `(\w+)` \|", named, re.MULTILINE)) == {table.name for table in all_tables()}
 
 
 def test_timeouts_agree_with_the_records(records: Records, runs: list[RunRecord]) -> None:
@@ -82,15 +82,15 @@ def test_timeouts_agree_with_the_records(records: Records, runs: list[RunRecord]
 
 @pytest.mark.parametrize("seed", range(3))
 def test_medians_are_those_of_the_stats_room(spark: SparkSession, seed: int) -> None:
-    chance = random.Random(seed)
+    rng = random.Random(seed)
     samples = []
     for group in range(30):
-        for _ in range(chance.randint(1, 9)):
-            time = float(chance.randint(1, 6))
-            samples.append((group, None, time) if chance.random() < 0.3 else (group, time, None))
+        for _ in range(rng.randint(1, 9)):
+            time = float(rng.randint(1, 6))
+            samples.append((group, None, time) if rng.random() < 0.3 else (group, time, None))
     frame = spark.createDataFrame(samples, "group int, value double, bound double")
     pairs = frame.groupBy("group").agg(
-        F.array_sort(F.collect_list(observed(F.col("value"), F.col("bound")))).alias("p")
+        F.array_sort(F.collect_list(observation(F.col("value"), F.col("bound")))).alias("p")
     )
     found = pairs.select("group", middle(F.col("p")).alias("middle"), middle_is_bound(F.col("p")).alias("bound"))
     for row in found.collect():
@@ -130,12 +130,12 @@ def test_waits_sum_up_to_the_time_that_each_setting_took(records: Records, runs:
 def test_waits_are_paired_in_order_and_cut_to_their_operation(
     spark: SparkSession, read: Callable[..., Records], tmp_path: Path
 ) -> None:
-    trace = Trace("a" * 12, random.Random(1))
+    trace = SyntheticTrace("a" * 12, random.Random(1))
     where = {"waiting_on": "Net.ReadTimeout", "purpose": "answer", "connection": 1}
     for at_s, kind in ((1, "started"), (2, "started"), (3, "ended"), (9, "ended"), (9.5, "started")):
         trace.now_ns = int(at_s * 1e9)
-        trace.tell(f"wait_{kind}", **where, **({"outcome": "elapsed"} if kind == "ended" else {"limit_s": 2.0}))
-    run, _ = Blackhole(retries=0).run(1)
+        trace.emit(f"wait_{kind}", **where, **({"outcome": "elapsed"} if kind == "ended" else {"limit_s": 2.0}))
+    run, _ = SyntheticBlackhole(retries=0).run(1)
     operation = run.operations[-1].model_copy(update={"started_ns": int(2.5e9), "ended_ns": int(8e9)})
     run = run.model_copy(update={"run_id": "a" * 12, "operations": (operation,)})
     write_lines(tmp_path / "runs.jsonl", [run])
@@ -160,12 +160,12 @@ def test_waits_are_paired_in_order_and_cut_to_their_operation(
 def test_an_end_whose_beginning_could_not_be_read_belongs_to_no_other_wait(
     read: Callable[..., Records], tmp_path: Path
 ) -> None:
-    trace = Trace("a" * 12, random.Random(1))
+    trace = SyntheticTrace("a" * 12, random.Random(1))
     where = {"waiting_on": "Net.ReadTimeout", "purpose": "answer", "connection": 1}
     for at_s, kind in ((3, "ended"), (4, "started"), (5, "ended"), (6, "ended"), (7, "started"), (7.5, "ended")):
         trace.now_ns = int(at_s * 1e9)
-        trace.tell(f"wait_{kind}", **where, **({"outcome": "elapsed"} if kind == "ended" else {"limit_s": 2.0}))
-    run, _ = Blackhole(retries=0).run(1)
+        trace.emit(f"wait_{kind}", **where, **({"outcome": "elapsed"} if kind == "ended" else {"limit_s": 2.0}))
+    run, _ = SyntheticBlackhole(retries=0).run(1)
     operation = run.operations[-1].model_copy(update={"started_ns": int(2e9), "ended_ns": int(8e9)})
     write_lines(tmp_path / "runs.jsonl", [run.model_copy(update={"run_id": "a" * 12, "operations": (operation,)})])
     write_lines(tmp_path / "events.jsonl", trace.events)
@@ -174,4 +174,4 @@ def test_an_end_whose_beginning_could_not_be_read_belongs_to_no_other_wait(
     assert [(row.began_ns / 1e9, row.ended_ns / 1e9) for row in spans] == [(4.0, 5.0), (7.0, 7.5)]
     [row] = waits(records).collect()
     assert (row["count"], row.elapsed, row.total_s) == (2, 2, pytest.approx(1.5))
-    assert records.timed.count() == len(trace.events), "a time line is told of every end"
+    assert records.span_events.count() == len(trace.events), "a time line is told of every end"

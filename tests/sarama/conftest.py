@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from client.errors import ClientError
-from client.events import Tracer, Value
+from client.events import Tracer, TraceValue
 from client.net.resolver import TableResolver
 from client.profiles import profile
 from client.profiles.contract import Producer
-from client.surroundings import Surroundings
+from client.runtime import ClientRuntime
 from client.wire.apis.api_versions import ApiVersion, ApiVersionsResponse
 from client.wire.apis.init_producer_id import InitProducerIdResponse
 from client.wire.apis.metadata import (
@@ -28,9 +28,9 @@ from client.wire.batch_header import BatchHeader
 from client.wire.messages import Request, decode_request, encode_response
 from client.wire.records import decode_batches
 from harness.environments.sim.loop import SimLoop
-from harness.environments.sim.rules import Rule
+from harness.environments.sim.rules import PacketRule
 from harness.environments.sim.simulation import simulate
-from harness.levers import FLOWS, Verdict
+from harness.levers import FLOWS, PacketAction
 
 PORT = 9092
 OLD, NEW = "1.27.2", "1.60.1"
@@ -44,8 +44,10 @@ ROUND_TRIPS_S = 0.001
 class Lab:
     """`brokers` scripted brokers on hosts of their own.
 
-    `produce`, `metadata` and `ids_errors` hold error codes to answer next. `log` gets (broker, topic, partition, value)
-    of every record that a broker takes, `headers` each batch's header, `asked` (broker, API, version) of each request.
+    `produce`, `metadata` and `producer_id_errors` hold error codes to answer next. `log` gets (broker, topic,
+    partition, value)
+    of every record that a broker takes, `headers` each batch's header, `received_requests` (broker, API, version) of
+    each request.
     """
 
     def __init__(self, loop: SimLoop, version: str, brokers: int, leaders: tuple[int, ...]) -> None:
@@ -53,26 +55,26 @@ class Lab:
         self.version = version
         self.ids = tuple(range(1, brokers + 1))
         self.leaders = leaders
-        self.events: list[tuple[float, str, dict[str, Value]]] = []
+        self.events: list[tuple[float, str, dict[str, TraceValue]]] = []
         self.log: list[tuple[int, str, int, bytes]] = []
         self.produce: list[int] = []
         self.metadata: list[int] = []
-        self.ids_errors: list[int] = []
+        self.producer_id_errors: list[int] = []
         self.epoch = 0
-        self.asked: list[tuple[int, str, int]] = []
+        self.received_requests: list[tuple[int, str, int]] = []
         self.headers: list[BatchHeader] = []
         self.ranges = dict(RANGES)
         self.highest_api_versions: int | None = None
         self.refuses_api_versions_above_0 = False
         self.delay_s = 0.0
         self.throttle_ms = 0
-        self.named_brokers: tuple[int, ...] | None = None
+        self.advertised_brokers: tuple[int, ...] | None = None
         self.drop_connection_once = False
         self.wrong_correlation_once = False
         self.silent = False
         self.silent_apis: tuple[str, ...] = ()
         tracer = Tracer(loop.time, lambda at_ns, kind, fields: self.events.append((at_ns / 1e9, kind, fields)))
-        self.surroundings = Surroundings(Random(1), TableResolver(), tracer)
+        self.runtime = ClientRuntime(Random(1), TableResolver(), tracer)
         self._hosts = {}
         for broker in self.ids:
             host = self._hosts[broker] = loop.new_host(f"broker-{broker}")
@@ -88,7 +90,7 @@ class Lab:
                         self.drop_connection_once = False
                         writer.transport.abort()
                         return
-                    self.asked.append((broker, request.api.name, request.version))
+                    self.received_requests.append((broker, request.api.name, request.version))
                     response = self._respond(broker, request)
                     if response is not None:
                         self.loop.call_later(self.delay_s, writer.write, response)
@@ -139,7 +141,7 @@ class Lab:
         return encode_response(body, version=0, correlation_id=request.correlation_id)
 
     def _init_producer_id(self) -> InitProducerIdResponse:
-        error = self.ids_errors.pop(0) if self.ids_errors else 0
+        error = self.producer_id_errors.pop(0) if self.producer_id_errors else 0
         return InitProducerIdResponse(error_code=error, producer_id=-1 if error else 4711, producer_epoch=self.epoch)
 
     def _metadata(self) -> MetadataResponse:
@@ -155,7 +157,7 @@ class Lab:
             for index, leader in enumerate(self.leaders)
         )
         topic = MetadataResponseTopic(name="orders", error_code=error if error != 5 else 0, partitions=partitions)
-        named = self.ids if self.named_brokers is None else self.named_brokers
+        named = self.ids if self.advertised_brokers is None else self.advertised_brokers
         brokers = tuple(MetadataResponseBroker(node_id=i, host=f"127.0.2.{i}", port=PORT) for i in named)
         return MetadataResponse(brokers=brokers, controller_id=1, topics=(topic,))
 
@@ -180,16 +182,16 @@ class Lab:
         given |= {name.replace("_", "."): value for name, value in settings.items()}
         sarama = profile("sarama")
         addresses = [(f"127.0.2.{broker}", PORT) for broker in bootstrap]
-        return await sarama.connect(self.surroundings, sarama.settings.resolve(given, self.version), addresses)
+        return await sarama.connect(self.runtime, sarama.settings.resolve(given, self.version), addresses)
 
     @contextmanager
-    def treated(self, verdict: Verdict, *brokers: int) -> Iterator[None]:
+    def packet_verdict(self, verdict: PacketAction, *brokers: int) -> Iterator[None]:
         """Every packet to and from these brokers (all without any) is dropped or refused."""
         with ExitStack() as stack:
             for broker in brokers or self.ids:
                 for flow in FLOWS:
-                    if verdict is Verdict.DROP or flow == "to_broker":
-                        rule = Rule((f"127.0.2.{broker}", PORT), flow, "any", verdict)
+                    if verdict is PacketAction.DROP or flow == "to_broker":
+                        rule = PacketRule((f"127.0.2.{broker}", PORT), flow, "any", verdict)
                         stack.enter_context(self.loop.network.rule(rule))
             yield
 
@@ -203,7 +205,7 @@ class Lab:
         for broker in brokers or self.ids:
             self._hosts[broker].kill()
 
-    async def fails(self, producer: Producer, *, after_s: float) -> ClientError:
+    async def assert_send_fails(self, producer: Producer, *, after_s: float) -> ClientError:
         """A send fails after so long, and its waits explain the time: nothing is left over, nothing counted twice."""
         elapsed_s, error = await self.timed(producer.send("probe", "orders", 0, None, b"x"))
         assert elapsed_s == pytest.approx(after_s, abs=ROUND_TRIPS_S)
@@ -211,7 +213,7 @@ class Lab:
         assert error is not None
         return error
 
-    async def warmed_up(self, bootstrap: tuple[int, ...] = (1,), **settings: Any) -> Producer:
+    async def connect_and_warm_up(self, bootstrap: tuple[int, ...] = (1,), **settings: Any) -> Producer:
         """A producer that has sent before."""
         producer = await self.connect(bootstrap, **settings)
         await producer.send("warm_up", "orders", 0, None, b"x")
@@ -227,12 +229,12 @@ class Lab:
             return self.loop.time() - started_at, error
         return self.loop.time() - started_at, None
 
-    def of(self, kind: str, **fields: Value) -> list[dict[str, Value]]:
+    def of(self, kind: str, **fields: TraceValue) -> list[dict[str, TraceValue]]:
         return [f for _, k, f in self.events if k == kind and all(f.get(n) == v for n, v in fields.items())]
 
     def waited(self) -> dict[str, float]:
         """Seconds spent in waits, by setting."""
-        began: list[tuple[float, dict[str, Value]]] = []
+        began: list[tuple[float, dict[str, TraceValue]]] = []
         total: dict[str, float] = {}
         for at_s, kind, fields in self.events:
             if kind == "wait_started":

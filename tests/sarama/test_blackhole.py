@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from harness.levers import Verdict
+from harness.levers import PacketAction
 
 R, D, BP, BM, MU = 2.0, 1.0, 0.1, 0.25, 3
 OUT_OF_BROKERS = "kafka: client has run out of available brokers to talk to (Is your cluster reachable?)"
@@ -39,9 +39,9 @@ def test_established_blackhole(
     dials: int,
 ) -> None:
     async def check(lab: Any) -> None:
-        producer = await lab.warmed_up(bootstrap, Producer_Retry_Max=retry_max)
-        with lab.treated(Verdict.DROP):
-            error = await lab.fails(producer, after_s=expected_s)
+        producer = await lab.connect_and_warm_up(bootstrap, Producer_Retry_Max=retry_max)
+        with lab.packet_verdict(PacketAction.DROP):
+            error = await lab.assert_send_fails(producer, after_s=expected_s)
         assert len(lab.of("dial_started")) == dials
         if retry_max:
             assert (error.name, error.text) == ("ErrOutOfBrokers", OUT_OF_BROKERS)
@@ -57,7 +57,7 @@ def test_the_waits_of_a_blackholed_send_name_their_settings(on_virtual_time: Cal
     async def check(lab: Any) -> None:
         producer = await lab.connect(Producer_Retry_Max=1)
         await send(producer, "warm_up")
-        with lab.treated(Verdict.DROP):
+        with lab.packet_verdict(PacketAction.DROP):
             await lab.timed(send(producer))
         assert lab.waited() == pytest.approx(
             {
@@ -80,7 +80,7 @@ def test_the_waits_of_a_blackholed_send_name_their_settings(on_virtual_time: Cal
 @pytest.mark.parametrize("seeds", [1, 3])
 def test_blackholed_bootstrap(on_virtual_time: Callable[..., Any], seeds: int) -> None:
     async def check(lab: Any) -> None:
-        with lab.treated(Verdict.DROP):
+        with lab.packet_verdict(PacketAction.DROP):
             elapsed_s, error = await lab.timed(lab.connect(tuple(range(1, seeds + 1))))
         assert elapsed_s == pytest.approx((MU + 1) * seeds * D + MU * BM, abs=ROUND_TRIPS_S)
         assert error.text == OUT_OF_BROKERS
@@ -95,7 +95,7 @@ def test_refused_bootstrap(on_virtual_time: Callable[..., Any], refusal: str) ->
             lab.kill()
             elapsed_s, error = await lab.timed(lab.connect())
         else:
-            with lab.treated(Verdict.REFUSE):
+            with lab.packet_verdict(PacketAction.REFUSE):
                 elapsed_s, error = await lab.timed(lab.connect())
         assert elapsed_s == pytest.approx(MU * BM, abs=ROUND_TRIPS_S)
         assert error.text == OUT_OF_BROKERS
@@ -119,9 +119,9 @@ def test_broker_killed_while_connected(
     on_virtual_time: Callable[..., Any], version: str, retry_max: int, expected_s: float, name: str
 ) -> None:
     async def check(lab: Any) -> None:
-        producer = await lab.warmed_up(Producer_Retry_Max=retry_max)
+        producer = await lab.connect_and_warm_up(Producer_Retry_Max=retry_max)
         lab.kill()
-        assert (await lab.fails(producer, after_s=expected_s)).name == name
+        assert (await lab.assert_send_fails(producer, after_s=expected_s)).name == name
 
     on_virtual_time(check, version=version)
 
@@ -145,7 +145,7 @@ def test_leader_only_blackholed_while_metadata_still_names_it(on_virtual_time: C
     async def check(lab: Any) -> None:
         producer = await lab.connect((2,), Producer_Retry_Max=3)
         await send(producer, "warm_up")
-        with lab.treated(Verdict.DROP, 1):
+        with lab.packet_verdict(PacketAction.DROP, 1):
             elapsed_s, error = await lab.timed(send(producer))
         assert elapsed_s == pytest.approx(R + 3 * (BP + D), abs=ROUND_TRIPS_S)
         assert error.text == "dial tcp 127.0.2.1:9092: i/o timeout"
@@ -160,7 +160,7 @@ def test_second_send_after_a_failed_one_without_retries(on_virtual_time: Callabl
     async def check(lab: Any) -> None:
         producer = await lab.connect(Producer_Retry_Max=0)
         await send(producer, "warm_up")
-        with lab.treated(Verdict.DROP):
+        with lab.packet_verdict(PacketAction.DROP):
             await lab.timed(send(producer, "first"))
             second_s, _ = await lab.timed(send(producer, "second"))
             third_s, _ = await lab.timed(send(producer, "third"))
@@ -176,7 +176,7 @@ def test_write_timeout_fires_only_where_the_kernel_does_not_take_the_request(
     async def check(lab: Any) -> None:
         producer = await lab.connect(Producer_Retry_Max=0, Producer_MaxMessageBytes=50_000_000)
         await send(producer, "warm_up")
-        with lab.treated(Verdict.DROP):
+        with lab.packet_verdict(PacketAction.DROP):
             elapsed_s, error = await lab.timed(send(producer, value=bytes(40_000_000)))
         assert elapsed_s == pytest.approx(3.0, abs=ROUND_TRIPS_S)
         assert error.text.startswith("write tcp ")
@@ -188,7 +188,7 @@ def test_write_timeout_fires_only_where_the_kernel_does_not_take_the_request(
 
 def test_a_metadata_timeout_skips_retries_that_would_go_past_it(on_virtual_time: Callable[..., Any]) -> None:
     async def check(lab: Any) -> None:
-        with lab.treated(Verdict.DROP):
+        with lab.packet_verdict(PacketAction.DROP):
             elapsed_s, error = await lab.timed(lab.connect(Metadata_Timeout=2.4))
         # Tries end at 1.0 and 2.25; a pause from 2.25 would end at 2.5.
         assert elapsed_s == pytest.approx(2 * D + BM, abs=ROUND_TRIPS_S)
@@ -217,7 +217,7 @@ def test_equal_seeds_give_equal_events(on_virtual_time: Callable[..., Any]) -> N
     async def check(lab: Any) -> None:
         producer = await lab.connect((1, 2, 3), Producer_Retry_Max=3)
         await send(producer, "warm_up")
-        with lab.treated(Verdict.DROP):
+        with lab.packet_verdict(PacketAction.DROP):
             await lab.timed(send(producer))
 
     runs = [on_virtual_time(check, brokers=3).events for _ in range(5)]

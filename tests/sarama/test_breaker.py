@@ -31,7 +31,7 @@ def test_three_errors_open_it_ten_seconds_half_close_it_one_success_closes_it(
     on_virtual_time: Callable[..., Any],
 ) -> None:
     async def check(lab: Any) -> None:
-        breaker = Breaker(lab.surroundings, 3, 1, 10.0, name="breaker of orders/0")
+        breaker = Breaker(lab.runtime, 3, 1, 10.0, name="breaker of orders/0")
         assert [await outcome(breaker, fail) for _ in range(4)] == ["ErrOutOfBrokers"] * 3 + ["breaker.ErrBreakerOpen"]
         await asyncio.sleep(9.99)
         assert await outcome(breaker, succeed) == "breaker.ErrBreakerOpen"
@@ -52,7 +52,7 @@ def test_errors_further_apart_than_the_time_out_are_forgotten(
     on_virtual_time: Callable[..., Any], pause_s: float, opens: bool
 ) -> None:
     async def check(lab: Any) -> None:
-        breaker = Breaker(lab.surroundings, 3, 1, 10.0, name="breaker")
+        breaker = Breaker(lab.runtime, 3, 1, 10.0, name="breaker")
         for _ in range(3):
             await outcome(breaker, fail)
             await asyncio.sleep(pause_s)
@@ -63,7 +63,7 @@ def test_errors_further_apart_than_the_time_out_are_forgotten(
 
 def test_a_mistake_of_the_program_is_no_error_to_count(on_virtual_time: Callable[..., Any]) -> None:
     async def check(lab: Any) -> None:
-        breaker = Breaker(lab.surroundings, 1, 1, 10.0, name="breaker")
+        breaker = Breaker(lab.runtime, 1, 1, 10.0, name="breaker")
 
         async def broken() -> None:
             raise ZeroDivisionError

@@ -19,7 +19,7 @@ async def send(producer: Any) -> Any:
 def test_only_the_newer_release_asks(on_each_release: Callable[..., Any]) -> None:
     async def check(lab: Any) -> None:
         await send(await lab.connect())
-        names = [(api, version) for _, api, version in lab.asked]
+        names = [(api, version) for _, api, version in lab.received_requests]
         if lab.version == NEW:
             asks = ("ApiVersions", 3)
             assert names == [asks, ("Metadata", 11), asks, ("Produce", 9)]
@@ -33,7 +33,7 @@ def test_nothing_is_asked_where_the_setting_says_so(on_virtual_time: Callable[..
     async def check(lab: Any) -> None:
         lab.ranges = {0: (3, 5), 3: (0, 5)}
         await send(await lab.connect(ApiVersionsRequest=False, Version="2.3.0"))
-        assert [(api, version) for _, api, version in lab.asked] == [("Metadata", 8), ("Produce", 7)]
+        assert [(api, version) for _, api, version in lab.received_requests] == [("Metadata", 8), ("Produce", 7)]
 
     on_virtual_time(check, version=NEW)
 
@@ -41,7 +41,7 @@ def test_nothing_is_asked_where_the_setting_says_so(on_virtual_time: Callable[..
 def test_a_later_kafka_version_asks_with_version_4(on_virtual_time: Callable[..., Any]) -> None:
     async def check(lab: Any) -> None:
         await lab.connect(Version="4.0.0")
-        assert lab.asked[0] == (1, "ApiVersions", 4)
+        assert lab.received_requests[0] == (1, "ApiVersions", 4)
 
     on_virtual_time(check, version=NEW)
 
@@ -50,7 +50,7 @@ def test_versions_are_restricted_to_what_the_broker_speaks(on_virtual_time: Call
     async def check(lab: Any) -> None:
         lab.ranges = {0: (3, 5), 3: (0, 4), 18: (0, 3)}
         assert (await send(await lab.connect())).offset == 0
-        assert [(api, version) for _, api, version in lab.asked if api != "ApiVersions"] == [
+        assert [(api, version) for _, api, version in lab.received_requests if api != "ApiVersions"] == [
             ("Metadata", 4),
             ("Produce", 5),
         ]
@@ -72,12 +72,12 @@ def test_an_old_broker_is_asked_again_with_what_it_allows(on_virtual_time: Calla
     async def check(lab: Any) -> None:
         lab.highest_api_versions = 1
         assert (await send(await lab.connect())).offset == 0
-        assert [version for _, api, version in lab.asked if api == "ApiVersions"] == [3, 1] * 2
-        lab.asked.clear()
+        assert [version for _, api, version in lab.received_requests if api == "ApiVersions"] == [3, 1] * 2
+        lab.received_requests.clear()
         lab.highest_api_versions = None
         lab.refuses_api_versions_above_0 = True
         await lab.connect()
-        assert [version for _, api, version in lab.asked if api == "ApiVersions"] == [3, 0]
+        assert [version for _, api, version in lab.received_requests if api == "ApiVersions"] == [3, 0]
 
     on_virtual_time(check, version=NEW)
 
@@ -90,7 +90,7 @@ def test_a_broker_that_is_silent_about_versions_alone_costs_two_read_timeouts(
         elapsed_s, error = await lab.timed(lab.connect())
         assert error is None
         assert elapsed_s == pytest.approx(2 * R, abs=EXACT_S)
-        assert [(api, version) for _, api, version in lab.asked] == [
+        assert [(api, version) for _, api, version in lab.received_requests] == [
             ("ApiVersions", 3),
             ("ApiVersions", 0),
             ("Metadata", 11),

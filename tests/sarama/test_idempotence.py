@@ -11,16 +11,16 @@ from client.errors import ClientError
 from client.events import Tracer
 from client.net.resolver import TableResolver
 from client.profiles import profile
-from client.surroundings import Surroundings
+from client.runtime import ClientRuntime
 from client.wire.records import decode_batches
 from harness.brokers.embedded.broker import EmbeddedBroker
 from harness.brokers.embedded.cluster import ClusterState
 from harness.brokers.embedded.controller import Controller
 from harness.brokers.embedded.log import MemoryLogs
 from harness.environments.sim.loop import SimLoop
-from harness.environments.sim.rules import Rule
+from harness.environments.sim.rules import PacketRule
 from harness.environments.sim.simulation import simulate
-from harness.levers import FLOWS, Verdict
+from harness.levers import FLOWS, PacketAction
 from harness.plan import ClusterShape, Topic
 
 R, D, BP, BM, MU = 2.0, 1.0, 0.1, 0.25, 3
@@ -42,8 +42,8 @@ def numbers(lab: Any) -> list[tuple[int, int, int]]:
 def test_batches_carry_id_epoch_and_numbers(on_each_release: Callable[..., Any]) -> None:
     async def check(lab: Any) -> None:
         producer = await lab.connect(**IDEMPOTENT)
-        asked = [(api, version) for _, api, version in lab.asked if api == "InitProducerId"]
-        assert asked == [("InitProducerId", 0 if lab.version == "1.27.2" else 4)]
+        received_requests = [(api, version) for _, api, version in lab.received_requests if api == "InitProducerId"]
+        assert received_requests == [("InitProducerId", 0 if lab.version == "1.27.2" else 4)]
         for _ in range(3):
             await send(producer)
         assert numbers(lab) == [(4711, 0, 0), (4711, 0, 1), (4711, 0, 2)]
@@ -51,10 +51,10 @@ def test_batches_carry_id_epoch_and_numbers(on_each_release: Callable[..., Any])
     on_each_release(check)
 
 
-def test_without_idempotence_nobody_is_asked_for_an_id(on_each_release: Callable[..., Any]) -> None:
+def test_without_idempotence_no_producer_id_is_requested(on_each_release: Callable[..., Any]) -> None:
     async def check(lab: Any) -> None:
         await send(await lab.connect())
-        assert not [api for _, api, _ in lab.asked if api == "InitProducerId"]
+        assert not [api for _, api, _ in lab.received_requests if api == "InitProducerId"]
         assert numbers(lab) == [(-1, -1, 0)]
 
     on_each_release(check)
@@ -108,7 +108,7 @@ def test_behind_the_highest_epoch_comes_a_new_id(on_virtual_time: Callable[..., 
         lab.produce = [OUT_OF_ORDER]
         assert (await lab.timed(send(producer)))[1] is not None
         await send(producer)
-        assert len([api for _, api, _ in lab.asked if api == "InitProducerId"]) == 2
+        assert len([api for _, api, _ in lab.received_requests if api == "InitProducerId"]) == 2
         assert numbers(lab) == [(4711, 0, 0)]
 
     on_virtual_time(check, version="1.60.1")
@@ -116,12 +116,12 @@ def test_behind_the_highest_epoch_comes_a_new_id(on_virtual_time: Callable[..., 
 
 def test_getting_an_id_is_retried(on_virtual_time: Callable[..., Any]) -> None:
     async def check(lab: Any) -> None:
-        lab.ids_errors = [15, 14]
+        lab.producer_id_errors = [15, 14]
         settings = {"Producer_Transaction_Retry_Backoff": 0.3, **IDEMPOTENT}
         elapsed_s, error = await lab.timed(lab.connect(**settings))
         assert error is None
         assert elapsed_s == pytest.approx(0.6, abs=EXACT_S)
-        lab.ids_errors = [31]
+        lab.producer_id_errors = [31]
         _, error = await lab.timed(lab.connect(**settings))
         assert error.name == "ErrClusterAuthorizationFailed"
         lab.silent_apis = ("InitProducerId",)
@@ -133,7 +133,7 @@ def test_getting_an_id_is_retried(on_virtual_time: Callable[..., Any]) -> None:
     on_virtual_time(check, version="1.60.1")
 
 
-def test_the_older_release_dies_where_no_broker_gives_an_id(on_virtual_time: Callable[..., Any]) -> None:
+def test_the_older_release_panics_without_a_producer_id(on_virtual_time: Callable[..., Any]) -> None:
     """client.InitProducerID hides its error, so that its caller reads an answer that is not there."""
 
     async def check(lab: Any) -> None:
@@ -183,8 +183,8 @@ def test_an_embedded_broker_checks_the_numbers(version: str, seed: int) -> None:
         Controller(shape, lambda _: address).attach(broker.apply)
         sarama = profile("sarama")
         given = {name.replace("_", "."): value for name, value in IDEMPOTENT.items()} | {"Producer.Retry.Max": 5}
-        surroundings = Surroundings(Random(seed), TableResolver(), Tracer(loop.time, lambda *_: None))
-        producer = await sarama.connect(surroundings, sarama.settings.resolve(given, version), [address])
+        runtime = ClientRuntime(Random(seed), TableResolver(), Tracer(loop.time, lambda *_: None))
+        producer = await sarama.connect(runtime, sarama.settings.resolve(given, version), [address])
         acknowledged: list[int] = []
         failed: dict[int, str] = {}
 
@@ -201,7 +201,7 @@ def test_an_embedded_broker_checks_the_numbers(version: str, seed: int) -> None:
             for _ in range(12):
                 await asyncio.sleep(rng.uniform(0.01, 0.1))
                 flow = rng.choice(FLOWS)  # the request never comes, or it is written and the answer never comes
-                with loop.network.rule(Rule(address, flow, "data", Verdict.RESET)):
+                with loop.network.rule(PacketRule(address, flow, "data", PacketAction.RESET)):
                     await asyncio.sleep(0.02)
 
         async with asyncio.timeout(600):
@@ -209,7 +209,7 @@ def test_an_embedded_broker_checks_the_numbers(version: str, seed: int) -> None:
             await producer.close()
         written = [
             int(record.value or b"")
-            for batch in decode_batches(logs.of("orders", 0).read(0, max_bytes=1 << 20, first_whole=True))
+            for batch in decode_batches(logs.of("orders", 0).read(0, max_bytes=1 << 20, at_least_one=True))
             for record in batch.records
         ]
         if version == "1.60.1":

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from client.profiles.sarama.message import ProducerMessage
-from client.profiles.sarama.partitioner import PARTITIONERS, NamedPartitioner
+from client.profiles.sarama.partitioner import PARTITIONERS, ExplicitPartitioner
 
 KEYS = (b"a", b"b", b"key", b"order-17", "ünï".encode(), b"", b"0123456789abcdef", b"\xff\xfe\x80")
 
@@ -51,11 +51,11 @@ def test_round_robin_goes_round_and_starts_again_where_partitions_vanish() -> No
 
 def test_the_manual_partitioner_takes_what_the_message_says_and_others_obey_a_named_partition() -> None:
     manual = PARTITIONERS["manual"](Random(1))
-    assert [manual.partition(ProducerMessage(named_partition=p), 3) for p in (None, 2, 7)] == [0, 2, 7]
+    assert [manual.partition(ProducerMessage(explicit_partition=p), 3) for p in (None, 2, 7)] == [0, 2, 7]
     assert manual.requires_consistency(ProducerMessage())
-    named = NamedPartitioner(PARTITIONERS["roundrobin"](Random(1)))
-    assert [named.partition(ProducerMessage(named_partition=p), 3) for p in (None, 2, None)] == [0, 2, 1]
-    assert named.requires_consistency(ProducerMessage(named_partition=0))
+    named = ExplicitPartitioner(PARTITIONERS["roundrobin"](Random(1)))
+    assert [named.partition(ProducerMessage(explicit_partition=p), 3) for p in (None, 2, None)] == [0, 2, 1]
+    assert named.requires_consistency(ProducerMessage(explicit_partition=0))
     assert not named.requires_consistency(ProducerMessage())
 
 

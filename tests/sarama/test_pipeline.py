@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from client.errors import ClientError
-from harness.levers import Verdict
+from harness.levers import PacketAction
 
 NOT_LEADER, LEADER_NOT_AVAILABLE, UNKNOWN_TOPIC, TOO_LARGE = 6, 5, 3, 10
 EXACT_S = 0.001
@@ -106,7 +106,7 @@ def test_nothing_is_lost_or_stuck_under_random_errors(on_each_release: Callable[
 
     async def check(lab: Any) -> None:
         producer = await lab.connect(Producer_Retry_Max=5)
-        rng = lab.surroundings.rng
+        rng = lab.runtime.rng
         lab.produce = [rng.choice([0, 0, NOT_LEADER, 7, 19]) for _ in range(40)]
         acknowledged = []
 
@@ -150,7 +150,7 @@ def test_a_healed_blackhole_lets_the_send_through(on_each_release: Callable[...,
         await send(producer, "warm_up")
 
         async def outage() -> None:
-            with lab.treated(Verdict.DROP):
+            with lab.packet_verdict(PacketAction.DROP):
                 await asyncio.sleep(0.5)
 
         healing = asyncio.create_task(outage())
@@ -286,7 +286,7 @@ def test_close_waits_for_what_is_in_flight_and_then_refuses(on_each_release: Cal
     on_each_release(check)
 
 
-def test_a_refresh_in_the_background_without_pauses_starves_who_waits_for_the_same_dial(
+def test_a_constant_background_refresh_starves_a_send_waiting_for_the_same_dial(
     on_virtual_time: Callable[..., Any],
 ) -> None:
     """Where each tick finds the next refresh due, it dials again before whoever waits for the seed too has a turn (Go's
@@ -298,7 +298,7 @@ def test_a_refresh_in_the_background_without_pauses_starves_who_waits_for_the_sa
             Metadata_Retry_Max=0, Metadata_Retry_Backoff=0.0, Metadata_RefreshFrequency=0.81,
         )  # fmt: skip
         await producer.send("warm_up", "orders", 0, None, b"x")
-        with lab.treated(Verdict.DROP):
+        with lab.packet_verdict(PacketAction.DROP):
             sends = (producer.send(f"p{partition}", "orders", partition, None, b"x") for partition in (3, 1))
             elapsed_s, _ = await lab.timed(asyncio.gather(*sends, return_exceptions=True))
         assert 10.0 < elapsed_s < 14.0

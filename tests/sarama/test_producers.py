@@ -8,7 +8,7 @@ import pytest
 
 from client.errors import ClientError, SettingError
 from client.profiles import profile
-from harness.levers import Verdict
+from harness.levers import PacketAction
 
 EXACT_S = 0.001
 RELEASES = ("1.27.2", "1.60.1")
@@ -19,15 +19,15 @@ async def connect(lab: Any, name: str, **settings: Any) -> Any:
     sarama = profile("sarama")
     given = {"Net.ReadTimeout": 2.0, "Net.DialTimeout": 1.0} | {n.replace("_", "."): v for n, v in settings.items()}
     resolved = sarama.settings.resolve(given, lab.version)
-    return await sarama.connect_as(name)(lab.surroundings, resolved, [("127.0.2.1", 9092)])
+    return await sarama.producer_factory(name)(lab.runtime, resolved, [("127.0.2.1", 9092)])
 
 
 def test_the_usual_producer_is_the_first_and_unknown_ones_are_refused() -> None:
     sarama = profile("sarama")
     assert tuple(sarama.producers) == PRODUCERS
-    assert sarama.connect_as(None) is sarama.connect is sarama.connect_as("sync")
+    assert sarama.producer_factory(None) is sarama.connect is sarama.producer_factory("sync")
     with pytest.raises(SettingError, match=r"^sarama has no producer asink, only sync, async$"):
-        sarama.connect_as("asink")
+        sarama.producer_factory("asink")
 
 
 @pytest.mark.parametrize("name", PRODUCERS)
@@ -46,7 +46,7 @@ def test_both_deliver(on_virtual_time: Callable[..., Any], version: str, name: s
 
 
 @pytest.mark.parametrize("version", RELEASES)
-def test_a_failure_reads_as_each_of_them_tells_it(on_virtual_time: Callable[..., Any], version: str) -> None:
+def test_each_producer_reports_a_failure_in_its_form(on_virtual_time: Callable[..., Any], version: str) -> None:
     """SendMessage gives the cause; the Errors channel a ProducerError around it. The time is the same."""
 
     async def check(lab: Any) -> None:
@@ -54,7 +54,7 @@ def test_a_failure_reads_as_each_of_them_tells_it(on_virtual_time: Callable[...,
         for name in PRODUCERS:
             producer = await connect(lab, name, Producer_Retry_Max=0)
             await producer.send("warm_up", "orders", 0, None, b"x")
-            with lab.treated(Verdict.DROP):
+            with lab.packet_verdict(PacketAction.DROP):
                 told[name] = await lab.timed(producer.send("probe", "orders", 0, None, b"x"))
             await producer.close()
         (sync_s, sync), (async_s, asynchronous) = told["sync"], told["async"]
@@ -66,7 +66,7 @@ def test_a_failure_reads_as_each_of_them_tells_it(on_virtual_time: Callable[...,
     on_virtual_time(check, version=version)
 
 
-def test_many_senders_on_several_brokers_of_which_one_is_dark(on_each_release: Callable[..., Any]) -> None:
+def test_many_senders_on_several_brokers_one_blackholed(on_each_release: Callable[..., Any]) -> None:
     """Partitions of the others are served as if nothing were; those of the dark one wait for their own broker alone."""
 
     async def check(lab: Any) -> None:
@@ -85,7 +85,7 @@ def test_many_senders_on_several_brokers_of_which_one_is_dark(on_each_release: C
                 assert partition == 1
             ends[partition].append(lab.loop.time() - began_s)
 
-        with lab.treated(Verdict.DROP, 2):
+        with lab.packet_verdict(PacketAction.DROP, 2):
             await asyncio.gather(*(one(number) for number in range(30)))
         assert max(ends[0] + ends[2]) < 0.01
         assert min(ends[1]) > 1.7
@@ -146,7 +146,7 @@ def test_metadata_of_topics_in_use_alone(on_each_release: Callable[..., Any]) ->
         elapsed_s, error = await lab.timed(lab.connect(Metadata_Full=False))
         assert error is None
         assert elapsed_s == 0
-        assert not lab.asked
+        assert not lab.received_requests
         producer = await lab.connect(Metadata_Full=False, Metadata_RefreshFrequency=10.0)
         await asyncio.sleep(10.5)
         assert lab.of("state", purpose="background metadata update")[0]["error"] == (

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from harness.levers import Verdict
+from harness.levers import PacketAction
 
 R, D, BP, BM, MU = 2.0, 1.0, 0.1, 0.25, 3
 EXACT_S = 0.001
@@ -45,9 +45,9 @@ def test_established_blackhole(
     dials: int,
 ) -> None:
     async def check(lab: Any) -> None:
-        producer = await lab.warmed_up(bootstrap, Producer_Retry_Max=retry_max)
-        with lab.treated(Verdict.DROP):
-            error = await lab.fails(producer, after_s=expected_s)
+        producer = await lab.connect_and_warm_up(bootstrap, Producer_Retry_Max=retry_max)
+        with lab.packet_verdict(PacketAction.DROP):
+            error = await lab.assert_send_fails(producer, after_s=expected_s)
         assert len(lab.of("dial_started")) == dials
         assert error.name == "net.OpError"  # the error is the first one, whatever came of the refresh
         assert error.text.startswith("read tcp 127.0.0.1:")
@@ -61,7 +61,7 @@ def test_established_blackhole(
 @pytest.mark.parametrize("seeds", [1, 3])
 def test_blackholed_bootstrap_says_what_each_broker_answered(on_virtual_time: Callable[..., Any], seeds: int) -> None:
     async def check(lab: Any) -> None:
-        with lab.treated(Verdict.DROP):
+        with lab.packet_verdict(PacketAction.DROP):
             elapsed_s, error = await lab.timed(lab.connect(tuple(range(1, seeds + 1))))
         assert elapsed_s == pytest.approx((MU + 1) * seeds * D + MU * BM, abs=EXACT_S)
         first, *more = error.text.splitlines()
@@ -96,7 +96,7 @@ def test_later_messages_on_the_same_partition(on_virtual_time: Callable[..., Any
     async def check(lab: Any) -> None:
         producer = await lab.connect(Producer_Retry_Max=0)
         await send(producer, "warm_up")
-        with lab.treated(Verdict.DROP):
+        with lab.packet_verdict(PacketAction.DROP):
             first_s, _ = await lab.timed(send(producer))
             second_s, second = await lab.timed(send(producer, "second"))
             third_s, _ = await lab.timed(send(producer, "third"))
@@ -116,7 +116,7 @@ def test_leader_only_blackholed_while_metadata_still_names_it(on_virtual_time: C
     async def check(lab: Any) -> None:
         producer = await lab.connect((2,), Producer_Retry_Max=2)
         await send(producer, "warm_up")
-        with lab.treated(Verdict.DROP, 1):
+        with lab.packet_verdict(PacketAction.DROP, 1):
             elapsed_s, error = await lab.timed(send(producer))
         extra = (elapsed_s - (R + 2 * (BP + D))) / D
         assert extra == pytest.approx(round(extra), abs=EXACT_S)
@@ -152,7 +152,7 @@ def test_a_healed_outage_is_survived_by_the_batch_itself(on_virtual_time: Callab
         await send(producer, "warm_up", b"before")
 
         async def outage() -> None:
-            with lab.treated(Verdict.DROP):
+            with lab.packet_verdict(PacketAction.DROP):
                 await asyncio.sleep(R + D / 2)
 
         healing = asyncio.create_task(outage())
@@ -189,12 +189,12 @@ def test_batches_of_other_partitions_go_out_while_one_is_in_flight(on_virtual_ti
         for partition in range(3):
             await producer.send("warm", "orders", partition, None, b"w")
         lab.silent_apis = ("Produce",)
-        lab.asked.clear()
+        lab.received_requests.clear()
         waiting = []
         for partition in (0, 0, 1, 1, 2, 2):
             waiting.append(asyncio.create_task(producer.send("s", "orders", partition, None, b"x")))
             await asyncio.sleep(0.01)
-        assert [api for _, api, _ in lab.asked] == ["Produce"] * 3
+        assert [api for _, api, _ in lab.received_requests] == ["Produce"] * 3
         for task in waiting:
             task.cancel()
 
@@ -223,9 +223,9 @@ def test_one_refresh_serves_all_who_want_it(on_virtual_time: Callable[..., Any])
     on_virtual_time(each, version=NEW, brokers=3, leaders=(1, 2, 3))
 
 
-def test_a_broker_that_names_no_broker_is_not_believed(on_virtual_time: Callable[..., Any]) -> None:
+def test_metadata_without_brokers_is_rejected(on_virtual_time: Callable[..., Any]) -> None:
     async def check(lab: Any) -> None:
-        lab.named_brokers = ()
+        lab.advertised_brokers = ()
         elapsed_s, error = await lab.timed(lab.connect())
         assert error.name == "ErrOutOfBrokers"
         assert elapsed_s == pytest.approx(MU * BM, abs=EXACT_S)
@@ -247,7 +247,7 @@ def test_a_throttle_time_delays_the_next_request(on_virtual_time: Callable[..., 
     on_virtual_time(check)
 
 
-def test_errors_of_topics_say_which(on_virtual_time: Callable[..., Any]) -> None:
+def test_topic_errors_name_their_topics(on_virtual_time: Callable[..., Any]) -> None:
     async def check(lab: Any) -> None:
         lab.metadata = [5] * 100
         producer = await lab.connect()  # a topic without leader is no reason not to begin
@@ -266,7 +266,7 @@ def test_a_full_retry_buffer_gives_the_oldest_message_back(on_virtual_time: Call
             Producer_Retry_Max=1, Producer_Retry_MaxBufferLength=1, Producer_Flush_Frequency=0.1, ChannelBufferSize=0
         )
         await send(producer, "warm_up")
-        with lab.treated(Verdict.DROP):
+        with lab.packet_verdict(PacketAction.DROP):
             first = asyncio.create_task(send(producer))
             await asyncio.sleep(0.5)
             sends = [asyncio.create_task(send(producer, f"s{n}")) for n in range(6000)]

@@ -3,12 +3,12 @@
 import pytest
 
 from client.errors import ClientError, SettingError
-from client.metadata import Node, snapshot_of
+from client.metadata import Node, snapshot_from_response
 from client.profiles import check_release, profile, profiles
 from client.profiles.sarama import PROFILE
-from client.profiles.sarama.config import config_of
-from client.profiles.sarama.errors import ERRORS_1_27, ERRORS_1_60, Errors, TopicErrors
-from client.profiles.sarama.releases import RELEASES, release_of
+from client.profiles.sarama.config import build_config
+from client.profiles.sarama.errors import ERRORS_1_27, ERRORS_1_60, ErrorCatalog, TopicErrors
+from client.profiles.sarama.releases import RELEASES, find_release
 from client.profiles.sarama.settings import SETTINGS
 from client.settings import SettingValue
 from client.wire.apis.metadata import (
@@ -35,9 +35,9 @@ def test_releases_are_never_rounded(version: str) -> None:
         check_release(profile("sarama"), version)
     assert caught.value.suggestion in RELEASES
     with pytest.raises(SettingError):
-        release_of(version)
-    assert release_of(OLD).source == "Shopify/sarama v1.27.2"
-    assert release_of(NEW).source == "IBM/sarama v1.60.1"
+        find_release(version)
+    assert find_release(OLD).source == "Shopify/sarama v1.27.2"
+    assert find_release(NEW).source == "IBM/sarama v1.60.1"
 
 
 @pytest.mark.parametrize(
@@ -69,14 +69,14 @@ def test_defaults_are_those_of_new_config(release: str, changed: dict[str, Setti
         "Producer.Partitioner": "hash", "Producer.Idempotent": False,
     }  # fmt: skip
     assert {name: settings[name] for name in expected} == expected
-    conf = config_of(settings)
+    conf = build_config(settings)
     assert conf.is_at_least(1, 0, 0)
     assert conf.is_at_least(2, 1, 0) == (release == NEW)
     assert conf.required_acks == 1
     assert conf.timeout_ms == 10_000
     assert conf.keep_alive_s == 15.0
-    assert config_of(SETTINGS.resolve({"Net.KeepAlive": -1.0}, release)).keep_alive_s is None
-    assert config_of(SETTINGS.resolve({"Net.KeepAlive": 0.5}, release)).keep_alive_s == 0.5
+    assert build_config(SETTINGS.resolve({"Net.KeepAlive": -1.0}, release)).keep_alive_s is None
+    assert build_config(SETTINGS.resolve({"Net.KeepAlive": 0.5}, release)).keep_alive_s == 0.5
 
 
 @pytest.mark.parametrize(
@@ -135,7 +135,7 @@ def test_what_changed_stands_in_a_row_for_each_release() -> None:
 def test_requests_have_the_versions_that_the_kafka_version_implies(
     release: str, version: str, expected: tuple[int | None, ...]
 ) -> None:
-    conf = config_of(SETTINGS.resolve({"Version": version}, release))
+    conf = build_config(SETTINGS.resolve({"Version": version}, release))
     found = (
         conf.metadata_version, conf.produce_version, conf.init_producer_id_version, conf.api_versions_version
     )  # fmt: skip
@@ -144,8 +144,8 @@ def test_requests_have_the_versions_that_the_kafka_version_implies(
 
 def test_zstd_asks_for_produce_7_where_the_release_knows_no_later_one() -> None:
     given: dict[str, SettingValue] = {"Producer.Compression": "zstd", "Version": "2.1.0"}
-    assert config_of(SETTINGS.resolve(given, OLD)).produce_version == 7
-    assert config_of(SETTINGS.resolve({"ApiVersionsRequest": False}, NEW)).api_versions_version is None
+    assert build_config(SETTINGS.resolve(given, OLD)).produce_version == 7
+    assert build_config(SETTINGS.resolve({"ApiVersionsRequest": False}, NEW)).api_versions_version is None
 
 
 def test_an_unknown_setting_gets_a_suggestion() -> None:
@@ -177,15 +177,15 @@ def test_settings_that_contradict_each_other_are_refused_by_validate(
     release: str, given: dict[str, SettingValue], text: str
 ) -> None:
     with pytest.raises(ClientError) as caught:
-        config_of(SETTINGS.resolve(given, release)).validate()
+        build_config(SETTINGS.resolve(given, release)).validate()
     assert caught.value.text == f"kafka: invalid configuration ({text})"
 
 
-def test_all_that_idempotence_asks_for_is_told_at_once() -> None:
+def test_all_idempotence_conflicts_are_reported_at_once() -> None:
     """Validate returns the first; whoever writes a scenario wants to know of all."""
     for release in RELEASES:
-        told = PROFILE.conflicts(SETTINGS.resolve({"Producer.Idempotent": True, "Producer.Retry.Max": 0}, release))
-        assert [(one.setting, one.other, one.wanted) for one in told] == [
+        conflicts = PROFILE.conflicts(SETTINGS.resolve({"Producer.Idempotent": True, "Producer.Retry.Max": 0}, release))
+        assert [(one.setting, one.other, one.wanted) for one in conflicts] == [
             ("Producer.Idempotent", "Producer.Retry.Max", "1"),
             ("Producer.Idempotent", "Producer.RequiredAcks", "WaitForAll"),
             ("Producer.Idempotent", "Net.MaxOpenRequests", "1"),
@@ -203,29 +203,29 @@ def test_all_that_idempotence_asks_for_is_told_at_once() -> None:
 )
 @pytest.mark.parametrize("release", RELEASES)
 def test_what_is_wanted_instead_is_right(release: str, given: dict[str, SettingValue]) -> None:
-    told = PROFILE.conflicts(SETTINGS.resolve(given, release))
-    assert told
-    wanted = {one.other: int(one.wanted) if one.wanted.lstrip("-").isdigit() else one.wanted for one in told}
+    conflicts = PROFILE.conflicts(SETTINGS.resolve(given, release))
+    assert conflicts
+    wanted = {one.other: int(one.wanted) if one.wanted.lstrip("-").isdigit() else one.wanted for one in conflicts}
     assert PROFILE.conflicts(SETTINGS.resolve({**given, **wanted}, release)) == ()
 
 
 def test_settings_that_go_together_pass() -> None:
-    config_of(SETTINGS.resolve({"Producer.Compression": "gzip", "Producer.CompressionLevel": -3}, NEW)).validate()
-    config_of(SETTINGS.resolve({"ClientID": "a b"}, NEW)).validate()
+    build_config(SETTINGS.resolve({"Producer.Compression": "gzip", "Producer.CompressionLevel": -3}, NEW)).validate()
+    build_config(SETTINGS.resolve({"ClientID": "a b"}, NEW)).validate()
     given = {"Producer.Idempotent": True, "Producer.RequiredAcks": "WaitForAll", "Net.MaxOpenRequests": 1}
     for release in RELEASES:
-        config_of(SETTINGS.resolve(given, release)).validate()
+        build_config(SETTINGS.resolve(given, release)).validate()
 
 
 @pytest.mark.parametrize("errors", [ERRORS_1_27, ERRORS_1_60])
-def test_error_texts_are_saramas(errors: Errors) -> None:
+def test_error_texts_are_saramas(errors: ErrorCatalog) -> None:
     stop = "." if errors is ERRORS_1_27 else ""
     assert errors.kerror("ErrOffsetOutOfRange").text == (
         "kafka server: The requested offset is outside the range of offsets maintained by the server for the given "
         f"topic/partition{stop}"
     )
-    assert errors.of_code(999).text == "Unknown error, how did this happen? Error code = 999"
-    assert errors.of_code(87).name == ("KError" if errors is ERRORS_1_27 else "ErrInvalidRecord")
+    assert errors.kerror_from_code(999).text == "Unknown error, how did this happen? Error code = 999"
+    assert errors.kerror_from_code(87).name == ("KError" if errors is ERRORS_1_27 else "ErrInvalidRecord")
 
 
 def test_errors_wrap_others_and_name_topics_from_the_release_that_does_so() -> None:
@@ -258,7 +258,7 @@ def test_a_snapshot_knows_leaders_and_writable_partitions() -> None:
             MetadataResponseTopic(name="broken", error_code=3),
         ),
     )
-    snapshot = snapshot_of(response)
+    snapshot = snapshot_from_response(response)
     orders = snapshot.topic("orders")
     assert orders is not None
     assert orders.partition_ids == (0, 1, 2)

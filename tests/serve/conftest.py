@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from client.serve import Event, named, serve
+from client.serve import Event, event_to_dict, serve
 from harness.brokers.embedded.broker import EmbeddedBroker
 from harness.brokers.embedded.controller import Controller
 from harness.brokers.embedded.log import MemoryLogs
@@ -37,7 +37,7 @@ class Subject:
 
     def _write(self, events: list[Event]) -> None:
         assert events
-        self.said += [json.loads(json.dumps(named(event))) for event in events]
+        self.said += [json.loads(json.dumps(event_to_dict(event))) for event in events]
         self._news.set()
 
     def say(self, command: dict[str, Any] | bytes | None) -> None:

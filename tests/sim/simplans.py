@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from client.profiles import profile
-from harness.plan import ClientPlan, ClusterShape, Named, RunPlan, Step, Topic
+from harness.plan import ClientPlan, ClusterShape, ResolvedValue, RunPlan, Step, Topic
 
 GIVEN = {"Net.DialTimeout": 1.0, "Net.ReadTimeout": 2.0, "Net.WriteTimeout": 3.0, "Producer.RequiredAcks": "WaitForAll"}
 _UNITS = {"duration": "s", "count": "count", "flag": "bool"}
@@ -15,11 +15,11 @@ def plan(*steps: Step, brokers: int = 1, seed: int = 7, **settings: object) -> R
     given = {**GIVEN, **{name.replace("_", "."): value for name, value in settings.items()}}
     values = table.resolve(given, "1.27.2")
     named = []
-    for setting in table.of("1.27.2"):
+    for setting in table.for_release("1.27.2"):
         unit = _UNITS.get(setting.kind, "text")
         value = values[setting.name]
         number = float(value) if unit != "text" else None
-        named.append(Named(name=setting.name, text=str(value), unit=unit, value=number))
+        named.append(ResolvedValue(name=setting.name, text=str(value), unit=unit, value=number))
     return RunPlan(
         run_id="0123456789ab",
         scenario="a-test",

@@ -11,10 +11,19 @@ from typing import Any
 import pytest
 from simplans import plan
 
-from harness.environments.sim.environment import Sim
+from harness.environments.sim.environment import SimEnvironment
 from harness.environments.sim.world import SimWorld
-from harness.environments.world import Bundled, Executable, Made, Process, Refused, RunInterrupted, Said, WorldError
-from harness.levers import ErrorAnswer, Intercept, Packets, Signal, Silence, Toxic, Unlisten, Verdict
+from harness.environments.world import (
+    BundledClient,
+    Executable,
+    OutputBatch,
+    Process,
+    RunInterrupted,
+    Supported,
+    Unsupported,
+    WorldError,
+)
+from harness.levers import CloseListener, ErrorAnswer, FilterPackets, Intercept, PacketAction, Signal, Silence, Toxic
 from harness.plan import RunPlan
 from harness.story import Noise, Story
 
@@ -38,7 +47,7 @@ def told(world: SimWorld, plan: RunPlan) -> Story:
         ended_ns=world.now_ns(),
         operations=(),
         faults=(),
-        happenings=(),
+        events=(),
         noise=Noise(loop_lag_p99_s=0.0, loop_lag_max_s=0.0, samples=0),
         kernel=world.kernel,
     )
@@ -49,18 +58,18 @@ def run(body: Body, *, brokers: int = 1, logs: Path | None = None) -> Story:
         await body(world)
         return told(world, plan)
 
-    return Sim(conduct).run(plan(brokers=brokers), ignored, logs)
+    return SimEnvironment(conduct).run(plan(brokers=brokers), ignored, logs)
 
 
 async def dial(world: SimWorld, broker: int = 1) -> None:
-    _, writer = await asyncio.open_connection(*world.address_of(broker))
+    _, writer = await asyncio.open_connection(*world.advertised_address(broker))
     writer.close()
 
 
-async def lines_of(process: Process) -> AsyncIterator[Said]:
+async def lines_of(process: Process) -> AsyncIterator[OutputBatch]:
     """What a subject says, one by one, until its end."""
-    said: asyncio.Queue[Said | None] = asyncio.Queue()
-    hearing = asyncio.create_task(process.heard_by(said.put_nowait))
+    said: asyncio.Queue[OutputBatch | None] = asyncio.Queue()
+    hearing = asyncio.create_task(process.subscribe(said.put_nowait))
     hearing.add_done_callback(lambda _: said.put_nowait(None))
     while (one := await said.get()) is not None:
         yield one
@@ -70,7 +79,7 @@ async def lines_of(process: Process) -> AsyncIterator[Said]:
 def test_every_broker_is_dialled_at_its_proxy() -> None:
     async def body(world: SimWorld) -> None:
         for broker in (1, 2, 3):
-            assert world.address_of(broker) == (f"127.0.2.{broker}", 9092)
+            assert world.advertised_address(broker) == (f"127.0.2.{broker}", 9092)
             await dial(world, broker)
 
     story = run(body, brokers=3)
@@ -80,7 +89,7 @@ def test_every_broker_is_dialled_at_its_proxy() -> None:
 
 def test_packets_are_dropped_counted_and_let_through_again() -> None:
     async def body(world: SimWorld) -> None:
-        lever = Packets(broker=1, flow="to_broker", verdict=Verdict.DROP)
+        lever = FilterPackets(broker=1, flow="to_broker", verdict=PacketAction.DROP)
         async with world.pull(lever) as pulled:
             assert (await pulled.evidence()).packets == 0
             with pytest.raises(TimeoutError):
@@ -96,7 +105,7 @@ def test_packets_are_dropped_counted_and_let_through_again() -> None:
 
 def test_refused_packets_and_a_closed_port_are_refusals() -> None:
     async def body(world: SimWorld) -> None:
-        for lever in (Packets(broker=1, flow="to_broker", verdict=Verdict.REFUSE), Unlisten(broker=1)):
+        for lever in (FilterPackets(broker=1, flow="to_broker", verdict=PacketAction.REFUSE), CloseListener(broker=1)):
             async with world.pull(lever) as pulled:
                 for _ in range(2):
                     with pytest.raises(ConnectionRefusedError):
@@ -126,7 +135,7 @@ def test_a_probe_sees_latency_and_nothing_once_it_is_removed(flow: Any) -> None:
 def test_a_probe_that_gets_no_answer_proves_nothing() -> None:
     async def body(world: SimWorld) -> None:
         async with (
-            world.pull(Packets(broker=1, flow="to_broker", verdict=Verdict.DROP)),
+            world.pull(FilterPackets(broker=1, flow="to_broker", verdict=PacketAction.DROP)),
             world.pull(toxic("to_broker", "latency", (("latency", 300),))) as pulled,
         ):
             assert (await pulled.evidence()).delay_s is None
@@ -135,12 +144,12 @@ def test_a_probe_that_gets_no_answer_proves_nothing() -> None:
 
 
 def test_what_it_cannot_do_is_refused_with_a_reason() -> None:
-    sim = Sim(lambda *_: None)  # type: ignore[arg-type, return-value]
-    assert sim.makes(Packets(broker=1, flow="to_client", verdict=Verdict.DROP)) == Made()
-    assert sim.makes(Unlisten(broker=1)) == Made()
-    assert sim.makes(Signal(broker=1, kind="kill")) == Made()
-    assert sim.makes(Intercept(broker=1, answer=Silence(), api="produce")) == Made()
-    assert sim.makes(toxic("to_client", "latency", (("latency", 5), ("jitter", 1)))) == Made()
+    sim = SimEnvironment(lambda *_: None)  # type: ignore[arg-type, return-value]
+    assert sim.supports(FilterPackets(broker=1, flow="to_client", verdict=PacketAction.DROP)) == Supported()
+    assert sim.supports(CloseListener(broker=1)) == Supported()
+    assert sim.supports(Signal(broker=1, kind="kill")) == Supported()
+    assert sim.supports(Intercept(broker=1, answer=Silence(), api="produce")) == Supported()
+    assert sim.supports(toxic("to_client", "latency", (("latency", 5), ("jitter", 1)))) == Supported()
     for lever, reason in [
         (toxic("to_client", "bandwidth", (("rate", 5),)), "make the toxic bandwidth: its proxies know latency"),
         (
@@ -152,9 +161,9 @@ def test_what_it_cannot_do_is_refused_with_a_reason() -> None:
             "answer with OOPS: Kafka has no such error, names are as NOT_LEADER_OR_FOLLOWER",
         ),
     ]:
-        assert sim.makes(lever) == Refused(reason)
-    assert sim.runs("bundled") == Made()
-    assert isinstance(sim.runs("exec"), Refused)
+        assert sim.supports(lever) == Unsupported(reason)
+    assert sim.supports_driver("bundled") == Supported()
+    assert isinstance(sim.supports_driver("exec"), Unsupported)
 
     async def body(world: SimWorld) -> None:
         with pytest.raises(WorldError, match=r"sim cannot start \./mine"):
@@ -176,10 +185,10 @@ LAUNCH = {
 
 def test_the_subject_is_spoken_to_in_lines() -> None:
     async def body(world: SimWorld) -> None:
-        process = await world.start(Bundled(launch=LAUNCH), None)
+        process = await world.start(BundledClient(launch=LAUNCH), None)
         said = lines_of(process)
         first = await anext(said)
-        assert first == Said([{"ev": "ready", "clock_ns": world.now_ns()}], world.now_ns())
+        assert first == OutputBatch([{"ev": "ready", "clock_ns": world.now_ns()}], world.now_ns())
         await process.write(b'{"op":"connect","id":"c"}')
         async for lines, received_ns in said:
             assert received_ns == world.now_ns()
@@ -196,13 +205,13 @@ def test_the_subject_is_spoken_to_in_lines() -> None:
 
 
 def test_what_a_hearer_raises_ends_the_hearing() -> None:
-    def hear(_said: Said) -> None:
+    def on_output(_said: OutputBatch) -> None:
         raise ZeroDivisionError("a bug of the hearer's")
 
     async def body(world: SimWorld) -> None:
-        process = await world.start(Bundled(launch=LAUNCH), None)
+        process = await world.start(BundledClient(launch=LAUNCH), None)
         with pytest.raises(ZeroDivisionError, match="a bug of the hearer's"):
-            await process.heard_by(hear)
+            await process.subscribe(on_output)
         await process.write(b'{"op":"close","id":"e"}')
         assert await process.end(grace_s=1) == 0
 
@@ -212,7 +221,7 @@ def test_what_a_hearer_raises_ends_the_hearing() -> None:
 
 def test_a_subject_that_does_not_end_is_killed() -> None:
     async def body(world: SimWorld) -> None:
-        process = await world.start(Bundled(launch=LAUNCH), None)
+        process = await world.start(BundledClient(launch=LAUNCH), None)
         said = lines_of(process)
         await anext(said)
         world._loop.hosts[-1].pause()
@@ -228,7 +237,7 @@ def test_what_a_subject_logs_is_in_its_log(tmp_path: Path) -> None:
     log = tmp_path / "subject.log"
 
     async def body(world: SimWorld) -> None:
-        process = await world.start(Bundled(launch={**LAUNCH, "version": "0.0.1"}), log)
+        process = await world.start(BundledClient(launch={**LAUNCH, "version": "0.0.1"}), log)
         assert [lines async for lines in lines_of(process)] == []
         assert await process.end(grace_s=1) not in (0, None)
 
@@ -260,7 +269,7 @@ def test_an_error_in_the_world_is_its_failure_and_the_storys() -> None:
 
 def test_a_run_that_hangs_tells_what_hangs() -> None:
     async def body(world: SimWorld) -> None:
-        await asyncio.Queue[Said]().get()
+        await asyncio.Queue[OutputBatch]().get()
 
     story = run(body)
     assert story.error is not None
@@ -276,7 +285,7 @@ def test_runs_go_on_in_several_threads_and_closing_ends_them() -> None:
         while True:
             await asyncio.sleep(1)
 
-    sim = Sim(conduct)
+    sim = SimEnvironment(conduct)
     sim.open()
     ended: list[type] = []
 
@@ -300,7 +309,7 @@ def test_runs_go_on_in_several_threads_and_closing_ends_them() -> None:
 
 def test_a_run_leaves_no_loop_no_task_and_no_warning() -> None:
     async def body(world: SimWorld) -> None:
-        process = await world.start(Bundled(launch=LAUNCH), None)
+        process = await world.start(BundledClient(launch=LAUNCH), None)
         await anext(lines_of(process))
         await process.write(b'{"op":"connect","id":"c"}')
         await asyncio.sleep(1)

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 import pytest
 
 from harness.conductor import conduct
-from harness.environments.sim.environment import Sim
-from harness.environments.sim.garbage import SELDOM, collecting_seldom
+from harness.environments.sim.environment import SimEnvironment
+from harness.environments.sim.gc_tuning import RELAXED_THRESHOLD, relaxed_gc
 from harness.language import load, plans
 from harness.plan import RunPlan
 from harness.suite.collection import bundled
@@ -22,17 +22,17 @@ def as_before() -> Iterator[None]:
 
 def test_garbage_is_looked_for_seldom_while_any_simulation_runs() -> None:
     gc.set_threshold(600, 7, 8)
-    with collecting_seldom():
-        with collecting_seldom():
-            assert gc.get_threshold() == (SELDOM, 7, 8)
-        assert gc.get_threshold() == (SELDOM, 7, 8)
+    with relaxed_gc():
+        with relaxed_gc():
+            assert gc.get_threshold() == (RELAXED_THRESHOLD, 7, 8)
+        assert gc.get_threshold() == (RELAXED_THRESHOLD, 7, 8)
     assert gc.get_threshold() == (600, 7, 8)
 
 
 def test_what_is_switched_off_or_rarer_stays_so() -> None:
-    for threshold in (0, 2 * SELDOM):
+    for threshold in (0, 2 * RELAXED_THRESHOLD):
         gc.set_threshold(threshold, 10, 10)
-        with collecting_seldom():
+        with relaxed_gc():
             assert gc.get_threshold()[0] == threshold
         assert gc.get_threshold()[0] == threshold
 
@@ -53,7 +53,7 @@ def unseen(_text: str) -> None:
 
 @pytest.mark.parametrize("plan", established_blackholes(), ids=lambda plan: plan.run_id)
 def test_a_run_goes_away_by_itself(plan: RunPlan) -> None:
-    sim = Sim(conduct)
+    sim = SimEnvironment(conduct)
     sim.run(plan, unseen, None)  # what the first one leaves is kept: schemas, formulas
     gc.collect()
     gc.disable()

@@ -9,9 +9,9 @@ import pytest
 
 from harness.environments.sim.hosts import HOST, Host
 from harness.environments.sim.loop import SimLoop
-from harness.environments.sim.rules import Rule
+from harness.environments.sim.rules import PacketRule
 from harness.environments.sim.simulation import simulate
-from harness.levers import Verdict
+from harness.levers import PacketAction
 
 ADDRESS = ("127.0.1.1", 9092)
 
@@ -133,7 +133,7 @@ def test_a_killed_host_runs_no_finally_and_closes_its_sockets() -> None:
                 writer.write(b"goodbye")
 
         host = loop.new_host("broker")
-        host.when_killed(lambda: told.append("told"))
+        host.on_killed(lambda: told.append("told"))
         await host.spawn(asyncio.start_server(careful, *ADDRESS), name="listen")
         reader, _writer = await asyncio.open_connection(*ADDRESS)
         await asyncio.sleep(0.1)
@@ -184,13 +184,13 @@ def test_what_the_kernel_has_outlives_a_killed_host() -> None:
         subject = loop.new_host("subject")
         subject.spawn(speak(), name="speak")
         await asyncio.sleep(0)
-        with loop.network.rule(Rule(ADDRESS, "to_broker", "data", Verdict.DROP)):
+        with loop.network.rule(PacketRule(ADDRESS, "to_broker", "data", PacketAction.DROP)):
             await asyncio.sleep(1)
             subject.kill()
-            assert len(loop.network.unsettled()) == 1
+            assert len(loop.network.undelivered_sockets()) == 1
             await asyncio.sleep(1)
         await asyncio.sleep(5)
-        assert loop.network.unsettled() == ()
+        assert loop.network.undelivered_sockets() == ()
         return arrived[0]
 
     assert run(main) == b"last words"

@@ -6,9 +6,9 @@ import pytest
 from simplans import plan
 
 from harness.conductor.conduct import conduct
-from harness.environments.sim.environment import Sim
+from harness.environments.sim.environment import SimEnvironment
 from harness.faults import FAULTS
-from harness.plan import Do, Inject, RunPlan
+from harness.plan import PlannedFault, PlannedOperation, RunPlan
 from harness.story import Outcome, Story
 
 REPLAYS = 1000
@@ -16,10 +16,10 @@ REPLAYS = 1000
 
 def blackholed(seed: int = 7, retries: int = 1) -> RunPlan:
     return plan(
-        Do(operation="connect", alias="connect"),
-        Do(operation="send", alias="warm_up", expect="acknowledged"),
-        Inject(fault=FAULTS["blackhole"](brokers="all"), alias="outage"),
-        Do(operation="send", alias="probe", give_up_after_s=60.0),
+        PlannedOperation(operation="connect", alias="connect"),
+        PlannedOperation(operation="send", alias="warm_up", expect="acknowledged"),
+        PlannedFault(fault=FAULTS["blackhole"](brokers="all"), alias="outage"),
+        PlannedOperation(operation="send", alias="probe", give_up_after_s=60.0),
         seed=seed,
         Producer_Retry_Max=retries,
     )
@@ -31,7 +31,7 @@ def ignored(text: str) -> None:
 
 def test_a_blackholed_producer_fails_when_the_formula_says() -> None:
     """R=2 s, D=1 s: 2R + 4D + 100 ms + 3*250 ms."""
-    story = Sim(conduct).run(blackholed(), ignored, None)
+    story = SimEnvironment(conduct).run(blackholed(), ignored, None)
     probe = story.operations[-1]
     assert probe.outcome is Outcome.FAILED
     assert (probe.ended_ns - probe.started_ns) / 1e9 == pytest.approx(8.85, abs=0.001)
@@ -40,15 +40,15 @@ def test_a_blackholed_producer_fails_when_the_formula_says() -> None:
 
 
 def test_a_thousand_replays_are_identical() -> None:
-    sim = Sim(conduct)
+    sim = SimEnvironment(conduct)
     first = sim.run(blackholed(retries=0), ignored, None)
-    assert len(first.happenings) > 30
+    assert len(first.events) > 30
     for _ in range(REPLAYS):
         assert sim.run(blackholed(retries=0), ignored, None) == first
 
 
 def test_replays_in_threads_are_identical() -> None:
-    sim = Sim(conduct)
+    sim = SimEnvironment(conduct)
     first = sim.run(blackholed(), ignored, None)
     with ThreadPoolExecutor(4) as pool:
         stories: list[Story] = list(pool.map(lambda _: sim.run(blackholed(), ignored, None), range(12)))
@@ -60,12 +60,12 @@ def test_another_seed_is_another_run() -> None:
     seed's."""
 
     def acknowledged_ns(seed: int) -> int:
-        story = Sim(conduct).run(
+        story = SimEnvironment(conduct).run(
             plan(
-                Do(operation="connect", alias="connect"),
-                Do(operation="send", alias="warm_up", expect="acknowledged"),
-                Inject(fault=FAULTS["blackhole"](brokers="all"), alias="outage", for_s=1.5),
-                Do(operation="send", alias="probe", give_up_after_s=60.0),
+                PlannedOperation(operation="connect", alias="connect"),
+                PlannedOperation(operation="send", alias="warm_up", expect="acknowledged"),
+                PlannedFault(fault=FAULTS["blackhole"](brokers="all"), alias="outage", for_s=1.5),
+                PlannedOperation(operation="send", alias="probe", give_up_after_s=60.0),
                 seed=seed,
             ),
             ignored,

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from harness.environments.sim.loop import SimLoop
-from harness.environments.sim.rules import Rule
+from harness.environments.sim.rules import PacketRule
 from harness.environments.sim.simulation import simulate
-from harness.environments.sim.timers import Wheel, retransmission_timeout_s
-from harness.levers import Verdict
+from harness.environments.sim.timers import TimerWheel, retransmission_timeout_s
+from harness.levers import PacketAction
 
 ADDRESS = ("127.0.2.1", 9092)
 
@@ -20,18 +20,18 @@ def run(main: Callable[[SimLoop], Coroutine[Any, Any, Any]], seed: int = 1) -> A
     return simulate(main, Random(seed))
 
 
-class Recorded(Rule):
+class Recorded(PacketRule):
     """A rule that notes when it took a segment."""
 
     __slots__ = ("at_s", "loop")
 
     def __init__(self, loop: SimLoop, flow: Any = "to_broker", only: str = "any") -> None:
-        super().__init__(ADDRESS, flow, only, Verdict.DROP)
+        super().__init__(ADDRESS, flow, only, PacketAction.DROP)
         self.loop = loop
         self.at_s: list[float] = []
 
-    def takes(self, segment: Any) -> bool:
-        taken = super().takes(segment)
+    def match_and_count(self, segment: Any) -> bool:
+        taken = super().match_and_count(segment)
         if taken:
             self.at_s.append(self.loop.time())
         return taken
@@ -130,10 +130,10 @@ def test_a_closed_connection_is_given_up_sooner() -> None:
             writer.write(b"request")
             writer.transport.abort()
             await asyncio.sleep(90)
-            assert len(loop.network.unsettled()) == 1
+            assert len(loop.network.undelivered_sockets()) == 1
             assert 52 <= rule.at_s[-1] - began_s <= 59
             await asyncio.sleep(30)
-        assert loop.network.unsettled() == ()
+        assert loop.network.undelivered_sockets() == ()
         assert 52 <= rule.at_s[-1] - began_s <= 59
 
     run(main)
@@ -169,7 +169,7 @@ def test_a_closed_window_is_probed_until_it_opens() -> None:
 @pytest.mark.parametrize("seed", range(20))
 def test_the_wheel_is_never_early_and_late_by_less_than_its_slot(seed: int) -> None:
     rng = Random(seed)
-    wheel = Wheel(rng)
+    wheel = TimerWheel(rng)
     for delay_s, slot_s in [(0.0, 0.004), (0.204, 0.004), (0.3, 0.032), (1.0, 0.032), (4.0, 0.256), (64.0, 2.048)]:
         now_s = rng.random() * 1000
         late_s = wheel.fires_at(now_s, delay_s) - now_s - delay_s
@@ -178,8 +178,8 @@ def test_the_wheel_is_never_early_and_late_by_less_than_its_slot(seed: int) -> N
 
 
 def test_the_wheels_phase_is_the_seeds() -> None:
-    assert Wheel(Random(1)).fires_at(5, 1) == Wheel(Random(1)).fires_at(5, 1)
-    assert len({Wheel(Random(seed)).fires_at(5, 4) for seed in range(20)}) > 10
+    assert TimerWheel(Random(1)).fires_at(5, 1) == TimerWheel(Random(1)).fires_at(5, 1)
+    assert len({TimerWheel(Random(seed)).fires_at(5, 4) for seed in range(20)}) > 10
 
 
 def test_the_retransmission_timeout_is_whole_jiffies() -> None:

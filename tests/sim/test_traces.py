@@ -5,15 +5,15 @@ On local each line is read and checked; simulated, nothing is spelt out, so noth
 
 import pytest
 
-from client.events import Kind
+from client.events import TraceKind
 from harness.conductor import conduct
 from harness.drivers.protocol import plain_trace
-from harness.environments.sim.environment import Sim
+from harness.environments.sim.environment import SimEnvironment
 from harness.language import load, plans
 from harness.plan import RunPlan
 from harness.suite.collection import bundled
 
-KINDS = frozenset(kind.value for kind in Kind)
+KINDS = frozenset(kind.value for kind in TraceKind)
 
 
 def first_plans() -> list[RunPlan]:
@@ -22,8 +22,8 @@ def first_plans() -> list[RunPlan]:
 
 @pytest.mark.parametrize("plan", first_plans(), ids=lambda plan: plan.scenario)
 def test_every_event_is_what_a_line_may_say(plan: RunPlan) -> None:
-    story = Sim(conduct).run(plan, lambda _: None, None)
-    traced = [one for one in story.happenings if one.source == "subject" and one.kind in KINDS]
+    story = SimEnvironment(conduct).run(plan, lambda _: None, None)
+    traced = [one for one in story.events if one.source == "subject" and one.kind in KINDS]
     assert traced
     for one in traced:
         said = {"ev": "trace", "at_ns": one.at_ns, "kind": one.kind, **one.fields}

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from scipy.stats import fisher_exact, mannwhitneyu, permutation_test
 
 from harness.stats.bootstrap import bootstrapped_shift
-from harness.stats.ranks import chance_above
+from harness.stats.ranks import mann_whitney_p_value
 from harness.stats.shift import shift
-from harness.stats.significance import chance_more_often, false_discovery_rates, runs_to_tell
+from harness.stats.significance import false_discovery_rates, fisher_p_value, min_runs_per_side
 
 SMALL = st.lists(st.integers(0, 4).map(float), min_size=2, max_size=5)
 
@@ -26,19 +26,19 @@ def test_over_ties_the_chance_is_that_of_all_orders(below: list[float], above: l
     if len({*below, *above}) == 1:
         return
     exact = permutation_test((above, below), statistic, alternative="greater", n_resamples=1_000_000).pvalue
-    assert chance_above(below, above) == pytest.approx(exact)
+    assert mann_whitney_p_value(below, above) == pytest.approx(exact)
 
 
 def test_without_ties_it_is_scipys_and_of_many_values_the_approximation() -> None:
     draw = random.Random(1)
     below, above = [draw.random() for _ in range(12)], [draw.random() + 0.3 for _ in range(15)]
-    assert chance_above(below, above) == pytest.approx(
+    assert mann_whitney_p_value(below, above) == pytest.approx(
         mannwhitneyu(above, below, alternative="greater", method="exact").pvalue
     )
-    apart = chance_above([1.0, 1.0, 2.0] * 7, [5.0, 5.0, 6.0] * 7)
+    apart = mann_whitney_p_value([1.0, 1.0, 2.0] * 7, [5.0, 5.0, 6.0] * 7)
     assert apart == pytest.approx(1 / comb(42, 21))
     many = [float(round(draw.random() * 50)) for _ in range(61)]
-    assert chance_above(many, [value + 1 for value in many]) == pytest.approx(
+    assert mann_whitney_p_value(many, [value + 1 for value in many]) == pytest.approx(
         mannwhitneyu([value + 1 for value in many], many, alternative="greater", method="asymptotic").pvalue
     )
 
@@ -46,10 +46,12 @@ def test_without_ties_it_is_scipys_and_of_many_values_the_approximation() -> Non
 def test_a_few_against_many_are_exact_too() -> None:
     """A baseline of a hundred runs and some new ones: the approximation is a thousand times too shy there."""
     many, few = [float(number) for number in range(100)], [200.0 + number for number in range(5)]
-    assert chance_above(many, few) == pytest.approx(1 / comb(105, 5))
-    assert chance_above([-value for value in few], [-value for value in many]) == pytest.approx(1 / comb(105, 5))
+    assert mann_whitney_p_value(many, few) == pytest.approx(1 / comb(105, 5))
+    assert mann_whitney_p_value([-value for value in few], [-value for value in many]) == pytest.approx(
+        1 / comb(105, 5)
+    )
     tied = [float(number // 3) for number in range(100)]
-    assert chance_above(tied, few) == pytest.approx(1 / comb(105, 5))
+    assert mann_whitney_p_value(tied, few) == pytest.approx(1 / comb(105, 5))
 
 
 @pytest.mark.parametrize("swapped", [False, True])
@@ -63,7 +65,7 @@ def test_over_ties_the_smaller_sample_may_be_either(swapped: bool) -> None:
     picks = [one + two for place, one in enumerate(ranks) for two in ranks[:place]]
     seen = ranks[0] + ranks[1]
     reached = sum(total <= seen if swapped else total >= seen for total in picks)
-    chance = chance_above(few, many) if swapped else chance_above(many, few)
+    chance = mann_whitney_p_value(few, many) if swapped else mann_whitney_p_value(many, few)
     assert chance == pytest.approx(reached / comb(72, 2))
     assert 0.001 < chance < 0.5
 
@@ -72,7 +74,7 @@ def test_over_ties_the_smaller_sample_may_be_either(swapped: bool) -> None:
 @settings(max_examples=40)
 def test_shares_are_held_as_fisher_does(before: int, now: int) -> None:
     table = [[now, 20 - now], [before, 20 - before]]
-    assert chance_more_often(before, 20, now, 20) == pytest.approx(fisher_exact(table, alternative="greater").pvalue)
+    assert fisher_p_value(before, 20, now, 20) == pytest.approx(fisher_exact(table, alternative="greater").pvalue)
 
 
 def test_a_drawn_interval_covers_the_true_shift_as_often_as_it_says() -> None:
@@ -102,15 +104,15 @@ def test_a_drawn_interval_moves_with_the_values_and_knows_no_order() -> None:
 def test_rates_of_false_discoveries_and_the_runs_that_tell() -> None:
     assert false_discovery_rates([]) == ()
     assert false_discovery_rates([0.01, 0.02, 0.9]) == pytest.approx((0.03, 0.03, 0.9))
-    assert [runs_to_tell(chance) for chance in (0.9, 1 / 251, 1 / 252, 1 / 253)] == [1, 5, 5, 6]
-    runs = runs_to_tell(0.0001)
+    assert [min_runs_per_side(chance) for chance in (0.9, 1 / 251, 1 / 252, 1 / 253)] == [1, 5, 5, 6]
+    runs = min_runs_per_side(0.0001)
     assert comb(2 * runs, runs) * 0.0001 >= 1 > comb(2 * runs - 2, runs - 1) * 0.0001
 
 
 def test_no_values_are_no_sample() -> None:
     for wrong in (
-        lambda: chance_above([], [1.0]),
-        lambda: chance_above([1.0], []),
+        lambda: mann_whitney_p_value([], [1.0]),
+        lambda: mann_whitney_p_value([1.0], []),
         lambda: bootstrapped_shift([1.0], [], chance=0.1),
         lambda: bootstrapped_shift([], [1.0], chance=0.1),
     ):
@@ -118,5 +120,5 @@ def test_no_values_are_no_sample() -> None:
             wrong()
     for none in ((0, 0, 1, 1), (1, 1, 0, 0)):
         with pytest.raises(ValueError, match="no runs"):
-            chance_more_often(*none)
-    assert chance_more_often(0, 1, 1, 1) == pytest.approx(0.5)
+            fisher_p_value(*none)
+    assert fisher_p_value(0, 1, 1, 1) == pytest.approx(0.5)

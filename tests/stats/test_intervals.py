@@ -77,9 +77,9 @@ def test_so_many_runs_are_enough_and_not_many_fewer(share: float, within: float)
     )
     assert seen_outside <= CHANCE
     expected = share_interval(round(runs * share), runs, chance=CHANCE)
-    assert expected.reach(share) <= within + 1 / runs
+    assert expected.max_distance(share) <= within + 1 / runs
     fewer = max(1, runs * 2 // 3)
-    assert share_interval(round(fewer * share), fewer, chance=CHANCE).reach(share) > within * 0.95
+    assert share_interval(round(fewer * share), fewer, chance=CHANCE).max_distance(share) > within * 0.95
 
 
 def test_a_tolerance_of_nothing_is_never_met() -> None:
@@ -163,9 +163,9 @@ def test_ranks_of_a_quantile_are_those_of_the_tables(runs: int, q: float, low: f
 
 def test_an_interval_lies_beyond_a_bound_only_as_a_whole() -> None:
     found = Interval(1.0, 2.0)
-    assert found.beyond(None, 0.5)
-    assert found.beyond(2.5, None)
-    assert found.beyond(-3.0, 0.5)
-    assert found.beyond(2.5, 9.0)
+    assert found.lies_outside(None, 0.5)
+    assert found.lies_outside(2.5, None)
+    assert found.lies_outside(-3.0, 0.5)
+    assert found.lies_outside(2.5, 9.0)
     for low, high in ((None, None), (None, 1.0), (None, 1.5), (2.0, None), (1.5, None), (0.0, 3.0), (1.5, 1.7)):
-        assert not found.beyond(low, high)
+        assert not found.lies_outside(low, high)

@@ -7,7 +7,7 @@ from random import Random
 import pytest
 from scipy.stats import mannwhitneyu
 
-from harness.stats import equal_shares
+from harness.stats import equal_shares_p_value
 from harness.stats.shift import _ways, shift, shift_interval
 
 
@@ -70,6 +70,6 @@ def test_an_empty_side_has_no_shift() -> None:
 
 def test_fisher_s_tea() -> None:
     """The lady who told three of four cups: known from the book. All four: 1 in 35, both ways."""
-    assert equal_shares(3, 4, 1, 4) == pytest.approx(0.4857, abs=1e-4)
-    assert equal_shares(4, 4, 0, 4) == pytest.approx(2 / 70)
-    assert equal_shares(5, 5, 5, 5) == 1.0
+    assert equal_shares_p_value(3, 4, 1, 4) == pytest.approx(0.4857, abs=1e-4)
+    assert equal_shares_p_value(4, 4, 0, 4) == pytest.approx(2 / 70)
+    assert equal_shares_p_value(5, 5, 5, 5) == 1.0

@@ -5,8 +5,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Literal
 
-from harness.environments.world import Made, Progress, Refused, RunInterrupted
-from harness.expectations import Judgement
+from harness.environments.world import ProgressCallback, RunInterrupted, Supported, Unsupported
+from harness.judging import Judgement
 from harness.language import load, plans
 from harness.levers import Lever
 from harness.plan import RunPlan
@@ -78,7 +78,7 @@ def story_of_error(plan: RunPlan, *, after_s: float = 2.0) -> Story:
         ended_ns=probe.ended_ns,
         operations=(probe,),
         faults=(),
-        happenings=(),
+        events=(),
         noise=Noise(loop_lag_p99_s=0.0, loop_lag_max_s=0.0, samples=1),
         kernel=Kernel(release="by hand", hz=250),
     )
@@ -99,11 +99,11 @@ class HandWorld:
         self._lock = threading.Lock()
         self._now = 0
 
-    def makes(self, lever: Lever) -> Made | Refused:
-        return Made()
+    def supports(self, lever: Lever) -> Supported | Unsupported:
+        return Supported()
 
-    def runs(self, driver: Literal["bundled", "exec"]) -> Made | Refused:
-        return Made()
+    def supports_driver(self, driver: Literal["bundled", "exec"]) -> Supported | Unsupported:
+        return Supported()
 
     def open(self) -> None: ...
 
@@ -111,7 +111,7 @@ class HandWorld:
         self.closings += 1
         self.closed.set()
 
-    def run(self, plan: RunPlan, progress: Progress, logs: Path | None) -> Story:
+    def run(self, plan: RunPlan, progress: ProgressCallback, logs: Path | None) -> Story:
         with self._lock:
             self.order.append(plan)
             self._now += 1
@@ -128,7 +128,7 @@ class HandWorld:
 
 
 def judge_by_hand(noisy: Callable[[RunPlan], bool] = lambda plan: False) -> Callable[[RunPlan, Story], Judgement]:
-    """Passes what is not noisy, as `harness.expectations.judge` does, without looking at formulas."""
+    """Passes what is not noisy, as `harness.judging.judge` does, without looking at formulas."""
 
     def judge(plan: RunPlan, story: Story) -> Judgement:
         verdict: Literal["pass", "inconclusive", "lab_error"] = "pass"

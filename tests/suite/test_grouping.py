@@ -14,9 +14,9 @@ import pytest
 from harness.language import load, plans
 from harness.plan import RunPlan
 from harness.records.group import GroupRecord
-from harness.records.run import KernelRecord, Measure, NoiseRecord, Operation, RunRecord, Verdict
+from harness.records.run import KernelRecord, MeasureRecord, NoiseRecord, OperationRecord, RunRecord, Verdict
 from harness.stats.binomial import at_least
-from harness.suite.grouping import SHARED_BY, SUITE_CHANCE, judge_groups
+from harness.suite.grouping import FAMILYWISE_ERROR_RATE, MIN_FAMILY_SIZE, judge_groups
 
 TEXT = """\
 format: 1
@@ -47,13 +47,13 @@ def run_of(
     plan: RunPlan, time_s: float | None = 0.1, *, outcome: Any = "ok", verdict: Verdict = "pass", **more: Any
 ) -> RunRecord:
     """A run whose constructor took so long; None: it gave no time."""
-    measures = [] if time_s is None else [Measure(name="probe.time_to_end", unit="s", value=time_s)]
+    measures = [] if time_s is None else [MeasureRecord(name="probe.time_to_end", unit="s", value=time_s)]
     return RunRecord(
         run_id=plan.run_id, attempt=1, scenario=plan.scenario, path=str(plan.path), client="sarama",
         client_version="1.27.2", driver="bundled", environment="sim", brokers=1, bootstrap=plan.client.bootstrap,
         seed=plan.seed, repeat=plan.repeat, started_at="", duration_s=0.0, verdict=verdict,
         measures=more.pop("measures", measures), noise=NoiseRecord(loop_lag_p99_s=0, loop_lag_max_s=0, samples=0),
-        kernel=KernelRecord(release="", hz=250), operations=(Operation(
+        kernel=KernelRecord(release="", hz=250), operations=(OperationRecord(
             alias="probe", operation="connect", started_ns=0, ended_ns=0, outcome=outcome, stamped="subject",
         ),), **more,
     )  # fmt: skip
@@ -174,7 +174,7 @@ def test_a_quantile_knows_what_had_not_ended(tmp_path: Path) -> None:
     made = plans_of(tmp_path, QUANTILE, repeat=200)
     assert judged(made, *(run_of(plan, 0.2) for plan in made)).verdict == "pass"
     assert judged(made, *(run_of(plan, 0.1) for plan in made)).verdict == "fail"
-    unended = (Measure(name="probe.time_to_end", unit="s", censored_at=60.0),)
+    unended = (MeasureRecord(name="probe.time_to_end", unit="s", censored_at=60.0),)
     rarely = [run_of(plan, 0.2, **({"measures": unended} if n < 3 else {})) for n, plan in enumerate(made)]
     assert judged(made, *rarely).verdict == "pass"
     often = [run_of(plan, 0.2, **({"measures": unended} if n < 60 else {})) for n, plan in enumerate(made)]
@@ -207,9 +207,9 @@ def test_what_does_not_apply_is_skipped(tmp_path: Path) -> None:
 def test_the_chance_is_shared_evenly_and_as_if_by_twenty_at_least(tmp_path: Path) -> None:
     made = plans_of(tmp_path, SHARE, MEAN, repeat=2)
     groups = judge_groups(made, failures(made, 0))
-    assert [group.level for group in groups] == [SUITE_CHANCE / SHARED_BY] * 2
+    assert [group.level for group in groups] == [FAMILYWISE_ERROR_RATE / MIN_FAMILY_SIZE] * 2
     many = plans_of(tmp_path, *[SHARE] * 50, repeat=2, name="fifty")
-    assert {group.level for group in judge_groups(many, failures(many, 0))} == {SUITE_CHANCE / 50}
+    assert {group.level for group in judge_groups(many, failures(many, 0))} == {FAMILYWISE_ERROR_RATE / 50}
 
 
 def test_fewer_than_one_suite_in_a_thousand_raises_a_false_alarm(tmp_path: Path) -> None:
@@ -233,7 +233,7 @@ def test_fewer_than_one_suite_in_a_thousand_raises_a_false_alarm(tmp_path: Path)
         records = [run_of(plan, draw(rng), outcome="failed" if rng.random() < edge else "ok") for plan in made]
         alarms += any(group.verdict == "fail" for group in judge_groups(made, records))
     # So many alarms come with less than a millionth's chance where each suite raises one in a thousand.
-    assert at_least(alarms, suites, SUITE_CHANCE) > 1e-6
+    assert at_least(alarms, suites, FAMILYWISE_ERROR_RATE) > 1e-6
 
 
 def test_a_wrong_prediction_is_found_with_the_runs_that_it_asks_for(tmp_path: Path) -> None:

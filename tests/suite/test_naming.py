@@ -1,11 +1,11 @@
 """Protects the ids of cases: readable, stable, and never the same for two cases of a scenario."""
 
-from harness.plan import Named
+from harness.plan import ResolvedValue
 from harness.suite.naming import case_id
 
 
-def named(**values: str) -> list[Named]:
-    return [Named(name=name.replace("__", "."), text=text, unit="text") for name, text in values.items()]
+def named(**values: str) -> list[ResolvedValue]:
+    return [ResolvedValue(name=name.replace("__", "."), text=text, unit="text") for name, text in values.items()]
 
 
 def test_settings_go_by_their_own_names() -> None:

@@ -7,10 +7,10 @@ from typing import Literal
 import pytest
 from suite_samples import write_scenario
 
-from harness.environments.world import Made, Refused
+from harness.environments.world import Supported, Unsupported
 from harness.language import Problems
-from harness.levers import Lever, Packets
-from harness.suite.collection import NotFound, bundled, collect
+from harness.levers import FilterPackets, Lever
+from harness.suite.collection import ScenarioNotFound, bundled, collect
 from harness.suite.planning import Selection, load_all, plan_all, select
 
 
@@ -21,11 +21,11 @@ class Refusing:
     name: Literal["sim", "local"] = "sim"
     lanes: int = 1
 
-    def makes(self, lever: Lever) -> Made | Refused:
-        return Refused("drop packets") if isinstance(lever, Packets) else Made()
+    def supports(self, lever: Lever) -> Supported | Unsupported:
+        return Unsupported("drop packets") if isinstance(lever, FilterPackets) else Supported()
 
-    def runs(self, driver: Literal["bundled", "exec"]) -> Made | Refused:
-        return Made()
+    def supports_driver(self, driver: Literal["bundled", "exec"]) -> Supported | Unsupported:
+        return Supported()
 
     def open(self) -> None: ...
 
@@ -36,8 +36,8 @@ class Refusing:
 
 
 class Making(Refusing):
-    def makes(self, lever: Lever) -> Made | Refused:
-        return Made()
+    def supports(self, lever: Lever) -> Supported | Unsupported:
+        return Supported()
 
 
 def test_no_words_mean_what_is_bundled_even_in_an_empty_folder(tmp_path: Path) -> None:
@@ -63,10 +63,10 @@ def test_words_are_files_folders_and_bundled_names(tmp_path: Path) -> None:
 
 
 def test_words_in_vain_name_the_nearest(tmp_path: Path) -> None:
-    with pytest.raises(NotFound, match="called saramma; did you mean sarama"):
+    with pytest.raises(ScenarioNotFound, match="called saramma; did you mean sarama"):
         collect(["saramma"], folder=tmp_path)
     (tmp_path / "empty").mkdir()
-    with pytest.raises(NotFound, match=r"no scenario in empty, which is a folder; scenario files end in"):
+    with pytest.raises(ScenarioNotFound, match=r"no scenario in empty, which is a folder; scenario files end in"):
         collect(["empty"], folder=tmp_path)
     write_scenario(tmp_path, "mine")
     with pytest.raises(Problems) as caught:
@@ -98,8 +98,8 @@ def test_slow_ones_are_left_out_on_local_unless_asked_for_and_never_on_sim(tmp_p
     named = load_all(collect(["long.scenario.yaml", "quick.scenario.yaml"], folder=tmp_path))
 
     def chosen(loaded: object, environment: str, **selection: tuple[str, ...]) -> tuple[set[str], list[str]]:
-        taken, left_out = select(loaded, Selection(**selection), environment=environment)  # type: ignore[arg-type]
-        return {scenario.name for scenario in taken}, left_out
+        taken, skipped_slow = select(loaded, Selection(**selection), environment=environment)  # type: ignore[arg-type]
+        return {scenario.name for scenario in taken}, skipped_slow
 
     assert chosen(whole, "local") == ({"quick"}, ["long"])
     assert chosen(whole, "sim") == ({"quick", "long"}, [])

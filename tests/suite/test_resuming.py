@@ -7,7 +7,7 @@ from suite_samples import HandWorld, Seen, judge_by_hand, manifest, plans_of, st
 
 from harness.records.reader import Results, read
 from harness.records.writer import Writer
-from harness.suite.resuming import CannotResume, by_prefix, remaining, short_id
+from harness.suite.resuming import CannotResume, plans_with_id_prefix, remaining, short_id
 from harness.suite.runner import Runner
 
 
@@ -55,4 +55,4 @@ def test_runs_are_named_by_the_shortest_beginning_that_is_theirs(tmp_path: Path)
     ids = ["7f3a00000000", "7f3b00000000", "7f3bc0000000", "111100000000"]
     assert [short_id(i, ids) for i in ids] == ["7f3a", "7f3b0", "7f3bc", "1111"]
     plans = plans_of(write_scenario(tmp_path, repeat=3))
-    assert by_prefix(plans, plans[1].run_id.upper()[:6]) == (plans[1],)
+    assert plans_with_id_prefix(plans, plans[1].run_id.upper()[:6]) == (plans[1],)

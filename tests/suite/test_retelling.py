@@ -6,20 +6,18 @@ from pathlib import Path
 from suite_samples import judge_by_hand, plans_of, story_of_error, write_scenario
 
 from harness.records.event import EventRecord
-from harness.story import FaultStory, Happening, LabError
+from harness.story import Event, FaultStory, LabError
 from harness.suite.recording import event_lines, run_record
-from harness.suite.retelling import expectation_of, story_of
+from harness.suite.restoring import find_expectation, restore_story
 
 
 def test_a_story_survives_its_records(tmp_path: Path) -> None:
     (plan,) = plans_of(write_scenario(tmp_path))
     story = replace(
         story_of_error(plan),
-        happenings=(
-            Happening(
-                at_ns=5, source="subject", source_seq=0, kind="dial_started", fields={"connection": 1, "broker": -1}
-            ),
-            Happening(at_ns=7, source="conductor", source_seq=0, kind="gave_up", fields={"limit_s": 60.0}),
+        events=(
+            Event(at_ns=5, source="subject", source_seq=0, kind="dial_started", fields={"connection": 1, "broker": -1}),
+            Event(at_ns=7, source="conductor", source_seq=0, kind="gave_up", fields={"limit_s": 60.0}),
         ),
         faults=(
             FaultStory(
@@ -39,12 +37,12 @@ def test_a_story_survives_its_records(tmp_path: Path) -> None:
     )
     record = run_record(plan, story, judge_by_hand()(plan, story), started_at="", duration_s=1.0)
     events = [EventRecord.model_validate_json(line) for line in event_lines(plan, story).splitlines()]
-    assert story_of(record, events) == story
+    assert restore_story(record, events) == story
 
 
 def test_the_judged_expectation_is_found_in_the_plan(tmp_path: Path) -> None:
-    from harness.expectations import judge
+    from harness.judging import judge
 
     (plan,) = plans_of(write_scenario(tmp_path))
     (judged,) = judge(plan, story_of_error(plan)).judged
-    assert expectation_of(plan, judged) is plan.expectations[0]
+    assert find_expectation(plan, judged) is plan.expectations[0]

@@ -14,11 +14,11 @@ from pathlib import Path
 import pytest
 
 from harness.environments.local.cell import call_in_cell
-from harness.environments.local.children import Child, Files, execute
+from harness.environments.local.children import ChildFiles, ChildProcess, execute
 from harness.toxiproxy import server as toxiproxy_server
 from harness.toxiproxy.client import BlockingToxiproxy, ToxiproxyClient
+from harness.toxiproxy.http_transport import ToxiproxyFailed
 from harness.toxiproxy.obtain import VERSION, ToxiproxyMissing, find
-from harness.toxiproxy.wire import ToxiproxyFailed
 
 pytestmark = pytest.mark.cell
 
@@ -33,21 +33,21 @@ def program() -> Path:
         pytest.fail(str(missing))
 
 
-async def _start(program: Path, host: str) -> Child:
+async def _start(program: Path, host: str) -> ChildProcess:
     nowhere = os.open(os.devnull, os.O_RDWR)
     try:
         return execute(
             "Toxiproxy",
             toxiproxy_server.command(program, host, 8474),
             {**os.environ, **toxiproxy_server.ENVIRONMENT},
-            Files(stdin=nowhere, stdout=nowhere, stderr=nowhere),
+            ChildFiles(stdin=nowhere, stdout=nowhere, stderr=nowhere),
         )
     finally:
         os.close(nowhere)
 
 
 def _with_server(
-    program: Path, test: Callable[[ToxiproxyClient, Child], Awaitable[None]], *, timeout_s: float = 8.0
+    program: Path, test: Callable[[ToxiproxyClient, ChildProcess], Awaitable[None]], *, timeout_s: float = 8.0
 ) -> None:
     async def body() -> None:
         child = await _start(program, "127.0.3.1")
@@ -78,7 +78,7 @@ async def _round_trip_s(reader: asyncio.StreamReader, writer: asyncio.StreamWrit
 
 
 def test_a_proxy_carries_is_disabled_and_enabled_again(program: Path) -> None:
-    async def test(client: ToxiproxyClient, _child: Child) -> None:
+    async def test(client: ToxiproxyClient, _child: ChildProcess) -> None:
         upstream = await asyncio.start_server(_echo, "127.0.1.1", 9092)
         assert await client.call(lambda s: s.version()) == VERSION
         await client.call(_create)
@@ -104,7 +104,7 @@ def test_a_proxy_carries_is_disabled_and_enabled_again(program: Path) -> None:
 
 
 def test_a_toxic_delays_and_its_removal_ends_that(program: Path) -> None:
-    async def test(client: ToxiproxyClient, _child: Child) -> None:
+    async def test(client: ToxiproxyClient, _child: ChildProcess) -> None:
         upstream = await asyncio.start_server(_echo, "127.0.1.1", 9092)
         await client.call(_create)
         reader, writer = await asyncio.open_connection("127.0.2.1", 9092)
@@ -124,7 +124,7 @@ def test_a_toxic_delays_and_its_removal_ends_that(program: Path) -> None:
 
 
 def test_reset_enables_every_proxy_and_removes_every_toxic(program: Path) -> None:
-    async def test(client: ToxiproxyClient, _child: Child) -> None:
+    async def test(client: ToxiproxyClient, _child: ChildProcess) -> None:
         await client.call(_create)
         await client.call(
             lambda s: s.add_toxic("broker-1", "a", kind="bandwidth", stream="upstream", attributes={"rate": 1})
@@ -138,7 +138,7 @@ def test_reset_enables_every_proxy_and_removes_every_toxic(program: Path) -> Non
 
 
 def test_what_the_server_takes_but_does_not_do_is_an_error(program: Path) -> None:
-    async def test(client: ToxiproxyClient, _child: Child) -> None:
+    async def test(client: ToxiproxyClient, _child: ChildProcess) -> None:
         await client.call(_create)
 
         def misspelt(server: BlockingToxiproxy) -> None:
@@ -163,7 +163,7 @@ def test_what_the_server_takes_but_does_not_do_is_an_error(program: Path) -> Non
 def test_http_500_is_an_error(program: Path) -> None:
     """Toxiproxy answers 500 where it cannot listen: toxiproxy-python takes that for success."""
 
-    async def test(client: ToxiproxyClient, _child: Child) -> None:
+    async def test(client: ToxiproxyClient, _child: ChildProcess) -> None:
         occupied = await asyncio.start_server(_echo, "127.0.2.1", 9092)
         with pytest.raises(ToxiproxyFailed, match=r"HTTP 500: .*address already in use"):
             await client.call(_create)
@@ -180,7 +180,7 @@ def test_http_500_is_an_error(program: Path) -> None:
 
 
 def test_a_killed_server_is_named_at_once(program: Path) -> None:
-    async def test(client: ToxiproxyClient, child: Child) -> None:
+    async def test(client: ToxiproxyClient, child: ChildProcess) -> None:
         await client.call(_create)
         child.kill(whole_group=False)
         assert await child.ended == -signal.SIGKILL
@@ -193,7 +193,7 @@ def test_a_killed_server_is_named_at_once(program: Path) -> None:
 
 
 def test_a_server_killed_in_the_middle_of_a_call_is_named(program: Path) -> None:
-    async def test(client: ToxiproxyClient, child: Child) -> None:
+    async def test(client: ToxiproxyClient, child: ChildProcess) -> None:
         await client.call(_create)
         os.kill(child.pid, signal.SIGSTOP)
         calling = asyncio.ensure_future(client.call(lambda s: s.disable("broker-1")))
@@ -207,7 +207,7 @@ def test_a_server_killed_in_the_middle_of_a_call_is_named(program: Path) -> None
 
 
 def test_a_hung_server_is_given_up_and_the_loop_stays_free(program: Path) -> None:
-    async def test(client: ToxiproxyClient, child: Child) -> None:
+    async def test(client: ToxiproxyClient, child: ChildProcess) -> None:
         await client.call(_create)
         os.kill(child.pid, signal.SIGSTOP)
         ticks = 0
@@ -234,7 +234,7 @@ def test_a_hung_server_is_given_up_and_the_loop_stays_free(program: Path) -> Non
 def test_a_toxic_whose_removal_hangs_the_server_is_an_error(program: Path) -> None:
     """The receiver reads nothing, the toxic's goroutine waits to write: Toxiproxy 2.12.0 never answers the removal."""
 
-    async def test(client: ToxiproxyClient, _child: Child) -> None:
+    async def test(client: ToxiproxyClient, _child: ChildProcess) -> None:
         sent = 0
 
         async def send_for_ever(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -270,7 +270,7 @@ def test_the_environment_has_no_say_and_two_servers_are_kept_apart(
     monkeypatch.delenv("no_proxy", raising=False)
     monkeypatch.delenv("NO_PROXY", raising=False)
 
-    async def test(client: ToxiproxyClient, _child: Child) -> None:
+    async def test(client: ToxiproxyClient, _child: ChildProcess) -> None:
         other_child = await _start(program, "127.0.3.2")
         other = ToxiproxyClient("127.0.3.2", 8474)
         await toxiproxy_server.await_ready(other, other_child.alive)

@@ -41,8 +41,8 @@ def drawn() -> Drawn:
 
 def _bodies(schema: EntitySchema, model: type) -> st.SearchStrategy[Any]:
     """Objects of `model` with every field of the schema drawn, the others at their defaults."""
-    types_of = typing.get_type_hints(model)
-    drawn = {f.name: _values(f, types_of[f.name]) for f in schema.fields if f.name in types_of}
+    field_types = typing.get_type_hints(model)
+    drawn = {f.name: _values(f, field_types[f.name]) for f in schema.fields if f.name in field_types}
     assert set(drawn) <= {f.name for f in dataclasses.fields(model)}
     return st.builds(model, **drawn)
 

@@ -17,15 +17,15 @@ from client.wire.compression import (
     decompress,
     gzip,
     lz4_frame,
-    plain,
     snappy_raw,
     snappy_xerial,
+    uncompressed,
     zstd,
 )
 from client.wire.records import HEADER_BYTES, Record, RecordsError, decode_batches, encode_batch
 
 WAYS: dict[str, Callable[[], Compressor]] = {
-    "plain": plain,
+    "plain": uncompressed,
     "gzip": gzip,
     "gzip 1": lambda: gzip(1),
     "gzip huffman": lambda: gzip(-2),
@@ -99,9 +99,9 @@ def test_gzip_of_several_members_is_one() -> None:
 def test_data_above_the_limit_are_refused(way: str) -> None:
     compressor = PACKED[way]()
     data = compressor.compress(TEXT)
-    assert decompress(compressor.codec, data, at_most_bytes=len(TEXT)) == TEXT
+    assert decompress(compressor.codec, data, max_bytes=len(TEXT)) == TEXT
     with pytest.raises(CompressionError, match=r"of more than|at most \d+ are left"):
-        decompress(compressor.codec, data, at_most_bytes=len(TEXT) - 1)
+        decompress(compressor.codec, data, max_bytes=len(TEXT) - 1)
 
 
 @pytest.mark.parametrize("way", PACKED)

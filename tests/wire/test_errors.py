@@ -31,7 +31,7 @@ def test_every_code_has_a_row() -> None:
 
 @pytest.mark.parametrize("name", [n for n in vars(errors) if n.isupper() and isinstance(getattr(errors, n), int)])
 def test_constants_are_those_of_the_table(name: str) -> None:
-    assert errors.BY_NAME[name].code == getattr(errors, name)
+    assert errors.ERRORS_BY_NAME[name].code == getattr(errors, name)
 
 
 def test_a_code_that_nobody_knows_says_so() -> None:

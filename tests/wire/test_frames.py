@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from client.wire.exceptions import WireError
 from client.wire.frames import FrameError, FrameReader, frame
-from client.wire.malformed import WireError
 
 
 @given(payloads=st.lists(st.binary(max_size=40), max_size=8), data=st.data())

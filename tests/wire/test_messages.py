@@ -37,7 +37,7 @@ from client.wire.apis.produce import (
     TopicProduceData,
     TopicProduceResponse,
 )
-from client.wire.malformed import MessageError
+from client.wire.exceptions import MessageError
 from client.wire.messages import (
     decode_request,
     decode_request_header,

@@ -8,16 +8,16 @@ from hypothesis import strategies as st
 from kafka.record.default_records import DefaultRecordBatch, DefaultRecordBatchBuilder
 
 from client.wire.batch_header import HEADER_BYTES
-from client.wire.malformed import Malformed
+from client.wire.exceptions import MalformedDataError
 from client.wire.records import (
     LOG_APPEND_TIME,
     Record,
     RecordsError,
+    assign_base_offset,
     batch_headers,
     decode_batches,
     encode_batch,
     read_header,
-    stamp,
 )
 from client.wire.varints import read_varint, write_varint
 
@@ -102,7 +102,7 @@ def test_several_batches_and_a_cut_one() -> None:
     two = encode_batch([Record(value=b"2"), Record(offset_delta=1, value=None)], base_timestamp_ms=0, base_offset=1)
     assert [b.header.next_offset for b in decode_batches(one + two)] == [1, 3]
     for cut in range(1, len(two)):
-        assert len(decode_batches(one + two[:cut], cut_allowed=True)) == 1
+        assert len(decode_batches(one + two[:cut], allow_truncated=True)) == 1
         with pytest.raises(RecordsError) as wrong:
             decode_batches(one + two[:cut])
         assert (wrong.value.reason, wrong.value.offset) == ("truncated", len(one))
@@ -178,7 +178,9 @@ def test_random_bytes_raise_one_error(data: bytes) -> None:
 
 
 def test_the_leader_stamps_what_the_checksum_does_not_cover() -> None:
-    batch = stamp(encode_batch([Record(value=b"x")], base_timestamp_ms=0), base_offset=41, partition_leader_epoch=7)
+    batch = assign_base_offset(
+        encode_batch([Record(value=b"x")], base_timestamp_ms=0), base_offset=41, partition_leader_epoch=7
+    )
     (read,) = decode_batches(batch)
     assert (read.header.base_offset, read.header.partition_leader_epoch, read.header.next_offset) == (41, 7, 42)
 
@@ -210,7 +212,7 @@ def test_varints_come_back(value: int) -> None:
     out = bytearray()
     write_varint(out, value)
     assert read_varint(bytes(out), 0, len(out)) == (value, len(out))
-    with pytest.raises(Malformed, match="cut"):
+    with pytest.raises(MalformedDataError, match="cut"):
         read_varint(bytes(out), 0, len(out) - 1)
 
 

@@ -8,8 +8,8 @@ the error.
 """
 
 from client.profiles.contract import Profile
-from client.profiles.sarama.async_program import new_async_program
-from client.profiles.sarama.config import conflicts_of
+from client.profiles.sarama.async_adapter import new_async_producer_adapter
+from client.profiles.sarama.config import find_conflicts
 from client.profiles.sarama.preparation import prepare
 from client.profiles.sarama.releases import RELEASES
 from client.profiles.sarama.settings import SETTINGS
@@ -21,7 +21,7 @@ PROFILE = Profile(
     releases=tuple(RELEASES),
     settings=SETTINGS,
     connect=new_sync_producer,
-    producers={"sync": new_sync_producer, "async": new_async_program},
-    conflicts=conflicts_of,
+    producers={"sync": new_sync_producer, "async": new_async_producer_adapter},
+    conflicts=find_conflicts,
     prepare=prepare,
 )

@@ -14,7 +14,7 @@ from client.profiles.sarama.config import Config
 from client.profiles.sarama.errors import NetworkError, PacketDecodingError
 from client.wire.apis.api_versions import API_VERSIONS, ApiVersionsRequest, ApiVersionsResponse
 from client.wire.errors import NONE
-from client.wire.malformed import MessageError
+from client.wire.exceptions import MessageError
 from client.wire.messages import decode_response, encode_request
 
 ApiRanges = Mapping[int, tuple[int, int]]
@@ -24,15 +24,15 @@ _HEADER = struct.Struct(">Ii")
 _PURPOSE = f"{API_VERSIONS.name} response"
 
 
-def restrict_api_version(version: int, theirs: tuple[int, int] | None) -> int:
+def restrict_api_version(version: int, broker_range: tuple[int, int] | None) -> int:
     """The version to send where ours would be `version`: never above it, and theirs only as far as that allows."""
-    if theirs is None:
+    if broker_range is None:
         return version
-    lowest, highest = theirs
+    lowest, highest = broker_range
     return min(version, max(min(version, highest), lowest))
 
 
-class Identification:
+class ApiVersionsHandshake:
     """One connection's first requests. `correlation_id` is the next one to use."""
 
     def __init__(self, conn: Connection, conf: Config, correlation_id: int) -> None:
@@ -40,7 +40,7 @@ class Identification:
         self._conn = conn
         self._conf = conf
 
-    async def run(self, version: int) -> ApiRanges | None:
+    async def negotiate(self, version: int) -> ApiRanges | None:
         """Ask with `version`; where that brings nothing good, with what the answer allows, else with 0.
 
         None where neither was answered in a way that can be read. Raises NetworkError where the connection broke; a
@@ -79,13 +79,13 @@ class Identification:
             api=API_VERSIONS.name,
             correlation_id=self.correlation_id,
             limit=self._conf.write,
-            answered=True,
+            expects_response=True,
         )
         self.correlation_id += 1
         header = await self._conn.read_full(_HEADER.size, limit=self._conf.read, purpose=_PURPOSE)
         length, _ = _HEADER.unpack(header)
         payload = await self._conn.read_full((length - 4) & 0xFFFFFFFF, limit=self._conf.read, purpose=_PURPOSE)
-        self._conn.received(length + 4)
+        self._conn.on_response(length + 4)
         try:
             return decode_response(API_VERSIONS, version, header[4:] + payload)[1]
         except MessageError as wrong:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 from client.errors import ClientError
-from client.events import Kind
+from client.events import TraceKind
 from client.golang import Channel, Receive, Send, WaitGroup, in_map_order, select, select_or_default
 from client.profiles.sarama.broker import Broker
 from client.profiles.sarama.broker_producer import BrokerProducer
@@ -23,10 +23,10 @@ from client.profiles.sarama.produce_set import ProduceSet
 from client.profiles.sarama.sequential_producer import SequentialProducer
 from client.profiles.sarama.topic_producer import TopicProducer
 from client.profiles.sarama.transaction_manager import TransactionManager, new_transaction_manager
-from client.surroundings import Surroundings
+from client.runtime import ClientRuntime
 
-_LEAST_RETRY_BUFFER_LENGTH = 4 * 1024
-_LEAST_RETRY_BUFFER_BYTES = 32 * 1024 * 1024
+_MIN_RETRY_BUFFER_LENGTH = 4 * 1024
+_MIN_RETRY_BUFFER_BYTES = 32 * 1024 * 1024
 """Limits of the retry buffer below these are taken for these."""
 
 
@@ -37,7 +37,7 @@ class AsyncProducer:
         self.client = client
         self.conf = client.conf
         self.txnmgr = txnmgr
-        self.surroundings = client.surroundings
+        self.runtime = client.runtime
         self.errors: Channel[ProducerError] = Channel()
         self.input: Channel[ProducerMessage] = Channel()
         self.successes: Channel[ProducerMessage] = Channel()
@@ -49,12 +49,12 @@ class AsyncProducer:
         self._retries: Channel[ProducerMessage] = Channel()
         self._brokers: dict[Broker, BrokerProducer] = {}
         self._broker_refs: dict[BrokerProducer, int] = {}
-        self.surroundings.tasks.go(self._dispatcher(), "producer/dispatcher")
-        self.surroundings.tasks.go(self._retry_handler(), "producer/retryHandler")
+        self.runtime.tasks.go(self._dispatcher(), "producer/dispatcher")
+        self.runtime.tasks.go(self._retry_handler(), "producer/retryHandler")
 
     def async_close(self) -> None:
         """Start to shut down: done when `errors` and `successes` are closed."""
-        self.surroundings.tasks.go(self._shutdown(), "producer/shutdown")
+        self.runtime.tasks.go(self._shutdown(), "producer/shutdown")
 
     async def _dispatcher(self) -> None:
         """Singleton: hands messages to their topic's producer."""
@@ -78,11 +78,11 @@ class AsyncProducer:
             if handler is None:
                 handler = handlers[msg.topic] = TopicProducer.start(self, msg.topic)
             await handler.send(msg)
-        for _, handler in in_map_order(self.surroundings.rng, handlers):
+        for _, handler in in_map_order(self.runtime.rng, handlers):
             handler.close()
 
     def _too_large(self, msg: ProducerMessage) -> ClientError:
-        if not self.conf.release.says_how_large:
+        if not self.conf.release.reports_message_size:
             return self.conf.errors.kerror("ErrMessageSizeTooLarge")
         sizes = f"{msg.byte_size()} > {self.conf.max_message_bytes}"
         return ConfigurationError(
@@ -91,24 +91,24 @@ class AsyncProducer:
 
     async def _retry_handler(self) -> None:
         """Singleton: a buffer before the dispatcher, so that whoever retries never blocks it."""
-        most = _at_least(self.conf.retry_max_buffer_length, _LEAST_RETRY_BUFFER_LENGTH)
-        most_bytes = _at_least(self.conf.retry_max_buffer_bytes, _LEAST_RETRY_BUFFER_BYTES)
+        max_messages = _with_minimum(self.conf.retry_max_buffer_length, _MIN_RETRY_BUFFER_LENGTH)
+        max_bytes = _with_minimum(self.conf.retry_max_buffer_bytes, _MIN_RETRY_BUFFER_BYTES)
         buf: deque[ProducerMessage] = deque()
         size_bytes = 0
         while True:
             waiting = Send(self.input if buf else None, buf[0] if buf else None)
-            chosen = await select(self.surroundings.rng, Receive(self._retries), waiting)
-            if chosen.place == 1:
+            chosen = await select(self.runtime.rng, Receive(self._retries), waiting)
+            if chosen.case_index == 1:
                 size_bytes -= buf.popleft().byte_size()
                 continue
             if not chosen.ok:
                 return
             buf.append(chosen.value)
             size_bytes += chosen.value.byte_size()
-            if (0 < most <= len(buf) or 0 < most_bytes <= size_bytes) and buf[0].flags == 0:
+            if (0 < max_messages <= len(buf) or 0 < max_bytes <= size_bytes) and buf[0].flags == 0:
                 oldest = buf.popleft()
                 size_bytes -= oldest.byte_size()
-                if select_or_default(self.surroundings.rng, Send(self.input, oldest)) is None:
+                if select_or_default(self.runtime.rng, Send(self.input, oldest)) is None:
                     await self.return_error(oldest, self.conf.errors.sentinel("ErrProducerRetryBufferOverflow"))
 
     async def _shutdown(self) -> None:
@@ -128,11 +128,11 @@ class AsyncProducer:
 
     def new_produce_set(self) -> ProduceSet:
         manager = self.txnmgr
-        return ProduceSet(self.conf, self.surroundings.rng, manager.producer_id, manager.producer_epoch)
+        return ProduceSet(self.conf, self.runtime.rng, manager.producer_id, manager.producer_epoch)
 
     async def _bump_epoch(self) -> None:
         """The broker will never see the failed message's number, so the sequence cannot go on."""
-        if not (self.txnmgr.exhausted and self.conf.release.renews_exhausted_epoch):
+        if not (self.txnmgr.exhausted and self.conf.release.renews_producer_id_on_epoch_exhaustion):
             self.txnmgr.bump_epoch()
             return
         with suppress(ClientError):  # upstream logs it and goes on
@@ -161,14 +161,14 @@ class AsyncProducer:
         if msg.retries >= self.conf.retry_max:
             await self.return_error(msg, err)
         else:
-            self.try_again(msg, err)
+            self.count_retry(msg, err)
             await self._retries.send(msg)
 
     async def retry_messages(self, batch: Sequence[ProducerMessage], err: ClientError) -> None:
         for msg in batch:
             await self.retry_message(msg, err)
 
-    def try_again(self, msg: ProducerMessage, err: ClientError) -> None:
+    def count_retry(self, msg: ProducerMessage, err: ClientError) -> None:
         """Count one more try of a message that has one left."""
         self.attempt_ended(msg, err)
         msg.retries += 1
@@ -177,7 +177,7 @@ class AsyncProducer:
         """The producer of this broker, counted as used once more."""
         bp = self._brokers.get(broker)
         if bp is None:
-            make = PipelinedProducer if self.conf.release.pipelines else SequentialProducer
+            make = PipelinedProducer if self.conf.release.pipelines_requests else SequentialProducer
             bp = self._brokers[broker] = make(self, broker)
             bp.start()
             self._broker_refs[bp] = 0
@@ -201,20 +201,20 @@ class AsyncProducer:
 
     def attempt_started(self, msg: ProducerMessage, broker: Broker | None) -> None:
         """Trace only: a try to deliver begins, to this broker where it is known already."""
-        if msg.operation is not None and not msg.tried:
-            msg.tried = True
+        if msg.operation is not None and not msg.attempt_in_progress:
+            msg.attempt_in_progress = True
             known = {} if broker is None else {"broker": broker.id}
-            self.surroundings.tracer.emit(
-                Kind.ATTEMPT_STARTED, operation=msg.operation, try_number=msg.retries + 1, **known
+            self.runtime.tracer.emit(
+                TraceKind.ATTEMPT_STARTED, operation=msg.operation, try_number=msg.retries + 1, **known
             )
 
     def attempt_ended(self, msg: ProducerMessage, err: ClientError | None) -> None:
         """Trace only: the try ended, if one had begun."""
-        if msg.operation is not None and msg.tried:
-            msg.tried = False
+        if msg.operation is not None and msg.attempt_in_progress:
+            msg.attempt_in_progress = False
             failed = {} if err is None else {"error": err.text}
-            self.surroundings.tracer.emit(
-                Kind.ATTEMPT_ENDED,
+            self.runtime.tracer.emit(
+                TraceKind.ATTEMPT_ENDED,
                 operation=msg.operation,
                 try_number=msg.retries + 1,
                 outcome="ok" if err is None else "failed",
@@ -222,13 +222,11 @@ class AsyncProducer:
             )
 
 
-async def new_async_producer(
-    surroundings: Surroundings, conf: Config, addrs: Sequence[tuple[str, int]]
-) -> AsyncProducer:
+async def new_async_producer(runtime: ClientRuntime, conf: Config, addrs: Sequence[tuple[str, int]]) -> AsyncProducer:
     """Raises what `new_client` and `new_transaction_manager` raise; the client then lives on, as upstream's does."""
-    client = await new_client(surroundings, conf, addrs)
+    client = await new_client(runtime, conf, addrs)
     return AsyncProducer(client, await new_transaction_manager(conf, client))
 
 
-def _at_least(limit: int, least: int) -> int:
-    return max(limit, least) if limit > 0 else 0
+def _with_minimum(limit: int, minimum: int) -> int:
+    return max(limit, minimum) if limit > 0 else 0

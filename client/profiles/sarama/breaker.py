@@ -8,9 +8,9 @@ from collections.abc import Awaitable, Callable
 from enum import StrEnum
 
 from client.errors import ClientError
-from client.events import Kind
+from client.events import TraceKind
 from client.golang import sleep
-from client.surroundings import Surroundings
+from client.runtime import ClientRuntime
 
 
 class State(StrEnum):
@@ -25,14 +25,14 @@ class Breaker:
 
     def __init__(
         self,
-        surroundings: Surroundings,
+        runtime: ClientRuntime,
         error_threshold: int,
         success_threshold: int,
         timeout_s: float,
         *,
         name: str,
     ) -> None:
-        self._surroundings = surroundings
+        self._runtime = runtime
         self._error_threshold = error_threshold
         self._success_threshold = success_threshold
         self._timeout_s = timeout_s
@@ -76,7 +76,7 @@ class Breaker:
 
     def _open(self) -> None:
         self._change_state(State.OPEN)
-        self._surroundings.tasks.go(self._timer(), f"{self._name}/timer")
+        self._runtime.tasks.go(self._timer(), f"{self._name}/timer")
 
     async def _timer(self) -> None:
         await sleep(self._timeout_s)
@@ -86,4 +86,4 @@ class Breaker:
         self._errors = 0
         self._successes = 0
         self._state = state
-        self._surroundings.tracer.emit(Kind.STATE, purpose=self._name, outcome=state.value)
+        self._runtime.tracer.emit(TraceKind.STATE, purpose=self._name, outcome=state.value)

@@ -8,21 +8,21 @@ import struct
 from collections.abc import Awaitable, Callable
 from typing import Any, NamedTuple, TypeVar
 
-from client.errors import ClientError, as_value
+from client.errors import ClientError, without_traceback
 from client.golang import Channel, Mutex
 from client.net.connection import Connection
 from client.net.dialer import Dialer
 from client.net.errors import NetError
-from client.profiles.sarama.api_versions import ApiRanges, Identification, restrict_api_version
+from client.profiles.sarama.api_versions import ApiRanges, ApiVersionsHandshake, restrict_api_version
 from client.profiles.sarama.config import Config
 from client.profiles.sarama.errors import NetworkError, PacketDecodingError, PacketEncodingError
 from client.profiles.sarama.throttle import Throttle
-from client.surroundings import Surroundings
+from client.runtime import ClientRuntime
 from client.wire.api import Api
 from client.wire.apis.init_producer_id import INIT_PRODUCER_ID, InitProducerIdRequest, InitProducerIdResponse
 from client.wire.apis.metadata import METADATA, MetadataRequest, MetadataResponse
 from client.wire.apis.produce import PRODUCE, ProduceRequest, ProduceResponse
-from client.wire.malformed import MessageError
+from client.wire.exceptions import MessageError
 from client.wire.messages import decode_response, encode_request, has_tagged_header
 
 R = TypeVar("R")
@@ -30,32 +30,32 @@ Handler = Callable[[ProduceResponse | ClientError], Awaitable[None]]
 """Gets what came of a request that was sent without waiting for it."""
 
 _Packet = bytes | ClientError
-_Answer = Callable[[_Packet], Awaitable[None]]
+_PacketHandler = Callable[[_Packet], Awaitable[None]]
 
 _RESPONSE_HEADER = struct.Struct(">ii")
 _MAX_REQUEST_BYTES = 100 * 1024 * 1024
 _MAX_RESPONSE_BYTES = 100 * 1024 * 1024
 
 
-class _Promise(NamedTuple):
+class _ResponsePromise(NamedTuple):
     """A response to come. Upstream has a channel for packets and one for errors; nobody can tell them from one."""
 
     correlation_id: int
     api: Api[Any, Any]
     version: int
-    answer: _Answer
+    handler: _PacketHandler
 
 
 class Broker:
     """`id` is -1 for a bootstrap address ("seed"). Every method may be called by several tasks at once."""
 
     def __init__(
-        self, surroundings: Surroundings, dialer: Dialer, conf: Config, host: str, port: int, broker_id: int
+        self, runtime: ClientRuntime, dialer: Dialer, conf: Config, host: str, port: int, broker_id: int
     ) -> None:
         self.id = broker_id
         self.host = host
         self.port = port
-        self._surroundings = surroundings
+        self._runtime = runtime
         self._dialer = dialer
         self._conf = conf
         self._lock = Mutex()
@@ -64,10 +64,10 @@ class Broker:
         self._conn: Connection | None = None
         self._conn_err: ClientError | None = None
         self._api_ranges: ApiRanges = {}
-        self._responses: Channel[_Promise] | None = None
+        self._responses: Channel[_ResponsePromise] | None = None
         self._done: Channel[None] = Channel()
-        self._died_of: ClientError | None = None
-        self._throttle = Throttle(surroundings.tracer, broker_id, obeyed=conf.release.obeys_throttling)
+        self._receiver_error: ClientError | None = None
+        self._throttle = Throttle(runtime.tracer, broker_id, enabled=conf.release.honors_throttling)
 
     @property
     def addr(self) -> tuple[str, int]:
@@ -80,37 +80,37 @@ class Broker:
             return
         self._opened = True
         await self._lock.lock()
-        self._surroundings.tasks.go(self._connect(), f"broker/{self.id}/open")
+        self._runtime.tasks.go(self._connect(), f"broker/{self.id}/open")
 
     async def _connect(self) -> None:
         """Holds the lock that `open` took."""
         try:
             self._conn_err = None
-            self._died_of = None
+            self._receiver_error = None
             self._conn = await self._dialer.dial(self.host, self.port, broker=self.id, limit=self._conf.dial)
             if self._conf.api_versions_version is not None:
-                await self._identify(self._conn, self._conf.api_versions_version)
+                await self._negotiate_api_versions(self._conn, self._conf.api_versions_version)
         except NetError as error:
             self._conn_err = NetworkError(error)
             self._opened = False
         except NetworkError as error:
-            self._conn_err = self._died_of = as_value(error)
+            self._conn_err = self._receiver_error = without_traceback(error)
             await self._close_locked()
         else:
             self._done = Channel()
             self._responses = Channel(self._conf.max_open_requests - 1)
             receiver = self._response_receiver(self._conn, self._responses, self._done)
-            self._surroundings.tasks.go(receiver, f"broker/{self.id}/responseReceiver")
+            self._runtime.tasks.go(receiver, f"broker/{self.id}/responseReceiver")
         finally:
             self._lock.unlock()
 
-    async def _identify(self, conn: Connection, version: int) -> None:
+    async def _negotiate_api_versions(self, conn: Connection, version: int) -> None:
         """Raises NetworkError where that broke the connection; a broker that does not answer is taken as it is."""
-        asked = Identification(conn, self._conf, self._correlation_id)
+        handshake = ApiVersionsHandshake(conn, self._conf, self._correlation_id)
         try:
-            found = await asked.run(version)
+            found = await handshake.negotiate(version)
         finally:
-            self._correlation_id = asked.correlation_id
+            self._correlation_id = handshake.correlation_id
         if found is not None:
             self._api_ranges = found
 
@@ -126,13 +126,13 @@ class Broker:
 
     def socket_is_broken(self) -> bool:
         """Whether the kernel knows so already. A broker that somebody is busy with is not looked at (getSockError)."""
-        return not self._lock.locked() and self._conn is not None and self._conn.broken
+        return not self._lock.locked() and self._conn is not None and self._conn.has_pending_error
 
     async def close(self) -> None:
         """Returns once every request that was sent is answered or has failed. Does nothing where there is no
         connection (ErrNotConnected, which every caller upstream ignores)."""
         async with self._lock:
-            if self._conn is not None or self._conf.release.close_ends_reads:
+            if self._conn is not None or self._conf.release.close_aborts_reads:
                 self._conn_err = None
             await self._close_locked()
 
@@ -142,7 +142,7 @@ class Broker:
             return
         if responses is not None:
             responses.close()
-        if self._conf.release.close_ends_reads:
+        if self._conf.release.close_aborts_reads:
             conn.close(self._why_closed())
         if responses is not None:
             await self._done.receive()
@@ -152,7 +152,7 @@ class Broker:
         self._opened = False
 
     def _why_closed(self) -> str | None:
-        return None if self._died_of is None else self._died_of.text
+        return None if self._receiver_error is None else self._receiver_error.text
 
     async def get_metadata(self, request: MetadataRequest) -> MetadataResponse:
         return await self._send_and_receive(METADATA, request, self._conf.metadata_version)
@@ -178,7 +178,7 @@ class Broker:
             except ClientError as error:
                 await handler(error)
                 return
-            await self._throttle.after(response.throttle_time_ms)
+            await self._throttle.record_throttle_time(response.throttle_time_ms)
             await handler(response)
 
         async with self._lock:
@@ -188,8 +188,8 @@ class Broker:
     def _restricted(self, api: Api[Any, Any], version: int) -> int:
         return restrict_api_version(version, self._api_ranges.get(api.key))
 
-    async def _send(self, api: Api[Any, Any], body: object, version: int, answer: _Answer | None) -> None:
-        """The caller holds the lock. `answer` is called with what comes; None: nothing will."""
+    async def _send(self, api: Api[Any, Any], body: object, version: int, handler: _PacketHandler | None) -> None:
+        """The caller holds the lock. `handler` is called with what comes; None: nothing will."""
         if self._conn is None:
             raise self._conn_err or self._conf.errors.sentinel("ErrNotConnected")
         correlation_id = self._correlation_id
@@ -202,17 +202,21 @@ class Broker:
         await self._throttle.wait()
         try:
             await self._conn.send(
-                buf, api=api.name, correlation_id=correlation_id, limit=self._conf.write, answered=answer is not None
+                buf,
+                api=api.name,
+                correlation_id=correlation_id,
+                limit=self._conf.write,
+                expects_response=handler is not None,
             )
         except NetError as error:
             raise NetworkError(error) from error
         self._correlation_id = (correlation_id + 1) & 0x7FFFFFFF
-        if answer is not None:
+        if handler is not None:
             assert self._responses is not None
-            await self._responses.send(_Promise(correlation_id, api, version, answer))
+            await self._responses.send(_ResponsePromise(correlation_id, api, version, handler))
 
     async def _send_and_receive(self, api: Api[Any, R], body: object, version: int) -> R:
-        if self._conf.release.waits_under_lock:
+        if self._conf.release.holds_lock_until_response:
             return await self._send_and_receive_locked(api, body, version)
         packets: Channel[_Packet] = Channel()
         async with self._lock:
@@ -231,7 +235,7 @@ class Broker:
             except ClientError as error:
                 await self._maybe_close_locked(error)
                 raise
-            await self._throttle.after(getattr(response, "throttle_time_ms", 0))
+            await self._throttle.record_throttle_time(getattr(response, "throttle_time_ms", 0))
             return response
 
     async def _maybe_close_locked(self, error: ClientError) -> None:
@@ -242,21 +246,23 @@ class Broker:
             self._conn_err = error
             await self._close_locked()
 
-    async def _response_receiver(self, conn: Connection, responses: Channel[_Promise], done: Channel[None]) -> None:
+    async def _response_receiver(
+        self, conn: Connection, responses: Channel[_ResponsePromise], done: Channel[None]
+    ) -> None:
         """Reads answers in the order of their requests; after an error every later request gets that error."""
         async for promise in responses:
-            if self._died_of is None:
+            if self._receiver_error is None:
                 try:
                     packet = await self._read_response(conn, promise)
                 except ClientError as error:
-                    self._died_of = as_value(error)
+                    self._receiver_error = without_traceback(error)
                 else:
-                    await promise.answer(packet)
+                    await promise.handler(packet)
                     continue
-            await promise.answer(self._died_of)
+            await promise.handler(self._receiver_error)
         done.close()
 
-    async def _read_response(self, conn: Connection, promise: _Promise) -> bytes:
+    async def _read_response(self, conn: Connection, promise: _ResponsePromise) -> bytes:
         """The response from its correlation id on. Header and rest have a ReadTimeout each."""
         purpose = f"{promise.api.name} response"
         header_bytes = _RESPONSE_HEADER.size + has_tagged_header(promise.api, promise.version)
@@ -272,7 +278,7 @@ class Broker:
             rest = await conn.read_full(length + 4 - header_bytes, limit=self._conf.read, purpose=purpose)
         except NetError as error:
             raise NetworkError(error) from error
-        conn.received(length + 4)
+        conn.on_response(length + 4)
         return header[4:] + rest
 
 

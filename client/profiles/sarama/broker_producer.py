@@ -27,7 +27,7 @@ _NO_ERROR = CODES["ErrNoError"]
 _DUPLICATE = CODES["ErrDuplicateSequenceNumber"]
 
 
-class Response(NamedTuple):
+class BrokerProducerResponse(NamedTuple):
     """What came of a set: an error, or a response (None where none was asked for)."""
 
     sent: ProduceSet
@@ -45,8 +45,8 @@ class BrokerProducer(ABC):
         self.abandoned: Channel[None] | None = Channel() if parent.conf.retry_max <= 0 else None
         self._parent = parent
         self._broker = broker
-        self._rng = parent.surroundings.rng
-        self._responses: Channel[Response] = Channel()
+        self._rng = parent.runtime.rng
+        self._responses: Channel[BrokerProducerResponse] = Channel()
         self._buffer = parent.new_produce_set()
         self._timer: Channel[float] | None = None
         self._timer_wait: Wait | None = None
@@ -64,7 +64,7 @@ class BrokerProducer(ABC):
         """Flush until the message fits. Why it has to be retried instead; None once there is room."""
 
     @abstractmethod
-    async def _retry_batch(self, one: PartitionSet, err: ClientError) -> None:
+    async def _retry_batch(self, batch: PartitionSet, err: ClientError) -> None:
         """Send a whole batch again, to whoever leads its partition now."""
 
     @abstractmethod
@@ -75,11 +75,11 @@ class BrokerProducer(ABC):
     def _unmute(self, batches: Iterable[PartitionSet]) -> None:
         """Nothing of them is in flight any more."""
 
-    def _go_retry_batch(self, one: PartitionSet, err: ClientError) -> None:
-        name = f"producer/retryBatch/{one.topic}/{one.partition}"
-        self._parent.surroundings.tasks.go(self._retry_batch(one, err), name)
+    def _start_retry_batch(self, batch: PartitionSet, err: ClientError) -> None:
+        name = f"producer/retryBatch/{batch.topic}/{batch.partition}"
+        self._parent.runtime.tasks.go(self._retry_batch(batch, err), name)
 
-    async def _take(self, msg: ProducerMessage) -> None:
+    async def _handle_message(self, msg: ProducerMessage) -> None:
         if msg.flags & SYN:
             self._current_retries.pop((msg.topic, msg.partition), None)
             self._parent.in_flight.done()
@@ -94,7 +94,7 @@ class BrokerProducer(ABC):
         if msg.flags & FIN and self._parent.conf.release.returns_early_fin:
             await self._parent.retry_message(msg, self._parent.conf.errors.sentinel("ErrShuttingDown"))
             return
-        reason = await self._room_for(msg)
+        reason = await self._ensure_space(msg)
         if reason is not None:
             await self._parent.retry_message(msg, reason)
             return
@@ -106,11 +106,11 @@ class BrokerProducer(ABC):
         frequency = self._parent.conf.flush_frequency
         if frequency.seconds > 0 and self._timer is None:
             self._timer = after(frequency.seconds)
-            self._timer_wait = self._parent.surroundings.tracer.wait(
+            self._timer_wait = self._parent.runtime.tracer.wait(
                 frequency.setting, frequency.seconds, "flush", broker=self._broker.id
             )
 
-    async def _room_for(self, msg: ProducerMessage) -> ClientError | None:
+    async def _ensure_space(self, msg: ProducerMessage) -> ClientError | None:
         if self._buffer.would_overflow(msg):
             reason = await self._wait_for_space(msg, force_rollover=False)
             if reason is not None:
@@ -123,7 +123,7 @@ class BrokerProducer(ABC):
     def _needs_retry(self, msg: ProducerMessage) -> ClientError | None:
         return self._closing or self._current_retries.get((msg.topic, msg.partition))
 
-    def _timer_ends(self) -> None:
+    def _on_timer_fired(self) -> None:
         self._timer_fired = True
         self._end_timer_wait("elapsed")
 
@@ -138,7 +138,7 @@ class BrokerProducer(ABC):
             self._timer_wait.end(outcome)
             self._timer_wait = None
 
-    async def _handle_response(self, response: Response) -> None:
+    async def _handle_response(self, response: BrokerProducerResponse) -> None:
         if response.err is not None:
             await self._handle_error(response.sent, response.err)
         else:
@@ -150,56 +150,56 @@ class BrokerProducer(ABC):
         # By the blocks of the request, not of the response, to notice if the response lacks one.
         blocks = {} if response is None else _blocks(response)
         retriable: list[tuple[PartitionSet, KError]] = []
-        for one in sent.each_partition():
-            block = blocks.get((one.topic, one.partition))
+        for batch in sent.each_partition():
+            block = blocks.get((batch.topic, batch.partition))
             if response is None:
                 # No response was asked for: success has to be assumed.
-                await self._parent.return_successes(one.msgs)
+                await self._parent.return_successes(batch.msgs)
             elif block is None:
-                await self._parent.return_errors(one.msgs, self._parent.conf.errors.sentinel("ErrIncompleteResponse"))
+                await self._parent.return_errors(batch.msgs, self._parent.conf.errors.sentinel("ErrIncompleteResponse"))
             else:
-                err = await self._handle_block(one, block)
+                err = await self._handle_block(batch, block)
                 if err is not None:
-                    retriable.append((one, err))
+                    retriable.append((batch, err))
         if retriable:
             await self._retry_blocks(retriable)
-        kept = [one for one, _ in retriable] if self._parent.conf.idempotent else []
-        self._unmute(one for one in sent.each_partition() if one not in kept)
+        kept = [batch for batch, _ in retriable] if self._parent.conf.idempotent else []
+        self._unmute(batch for batch in sent.each_partition() if batch not in kept)
 
-    async def _handle_block(self, one: PartitionSet, block: PartitionProduceResponse) -> KError | None:
+    async def _handle_block(self, batch: PartitionSet, block: PartitionProduceResponse) -> KError | None:
         """What the broker said of one batch; the error where it is to be tried again."""
         if block.error_code in (_NO_ERROR, _DUPLICATE):
             if block.error_code == _NO_ERROR:
-                for place, msg in enumerate(one.msgs):
+                for place, msg in enumerate(batch.msgs):
                     msg.offset = block.base_offset + place
-            await self._parent.return_successes(one.msgs)
+            await self._parent.return_successes(batch.msgs)
             return None
-        err = self._parent.conf.errors.of_code(block.error_code)
+        err = self._parent.conf.errors.kerror_from_code(block.error_code)
         if self._parent.conf.retry_max > 0 and block.error_code in self._retriable:
             return err
         if self._parent.conf.retry_max <= 0:
             self._parent.abandon_broker_connection(self._broker)
-        await self._parent.return_errors(one.msgs, err)
+        await self._parent.return_errors(batch.msgs, err)
         return None
 
     async def _retry_blocks(self, retriable: list[tuple[PartitionSet, KError]]) -> None:
         idempotent = self._parent.conf.idempotent
         if idempotent:
             with suppress(ClientError):  # upstream logs it and goes on
-                await self._parent.client.refresh_metadata(*(one.topic for one, _ in retriable))
-        for one, err in retriable:
-            self._current_retries[one.topic, one.partition] = err
+                await self._parent.client.refresh_metadata(*(batch.topic for batch, _ in retriable))
+        for batch, err in retriable:
+            self._current_retries[batch.topic, batch.partition] = err
             if idempotent:
-                self._go_retry_batch(one, err)
+                self._start_retry_batch(batch, err)
             else:
-                await self._parent.retry_messages(one.msgs, err)
+                await self._parent.retry_messages(batch.msgs, err)
             # Dropping the following messages has the side effect of incrementing their retry count.
-            await self._parent.retry_messages(self._buffer.drop_partition(one.topic, one.partition), err)
+            await self._parent.retry_messages(self._buffer.drop_partition(batch.topic, batch.partition), err)
 
     async def _handle_error(self, sent: ProduceSet, err: ClientError) -> None:
         if isinstance(err, PacketEncodingError):
-            for one in sent.each_partition():
-                await self._parent.return_errors(one.msgs, err)
+            for batch in sent.each_partition():
+                await self._parent.return_errors(batch.msgs, err)
             self._unmute(sent.each_partition())
             return
         self._parent.abandon_broker_connection(self._broker)

@@ -7,7 +7,7 @@ metadata_refresh and single_flight.
 from collections.abc import Sequence
 
 from client.errors import ClientError
-from client.events import Kind
+from client.events import TraceKind
 from client.golang import Channel, Receive, Ticker, select
 from client.profiles.sarama.broker import Broker
 from client.profiles.sarama.config import Config
@@ -16,7 +16,7 @@ from client.profiles.sarama.kerrors import CODES
 from client.profiles.sarama.metadata_refresh import MetadataRefresh
 from client.profiles.sarama.registry import BrokerRegistry
 from client.profiles.sarama.single_flight import SingleFlightRefresher
-from client.surroundings import Surroundings
+from client.runtime import ClientRuntime
 
 _LEADER_NOT_AVAILABLE = CODES["ErrLeaderNotAvailable"]
 _TOLERATED_AT_START = frozenset(
@@ -33,14 +33,14 @@ _TOLERATED_AT_START = frozenset(
 class Client:
     """Made by `new_client`. Methods raise ClientError."""
 
-    def __init__(self, surroundings: Surroundings, conf: Config, addrs: Sequence[tuple[str, int]]) -> None:
+    def __init__(self, runtime: ClientRuntime, conf: Config, addrs: Sequence[tuple[str, int]]) -> None:
         self.conf = conf
-        self.surroundings = surroundings
-        self.registry = BrokerRegistry(surroundings, conf, addrs)
-        self._metadata = MetadataRefresh(surroundings, conf, self.registry)
+        self.runtime = runtime
+        self.registry = BrokerRegistry(runtime, conf, addrs)
+        self._metadata = MetadataRefresh(runtime, conf, self.registry)
         self._refresh = self._metadata.refresh
         if conf.metadata_single_flight:
-            self._refresh = SingleFlightRefresher(surroundings, self._metadata.refresh).refresh
+            self._refresh = SingleFlightRefresher(runtime, self._metadata.refresh).refresh
         self._closer: Channel[None] = Channel()
         self._closed: Channel[None] = Channel()
 
@@ -54,7 +54,7 @@ class Client:
         await self._closed.receive()
         async with self.registry.lock.writing:
             self.registry.close()
-            self._metadata.forget()
+            self._metadata.clear()
 
     async def partitions(self, topic: str) -> tuple[int, ...]:
         """Every partition of the topic, in order. Raises ErrUnknownTopicOrPartition where the topic is not known."""
@@ -95,12 +95,12 @@ class Client:
         await self._refresh(topics, purpose)
 
     async def _check_open(self) -> None:
-        await self.registry.lock.turn_to_read()
+        await self.registry.lock.wait_until_readable()
         if self.registry.closed:
             raise self.conf.errors.sentinel("ErrClosedClient")
 
     async def _cached_leader(self, topic: str, partition_id: int) -> Broker:
-        await self.registry.lock.turn_to_read()
+        await self.registry.lock.wait_until_readable()
         known = self._metadata.topics.get(topic)
         if known is None or partition_id not in known.partitions:
             raise self.conf.errors.kerror("ErrUnknownTopicOrPartition")
@@ -111,19 +111,19 @@ class Client:
         await broker.open()
         return broker
 
-    def give_up_updating(self) -> None:
+    def mark_updater_stopped(self) -> None:
         """There is no background updater for `close` to wait for."""
         self._closed.close()
 
     async def background_metadata_updater(self) -> None:
         if self.conf.metadata_refresh_frequency_s > 0:
             ticker = Ticker(self.conf.metadata_refresh_frequency_s)
-            while (await select(self.surroundings.rng, Receive(ticker.channel), Receive(self._closer))).place == 0:
+            while (await select(self.runtime.rng, Receive(ticker.channel), Receive(self._closer))).case_index == 0:
                 try:
                     await self._refresh_in_background()
                 except ClientError as error:
-                    self.surroundings.tracer.emit(
-                        Kind.STATE, purpose="background metadata update", outcome="failed", error=error.text
+                    self.runtime.tracer.emit(
+                        TraceKind.STATE, purpose="background metadata update", outcome="failed", error=error.text
                     )
             ticker.stop()
         self._closed.close()
@@ -131,25 +131,25 @@ class Client:
     async def _refresh_in_background(self) -> None:
         topics: tuple[str, ...] = ()
         if not self.conf.metadata_full:
-            topics = tuple(self._metadata.asked_for)
+            topics = tuple(self._metadata.known_topics)
             if not topics:
                 raise self.conf.errors.sentinel("ErrNoTopicsToUpdateMetadata")
         await self.refresh_metadata(*topics, purpose="background ")
 
 
-async def new_client(surroundings: Surroundings, conf: Config, addrs: Sequence[tuple[str, int]]) -> Client:
+async def new_client(runtime: ClientRuntime, conf: Config, addrs: Sequence[tuple[str, int]]) -> Client:
     """A client with metadata of the cluster. Raises ClientError, ErrOutOfBrokers where no address answers."""
     conf.validate()
     if not addrs:
         raise ConfigurationError("You must provide at least one broker address")
-    client = Client(surroundings, conf, addrs)
+    client = Client(runtime, conf, addrs)
     if conf.metadata_full:
         try:
             await client.refresh_metadata()
         except ClientError as error:
             if not is_kerror(error, _TOLERATED_AT_START):
-                client.give_up_updating()
+                client.mark_updater_stopped()
                 await client.close()
                 raise
-    surroundings.tasks.go(client.background_metadata_updater(), "client/backgroundMetadataUpdater")
+    runtime.tasks.go(client.background_metadata_updater(), "client/backgroundMetadataUpdater")
     return client

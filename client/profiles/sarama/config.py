@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from client.net.connection import Limit
 from client.profiles.sarama.conflicts import conflicts
-from client.profiles.sarama.errors import Errors
-from client.profiles.sarama.releases import Release, release_of, request_version
+from client.profiles.sarama.errors import ErrorCatalog
+from client.profiles.sarama.releases import Release, find_release, request_version
 from client.profiles.sarama.settings import ACKS, LEVEL_DEFAULT
 from client.settings import Conflict, Settings
-from client.wire.compression import Compressor, gzip, lz4_frame, plain, zstd
+from client.wire.compression import Compressor, gzip, lz4_frame, uncompressed, zstd
 
 _GO_KEEP_ALIVE_S = 15.0
 
@@ -64,7 +64,7 @@ class Config:
     channel_buffer_size: int
 
     @property
-    def errors(self) -> Errors:
+    def errors(self) -> ErrorCatalog:
         return self.release.errors
 
     def is_at_least(self, *version: int) -> bool:
@@ -77,9 +77,9 @@ class Config:
             raise conflict.error
 
 
-def config_of(settings: Settings) -> Config:
+def build_config(settings: Settings) -> Config:
     """The typed configuration of resolved settings."""
-    release = release_of(settings.release)
+    release = find_release(settings.release)
     version = tuple(int(part) for part in settings.text("Version").split("."))
     compression = settings.text("Producer.Compression")
     level = settings.count("Producer.CompressionLevel")
@@ -88,8 +88,8 @@ def config_of(settings: Settings) -> Config:
         return Limit(name, settings.seconds(name))
 
     # What a release does not have is what the code did before there was a setting for it.
-    def flag(name: str, *, before: bool) -> bool:
-        return settings.flag(name) if name in settings else before
+    def flag(name: str, *, if_absent: bool) -> bool:
+        return settings.flag(name) if name in settings else if_absent
 
     def count(name: str) -> int:
         return settings.count(name) if name in settings else 0
@@ -98,7 +98,7 @@ def config_of(settings: Settings) -> Config:
     if compression == "zstd" and release.zstd_produce_version is not None:
         produce_version = release.zstd_produce_version
     api_versions_version = None
-    if flag("ApiVersionsRequest", before=False):
+    if flag("ApiVersionsRequest", if_absent=False):
         api_versions_version = request_version(release.api_versions_versions, version)
     keep_alive_s = settings.seconds("Net.KeepAlive")
     transaction_backoff = "Producer.Transaction.Retry.Backoff"
@@ -119,8 +119,8 @@ def config_of(settings: Settings) -> Config:
         metadata_refresh_frequency_s=settings.seconds("Metadata.RefreshFrequency"),
         metadata_full=settings.flag("Metadata.Full"),
         metadata_timeout_s=settings.seconds("Metadata.Timeout"),
-        metadata_allow_auto_topic_creation=flag("Metadata.AllowAutoTopicCreation", before=True),
-        metadata_single_flight=flag("Metadata.SingleFlight", before=False),
+        metadata_allow_auto_topic_creation=flag("Metadata.AllowAutoTopicCreation", if_absent=True),
+        metadata_single_flight=flag("Metadata.SingleFlight", if_absent=False),
         max_message_bytes=settings.count("Producer.MaxMessageBytes"),
         required_acks=ACKS[settings.text("Producer.RequiredAcks")],
         timeout_ms=int(settings.seconds("Producer.Timeout") * 1000),
@@ -156,9 +156,9 @@ def _compressor(release: Release, codec: str, level: int) -> Compressor:
         return lz4_frame(release.lz4_block_size)
     if codec == "zstd":
         return zstd() if level == LEVEL_DEFAULT else zstd(min(max(level, 1), 22))
-    return plain()
+    return uncompressed()
 
 
-def conflicts_of(settings: Settings) -> tuple[Conflict, ...]:
+def find_conflicts(settings: Settings) -> tuple[Conflict, ...]:
     """Why Validate would refuse them though each value by itself is right."""
-    return tuple(conflicts(config_of(settings)))
+    return tuple(conflicts(build_config(settings)))

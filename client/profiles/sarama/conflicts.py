@@ -25,34 +25,36 @@ def conflicts(conf: "Config") -> Iterator[Conflict]:
             "Producer.Flush.Messages", "Producer.Flush.MaxMessages", str(conf.flush_messages),
             "Producer.Flush.MaxMessages must be >= Producer.Flush.Messages when set",
         )  # fmt: skip
-    yield from _of_compression(conf)
+    yield from _compression_conflicts(conf)
     if conf.idempotent:
-        yield from _of_idempotence(conf)
+        yield from _idempotence_conflicts(conf)
     # Before 1.60.1 the client id is looked at whatever the version: the setting's own check.
     if not conf.is_at_least(1, 0, 0) and not _VALID_CLIENT_ID.match(conf.client_id):
         quoted = json.dumps(conf.client_id, ensure_ascii=False)
-        told = f"ClientID value {quoted} is not valid for Kafka versions before 1.0.0"
-        yield _conflict("Version", "ClientID", "sarama", told)
+        message = f"ClientID value {quoted} is not valid for Kafka versions before 1.0.0"
+        yield _conflict("Version", "ClientID", "sarama", message)
 
 
-def _of_compression(conf: "Config") -> Iterator[Conflict]:
+def _compression_conflicts(conf: "Config") -> Iterator[Conflict]:
     level, lowest = conf.compression_level, conf.release.lowest_gzip_level
     if conf.compression == "gzip" and level != LEVEL_DEFAULT and not lowest <= level <= 9:
-        told = f"gzip compression does not work with level {level}: gzip: invalid compression level: {level}"
-        yield _conflict("Producer.Compression", "Producer.CompressionLevel", str(LEVEL_DEFAULT), told)
+        message = f"gzip compression does not work with level {level}: gzip: invalid compression level: {level}"
+        yield _conflict("Producer.Compression", "Producer.CompressionLevel", str(LEVEL_DEFAULT), message)
     if conf.compression == "zstd" and not conf.is_at_least(2, 1, 0):
         yield _conflict("Producer.Compression", "Version", "2.1.0", "zstd compression requires Version >= V2_1_0_0")
 
 
-def _of_idempotence(conf: "Config") -> Iterator[Conflict]:
-    of, told = "Producer.Idempotent", "Idempotent producer requires"
+def _idempotence_conflicts(conf: "Config") -> Iterator[Conflict]:
+    setting, message = "Producer.Idempotent", "Idempotent producer requires"
     if conf.retry_max == 0:
-        yield _conflict(of, "Producer.Retry.Max", "1", f"{told} Producer.Retry.Max >= 1")
+        yield _conflict(setting, "Producer.Retry.Max", "1", f"{message} Producer.Retry.Max >= 1")
     if conf.required_acks != ACKS["WaitForAll"]:
-        yield _conflict(of, "Producer.RequiredAcks", "WaitForAll", f"{told} Producer.RequiredAcks to be WaitForAll")
+        yield _conflict(
+            setting, "Producer.RequiredAcks", "WaitForAll", f"{message} Producer.RequiredAcks to be WaitForAll"
+        )
     if conf.max_open_requests > 1:
-        yield _conflict(of, "Net.MaxOpenRequests", "1", f"{told} Net.MaxOpenRequests to be 1")
+        yield _conflict(setting, "Net.MaxOpenRequests", "1", f"{message} Net.MaxOpenRequests to be 1")
 
 
-def _conflict(setting: str, other: str, wanted: str, told: str) -> Conflict:
-    return Conflict(setting=setting, other=other, wanted=wanted, error=ConfigurationError(told))
+def _conflict(setting: str, other: str, wanted: str, message: str) -> Conflict:
+    return Conflict(setting=setting, other=other, wanted=wanted, error=ConfigurationError(message))

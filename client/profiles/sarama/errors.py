@@ -6,9 +6,9 @@ Source: Shopify/sarama v1.27.2 errors.go, IBM/sarama v1.60.1 errors.go, metadata
 from collections.abc import Iterable, Mapping, Sequence
 
 from client.errors import ClientError
-from client.golang import name_of, text_of
+from client.golang import go_error_name, go_error_text
 from client.net.errors import Cause, NetError
-from client.profiles.sarama.kerrors import CODES, KERRORS_1_27, KERRORS_1_60, Row
+from client.profiles.sarama.kerrors import CODES, KERRORS_1_27, KERRORS_1_60, KErrorEntry
 
 _SENTINELS = {
     "ErrOutOfBrokers": "kafka: client has run out of available brokers to talk to (Is your cluster reachable?)",
@@ -19,7 +19,7 @@ _SENTINELS = {
     "ErrShuttingDown": "kafka: message received by producer in process of shutting down",
     "ErrNoTopicsToUpdateMetadata": "kafka: no specific topics to update metadata",
 }
-_LATER_SENTINELS = {
+_SENTINELS_1_60 = {
     "ErrOutOfBrokers": "kafka: client has run out of available brokers to talk to",
     "ErrProducerRetryBufferOverflow": "retry buffer full: message discarded to prevent buffer overflow",
 }
@@ -37,7 +37,7 @@ class NetworkError(ClientError):
     """A network error, which Sarama hands on as Go gave it. `timed_out` is what net.Error.Timeout() says."""
 
     def __init__(self, error: NetError) -> None:
-        super().__init__(name_of(error), text_of(error))
+        super().__init__(go_error_name(error), go_error_text(error))
         self.timed_out = error.cause in (Cause.TIMEOUT, Cause.TIMED_OUT_BY_KERNEL)
 
 
@@ -83,10 +83,10 @@ class GoPanic(ClientError):
         super().__init__("runtime.Error", f"runtime error: {text}")
 
 
-class Errors:
+class ErrorCatalog:
     """The error values of one release."""
 
-    def __init__(self, sentinels: Mapping[str, str], kerrors: Mapping[int, Row]) -> None:
+    def __init__(self, sentinels: Mapping[str, str], kerrors: Mapping[int, KErrorEntry]) -> None:
         self._sentinels = sentinels
         self._kerrors = kerrors
 
@@ -98,16 +98,16 @@ class Errors:
 
     def kerror(self, name: str) -> KError:
         """A broker's error by its identifier."""
-        return self.of_code(CODES[name])
+        return self.kerror_from_code(CODES[name])
 
-    def of_code(self, code: int) -> KError:
+    def kerror_from_code(self, code: int) -> KError:
         """A broker's error by its code."""
         unknown = ("KError", f"Unknown error, how did this happen? Error code = {code}")
         return KError(code, *self._kerrors.get(code, unknown))
 
 
-ERRORS_1_27 = Errors(_SENTINELS, KERRORS_1_27)
-ERRORS_1_60 = Errors({**_SENTINELS, **_LATER_SENTINELS}, KERRORS_1_60)
+ERRORS_1_27 = ErrorCatalog(_SENTINELS, KERRORS_1_27)
+ERRORS_1_60 = ErrorCatalog({**_SENTINELS, **_SENTINELS_1_60}, KERRORS_1_60)
 
 
 def is_kerror(error: ClientError, codes: frozenset[int]) -> bool:

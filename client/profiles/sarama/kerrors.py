@@ -6,7 +6,7 @@ Source: Shopify/sarama v1.27.2 errors.go, IBM/sarama v1.60.1 errors.go.
 from collections.abc import Mapping
 
 # Code, identifier, text behind "kafka server: "; an indented line goes on.
-_TABLE = """
+_TABLE_1_27 = """
 0 ErrNoError Not an error, why are you printing me?
 -1 ErrUnknown Unexpected (unknown?) server error.
 1 ErrOffsetOutOfRange The requested offset is outside the range of offsets maintained by the server for the given
@@ -107,7 +107,7 @@ _TABLE = """
 """
 
 # What 1.60.1 has beside that, or says otherwise. It also ends no text with a stop.
-_LATER = """
+_CHANGES_1_60 = """
 14 ErrOffsetsLoadInProgress The coordinator is still loading offsets and cannot currently process requests
 15 ErrConsumerCoordinatorNotAvailable The coordinator is not available
 83 ErrEligibleLeadersNotAvailable Eligible topic partition leaders are not available
@@ -121,11 +121,11 @@ _LATER = """
 95 ErrInvalidUpdateVersion The given update version was invalid
 """
 
-Row = tuple[str, str]
+KErrorEntry = tuple[str, str]
 """Identifier and text."""
 
 
-def _rows(table: str) -> dict[int, Row]:
+def _parse_table(table: str) -> dict[int, KErrorEntry]:
     rows = {}
     for line in table.strip().replace("\n    ", " ").splitlines():
         code, name, text = line.split(" ", 2)
@@ -133,10 +133,10 @@ def _rows(table: str) -> dict[int, Row]:
     return rows
 
 
-KERRORS_1_27: Mapping[int, Row] = _rows(_TABLE)
-KERRORS_1_60: Mapping[int, Row] = {
+KERRORS_1_27: Mapping[int, KErrorEntry] = _parse_table(_TABLE_1_27)
+KERRORS_1_60: Mapping[int, KErrorEntry] = {
     **{code: (name, text.rstrip(".")) for code, (name, text) in KERRORS_1_27.items()},
-    **_rows(_LATER),
+    **_parse_table(_CHANGES_1_60),
     90: ("ErrProducerFenced", "Unknown error, how did this happen? Error code = 90"),
 }
 CODES = {name: code for code, (name, _) in KERRORS_1_60.items()}

@@ -22,15 +22,15 @@ _MAXIMUM_RECORD_OVERHEAD_BYTES = 5 * 5 + 10 + 1
 class ProducerMessage:
     """`operation` names whose message it is in the trace; None for the producer's own markers.
 
-    `named_partition` is what the caller asks for; `partition` and `offset` are filled in on the way. An idempotent
+    `explicit_partition` is what the caller asks for; `partition` and `offset` are filled in on the way. An idempotent
     producer's message has a number within its epoch from `has_sequence` on. `expectation` gets the error, or None, when
-    the message's fate is known; `tried` says that an attempt is under way.
+    the message's fate is known; `attempt_in_progress` says that an attempt is under way.
     """
 
     topic: str = ""
     key: bytes | None = None
     value: bytes = b""
-    named_partition: int | None = None
+    explicit_partition: int | None = None
     operation: str | None = None
     partition: int = 0
     offset: int = -1
@@ -40,7 +40,7 @@ class ProducerMessage:
     producer_epoch: int = 0
     has_sequence: bool = False
     expectation: "Channel[ProducerError | None] | None" = None
-    tried: bool = False
+    attempt_in_progress: bool = False
 
     def byte_size(self) -> int:
         """An upper bound of what the message takes in a batch."""

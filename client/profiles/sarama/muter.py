@@ -20,7 +20,7 @@ class PartitionMuter:
 
     def try_mute(self, batches: ProduceSet) -> bool:
         """Mute every partition of the set, or none where one of them is muted already."""
-        partitions = [(one.topic, one.partition) for one in batches.each_partition()]
+        partitions = [(batch.topic, batch.partition) for batch in batches.each_partition()]
         if not partitions or any(partition in self._in_flight for partition in partitions):
             return False
         self._in_flight.update(partitions)
@@ -36,8 +36,8 @@ class PartitionMuter:
         """Whoever waits for the signal tries again, also where nothing was unmuted."""
         if self._closed:
             return
-        for one in batches:
-            self._in_flight.discard((one.topic, one.partition))
+        for batch in batches:
+            self._in_flight.discard((batch.topic, batch.partition))
         signal, self.unmute_signal = self.unmute_signal, Channel()
         signal.close()
 

@@ -5,7 +5,7 @@ Source: Shopify/sarama v1.27.2 async_producer.go, IBM/sarama v1.60.1 async_produ
 
 from typing import TYPE_CHECKING
 
-from client.errors import ClientError, as_value
+from client.errors import ClientError, without_traceback
 from client.golang import Channel, sleep
 from client.profiles.sarama.breaker import Breaker
 from client.profiles.sarama.broker import Broker
@@ -36,7 +36,7 @@ class PartitionProducer:
         self._partition = partition
         self._input: Channel[ProducerMessage] = Channel(parent.conf.channel_buffer_size)
         self._leader: Broker | None = None
-        self._breaker = Breaker(parent.surroundings, 3, 1, 10.0, name=f"breaker of {topic}/{partition}")
+        self._breaker = Breaker(parent.runtime, 3, 1, 10.0, name=f"breaker of {topic}/{partition}")
         self._broker_producer: BrokerProducer | None = None
         self._high_watermark = 0
         self._retry_state: dict[int, _RetryState] = {}
@@ -45,7 +45,7 @@ class PartitionProducer:
     def start(cls, parent: "AsyncProducer", topic: str, partition: int) -> Channel[ProducerMessage]:
         """Start a partition's producer; its input is what remains of it."""
         pp = cls(parent, topic, partition)
-        parent.surroundings.tasks.go(pp._dispatch(), f"producer/{topic}/{partition}/dispatch")
+        parent.runtime.tasks.go(pp._dispatch(), f"producer/{topic}/{partition}/dispatch")
         return pp._input
 
     async def _dispatch(self) -> None:
@@ -92,7 +92,7 @@ class PartitionProducer:
         if not await self._has_broker_producer(msg):
             return
         assert self._broker_producer is not None
-        self._number(msg)
+        self._assign_sequence_number(msg)
         await self._broker_producer.input.send(msg)
 
     async def _has_broker_producer(self, msg: ProducerMessage) -> bool:
@@ -101,12 +101,12 @@ class PartitionProducer:
             try:
                 await self._update_leader()
             except ClientError as err:
-                await self._parent.return_error(msg, as_value(err))
+                await self._parent.return_error(msg, without_traceback(err))
                 await self._backoff()
                 return False
         return True
 
-    def _number(self, msg: ProducerMessage) -> None:
+    def _assign_sequence_number(self, msg: ProducerMessage) -> None:
         """A message that is sent for the first time gets its number; markers have none."""
         if self._parent.conf.idempotent and msg.retries == 0 and msg.flags == 0 and not msg.has_sequence:
             manager = self._parent.txnmgr
@@ -119,7 +119,7 @@ class PartitionProducer:
     async def _backoff(self) -> None:
         backoff = self._parent.conf.retry_backoff
         if backoff.seconds > 0:
-            with self._parent.surroundings.tracer.sleeping(backoff.setting, backoff.seconds, "producer back-off"):
+            with self._parent.runtime.tracer.sleeping(backoff.setting, backoff.seconds, "producer back-off"):
                 await sleep(backoff.seconds)
 
     async def _new_high_watermark(self, high_watermark: int) -> None:
@@ -150,12 +150,12 @@ class PartitionProducer:
             try:
                 await self._update_leader()
             except ClientError as err:
-                await self._parent.return_errors(buf, as_value(err))
+                await self._parent.return_errors(buf, without_traceback(err))
                 return
         assert self._broker_producer is not None
         for msg in buf:
-            if self._parent.conf.release.numbers_flushed_messages:
-                self._number(msg)
+            if self._parent.conf.release.assigns_sequence_on_flush:
+                self._assign_sequence_number(msg)
             await self._broker_producer.input.send(msg)
 
     async def _update_leader(self) -> None:

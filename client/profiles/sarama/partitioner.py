@@ -55,7 +55,7 @@ class ManualPartitioner:
         return True
 
     def partition(self, msg: ProducerMessage, count: int) -> int:
-        return msg.named_partition or 0
+        return msg.explicit_partition or 0
 
 
 class KeyPartitioner:
@@ -74,17 +74,17 @@ class KeyPartitioner:
         return self._choose(msg.key, count)
 
 
-class NamedPartitioner:
+class ExplicitPartitioner:
     """The partition that the message names, else another partitioner's choice."""
 
     def __init__(self, other: Partitioner) -> None:
         self._other = other
 
     def requires_consistency(self, msg: ProducerMessage) -> bool:
-        return msg.named_partition is not None or self._other.requires_consistency(msg)
+        return msg.explicit_partition is not None or self._other.requires_consistency(msg)
 
     def partition(self, msg: ProducerMessage, count: int) -> int:
-        return self._other.partition(msg, count) if msg.named_partition is None else msg.named_partition
+        return self._other.partition(msg, count) if msg.explicit_partition is None else msg.explicit_partition
 
 
 def _by_hash(key: bytes, count: int) -> int:

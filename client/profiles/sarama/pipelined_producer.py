@@ -7,9 +7,9 @@ from collections import deque
 from collections.abc import Iterable
 from contextlib import suppress
 
-from client.errors import ClientError, as_value
+from client.errors import ClientError, without_traceback
 from client.golang import Channel, Receive, Send, WaitGroup, select, sleep
-from client.profiles.sarama.broker_producer import BrokerProducer, Response
+from client.profiles.sarama.broker_producer import BrokerProducer, BrokerProducerResponse
 from client.profiles.sarama.message import ProducerMessage
 from client.profiles.sarama.produce_set import PartitionSet, ProduceSet
 from client.wire.apis.produce import ProduceResponse
@@ -21,17 +21,17 @@ class PipelinedProducer(BrokerProducer):
     _flushing: ProduceSet | None = None
 
     def start(self) -> None:
-        tasks = self._parent.surroundings.tasks
-        pending: Channel[Response] = Channel()
+        tasks = self._parent.runtime.tasks
+        pending: Channel[BrokerProducerResponse] = Channel()
         tasks.go(self._run(), f"producer/broker/{self._broker.id}/run")
         tasks.go(self._bridge(pending), f"producer/broker/{self._broker.id}/bridge")
         tasks.go(self._forward(pending), f"producer/broker/{self._broker.id}/pending")
 
-    async def _bridge(self, pending: Channel[Response]) -> None:
+    async def _bridge(self, pending: Channel[BrokerProducerResponse]) -> None:
         """Sends without waiting for answers; they come into `pending`."""
         in_flight = WaitGroup()
 
-        async def send_response(response: Response) -> None:
+        async def send_response(response: BrokerProducerResponse) -> None:
             await pending.send(response)
             in_flight.done()
 
@@ -40,28 +40,28 @@ class PipelinedProducer(BrokerProducer):
 
             async def handle(found: ProduceResponse | ClientError, sent: ProduceSet = sent) -> None:
                 if isinstance(found, ClientError):
-                    await send_response(Response(sent, found, None))
+                    await send_response(BrokerProducerResponse(sent, found, None))
                 else:
-                    await send_response(Response(sent, None, found))
+                    await send_response(BrokerProducerResponse(sent, None, found))
 
             try:
                 await self._broker.async_produce(sent.build_request(), handle)
             except ClientError as err:
-                await send_response(Response(sent, as_value(err), None))
+                await send_response(BrokerProducerResponse(sent, without_traceback(err), None))
             else:
                 if self._parent.conf.required_acks == 0:
-                    await send_response(Response(sent, None, None))
+                    await send_response(BrokerProducerResponse(sent, None, None))
         await in_flight.wait()
         pending.close()
 
-    async def _forward(self, pending: Channel[Response]) -> None:
+    async def _forward(self, pending: Channel[BrokerProducerResponse]) -> None:
         """An unlimited buffer, so that whoever reads the network never waits for `_run`, which closes the broker."""
-        buf: deque[Response] = deque()
-        open_pending: Channel[Response] | None = pending
+        buf: deque[BrokerProducerResponse] = deque()
+        open_pending: Channel[BrokerProducerResponse] | None = pending
         while open_pending is not None or buf:
             waiting = Send(self._responses if buf else None, buf[0] if buf else None)
             chosen = await select(self._rng, Receive(open_pending), waiting)
-            if chosen.place == 1:
+            if chosen.case_index == 1:
                 buf.popleft()
             elif chosen.ok:
                 buf.append(chosen.value)
@@ -80,16 +80,16 @@ class PipelinedProducer(BrokerProducer):
                 Receive(unmuted),
                 Receive(self._responses),
             )
-            if chosen.place == 0:
+            if chosen.case_index == 0:
                 if not chosen.ok:
                     await self._shutdown()
                     return
-                await self._take(chosen.value)
-            elif chosen.place == 1:
-                self._timer_ends()
-            elif chosen.place == 2:
+                await self._handle_message(chosen.value)
+            elif chosen.case_index == 1:
+                self._on_timer_fired()
+            elif chosen.case_index == 2:
                 self._flushing = None
-            elif chosen.place == 4 and chosen.ok:
+            elif chosen.case_index == 4 and chosen.ok:
                 await self._handle_response(chosen.value)
 
     def _build_flushing_batch(self) -> Channel[None] | None:
@@ -103,7 +103,7 @@ class PipelinedProducer(BrokerProducer):
             self._flushing = self._buffer
             self._roll_over()
             return None
-        self._flushing = self._buffer.take_partitions(muter.try_mute_partition)
+        self._flushing = self._buffer.split_off_partitions(muter.try_mute_partition)
         if self._flushing is None:
             return signal  # a partition may be another broker's to unmute (#3689)
         if self._buffer.empty():
@@ -118,11 +118,11 @@ class PipelinedProducer(BrokerProducer):
             Send(None if self._flushing is None else self.output, self._flushing),
             Receive(unmuted),
         )
-        if chosen.place == 1:
+        if chosen.case_index == 1:
             self._flushing = None
-        elif chosen.place == 0 and chosen.ok:
+        elif chosen.case_index == 0 and chosen.ok:
             await self._handle_response(chosen.value)
-        return chosen.place == 0
+        return chosen.case_index == 0
 
     async def _shutdown(self) -> None:
         while self._flushing is not None:
@@ -155,45 +155,45 @@ class PipelinedProducer(BrokerProducer):
 
     async def _retry_after_closing(self, sent: ProduceSet, err: ClientError) -> None:
         """Every batch of the request is retried as a whole and stays muted, so that no later one overtakes it."""
-        topics = dict.fromkeys(one.topic for one in sent.each_partition())
+        topics = dict.fromkeys(batch.topic for batch in sent.each_partition())
         if topics:
             with suppress(ClientError):  # upstream logs it and goes on
                 await self._parent.client.refresh_metadata(*topics)
-        for one in sent.each_partition():
-            self._current_retries[one.topic, one.partition] = err
-            self._go_retry_batch(one, err)
-        for one in self._buffer.each_partition():
-            await self._parent.retry_messages(one.msgs, err)
+        for batch in sent.each_partition():
+            self._current_retries[batch.topic, batch.partition] = err
+            self._start_retry_batch(batch, err)
+        for batch in self._buffer.each_partition():
+            await self._parent.retry_messages(batch.msgs, err)
         self._roll_over()
         self._unmute(())
 
-    async def _retry_batch(self, one: PartitionSet, err: ClientError) -> None:
+    async def _retry_batch(self, batch: PartitionSet, err: ClientError) -> None:
         """The batch is muted, and metadata were refreshed just before."""
         parent = self._parent
-        if any(msg.retries >= parent.conf.retry_max for msg in one.msgs):
-            await self._give_up(one, err)
+        if any(msg.retries >= parent.conf.retry_max for msg in batch.msgs):
+            await self._give_up(batch, err)
             return
-        for msg in one.msgs:
-            parent.try_again(msg, err)
+        for msg in batch.msgs:
+            parent.count_retry(msg, err)
         backoff = parent.conf.retry_backoff
-        if one.msgs and backoff.seconds > 0:
-            with parent.surroundings.tracer.sleeping(backoff.setting, backoff.seconds, "producer back-off"):
+        if batch.msgs and backoff.seconds > 0:
+            with parent.runtime.tracer.sleeping(backoff.setting, backoff.seconds, "producer back-off"):
                 await sleep(backoff.seconds)
-        for msg in one.msgs:
+        for msg in batch.msgs:
             parent.attempt_started(msg, None)
         try:
-            leader = await parent.client.leader(one.topic, one.partition)
+            leader = await parent.client.leader(batch.topic, batch.partition)
         except ClientError:
-            await self._give_up(one, err)
+            await self._give_up(batch, err)
             return
-        again = parent.new_produce_set()
-        again.put(one)
+        retry_set = parent.new_produce_set()
+        retry_set.add_batch(batch)
         bp = parent.get_broker_producer(leader)
-        chosen = await select(self._rng, Send(bp.output, again), Receive(parent.done))
-        if chosen.place == 1:
-            await self._give_up(one, parent.conf.errors.sentinel("ErrShuttingDown"))
+        chosen = await select(self._rng, Send(bp.output, retry_set), Receive(parent.done))
+        if chosen.case_index == 1:
+            await self._give_up(batch, parent.conf.errors.sentinel("ErrShuttingDown"))
         parent.unref_broker_producer(leader, bp)
 
-    async def _give_up(self, one: PartitionSet, err: ClientError) -> None:
-        await self._parent.return_errors(one.msgs, err)
-        self._parent.muter.unmute((one,))
+    async def _give_up(self, batch: PartitionSet, err: ClientError) -> None:
+        await self._parent.return_errors(batch.msgs, err)
+        self._parent.muter.unmute((batch,))

@@ -15,7 +15,7 @@ def prepare() -> None:
     """Of every release with its default Kafka version; another version's are built by the first operation."""
     encode_batch([Record(value=b"")], base_timestamp_ms=0)
     for release in RELEASES.values():
-        version = tuple(int(part) for part in release.default_version.split("."))
+        version = tuple(int(part) for part in release.default_kafka_version.split("."))
         prepare_messages(METADATA, request_version(release.metadata_versions, version))
         prepare_messages(PRODUCE, request_version(release.produce_versions, version))
         if release.api_versions_versions:

@@ -53,9 +53,9 @@ class ProduceSet:
         timestamp_ms = int(asyncio.get_running_loop().time() * 1000)
         partitions = self._sets.setdefault(msg.topic, {})
         size = 0
-        one = partitions.get(msg.partition)
-        if one is None:
-            one = partitions[msg.partition] = PartitionSet(
+        batch = partitions.get(msg.partition)
+        if batch is None:
+            batch = partitions[msg.partition] = PartitionSet(
                 topic=msg.topic,
                 partition=msg.partition,
                 first_timestamp_ms=timestamp_ms,
@@ -64,27 +64,27 @@ class ProduceSet:
                 first_sequence=msg.sequence_number if self._conf.idempotent else 0,
             )
             size = _RECORD_BATCH_OVERHEAD_BYTES
-        if self._conf.idempotent and msg.sequence_number < one.first_sequence:
+        if self._conf.idempotent and msg.sequence_number < batch.first_sequence:
             raise ClientError("errors.errorString", "assertion failed: message out of sequence added to a batch")
         size += msg.byte_size()
-        one.records.append(
+        batch.records.append(
             Record(
-                offset_delta=len(one.records),
-                timestamp_delta_ms=timestamp_ms - one.first_timestamp_ms,
+                offset_delta=len(batch.records),
+                timestamp_delta_ms=timestamp_ms - batch.first_timestamp_ms,
                 key=msg.key,
                 value=msg.value,
             )
         )
-        one.msgs.append(msg)
-        one.buffer_bytes += size
+        batch.msgs.append(msg)
+        batch.buffer_bytes += size
         self._buffer_bytes += size
         self._buffer_count += 1
 
-    def put(self, one: PartitionSet) -> None:
+    def add_batch(self, batch: PartitionSet) -> None:
         """Take over a whole batch of another set."""
-        self._sets.setdefault(one.topic, {})[one.partition] = one
-        self._buffer_bytes += one.buffer_bytes
-        self._buffer_count += len(one.msgs)
+        self._sets.setdefault(batch.topic, {})[batch.partition] = batch
+        self._buffer_bytes += batch.buffer_bytes
+        self._buffer_count += len(batch.msgs)
 
     def build_request(self) -> ProduceRequest:
         return ProduceRequest(
@@ -94,8 +94,8 @@ class ProduceSet:
                 TopicProduceData(
                     name=topic,
                     partition_data=tuple(
-                        PartitionProduceData(index=partition, records=self._encoded(one))
-                        for partition, one in in_map_order(self._rng, partitions)
+                        PartitionProduceData(index=partition, records=self._encode(batch))
+                        for partition, batch in in_map_order(self._rng, partitions)
                     ),
                 )
                 for topic, partitions in in_map_order(self._rng, self._sets)
@@ -103,50 +103,50 @@ class ProduceSet:
             ),
         )
 
-    def _encoded(self, one: PartitionSet) -> bytes:
-        if one.encoded is None:
-            one.encoded = encode_batch(
-                one.records,
-                base_timestamp_ms=one.first_timestamp_ms,
+    def _encode(self, batch: PartitionSet) -> bytes:
+        if batch.encoded is None:
+            batch.encoded = encode_batch(
+                batch.records,
+                base_timestamp_ms=batch.first_timestamp_ms,
                 max_timestamp_ms=None if self._conf.release.sets_max_timestamp else -1,
                 partition_leader_epoch=0,
-                producer_id=one.producer_id,
-                producer_epoch=one.producer_epoch,
-                base_sequence=one.first_sequence,
+                producer_id=batch.producer_id,
+                producer_epoch=batch.producer_epoch,
+                base_sequence=batch.first_sequence,
                 compressor=self._conf.compressor,
             )
-        return one.encoded
+        return batch.encoded
 
     def each_partition(self) -> Iterator[PartitionSet]:
         """In the order of Go's maps."""
         for _, partitions in in_map_order(self._rng, self._sets):
-            for _, one in in_map_order(self._rng, partitions):
-                yield one
+            for _, batch in in_map_order(self._rng, partitions):
+                yield batch
 
     def drop_partition(self, topic: str, partition: int) -> list[ProducerMessage]:
         """Take a partition's messages out."""
-        one = self._sets.get(topic, {}).pop(partition, None)
-        if one is None:
+        batch = self._sets.get(topic, {}).pop(partition, None)
+        if batch is None:
             return []
-        self._buffer_bytes -= one.buffer_bytes
-        self._buffer_count -= len(one.msgs)
-        return one.msgs
+        self._buffer_bytes -= batch.buffer_bytes
+        self._buffer_count -= len(batch.msgs)
+        return batch.msgs
 
-    def take_partitions(self, wanted: Callable[[str, int], bool]) -> "ProduceSet | None":
+    def split_off_partitions(self, wanted: Callable[[str, int], bool]) -> "ProduceSet | None":
         """Those partitions out of this set in a set of their own; None where none is wanted."""
         taken = ProduceSet(self._conf, self._rng, self._producer_id, self.producer_epoch)
-        for one in tuple(self.each_partition()):
-            if wanted(one.topic, one.partition):
-                self.drop_partition(one.topic, one.partition)
-                taken.put(one)
+        for batch in tuple(self.each_partition()):
+            if wanted(batch.topic, batch.partition):
+                self.drop_partition(batch.topic, batch.partition)
+                taken.add_batch(batch)
         return None if taken.empty() else taken
 
     def would_overflow(self, msg: ProducerMessage) -> bool:
         size = msg.byte_size()
         if self._buffer_bytes + size >= _MAX_REQUEST_BYTES - 10 * 1024:
             return True
-        one = self._sets.get(msg.topic, {}).get(msg.partition)
-        if one is not None and one.buffer_bytes + size >= self._conf.max_message_bytes:
+        batch = self._sets.get(msg.topic, {}).get(msg.partition)
+        if batch is not None and batch.buffer_bytes + size >= self._conf.max_message_bytes:
             return True
         return 0 < self._conf.flush_max_messages <= self._buffer_count
 

@@ -8,42 +8,42 @@ it reads: who wants to write waits for it then, and whoever wants to read after 
 
 from collections.abc import Sequence
 
-from client.events import Kind
+from client.events import TraceKind
 from client.golang import GoMap, RWMutex, first_in_map, in_map_order
 from client.metadata import Node
 from client.net.dialer import Dialer
 from client.profiles.sarama.broker import Broker
 from client.profiles.sarama.config import Config
-from client.surroundings import Surroundings
+from client.runtime import ClientRuntime
 
 
 class BrokerRegistry:
     """Made with the bootstrap addresses in random order."""
 
-    def __init__(self, surroundings: Surroundings, conf: Config, addrs: Sequence[tuple[str, int]]) -> None:
+    def __init__(self, runtime: ClientRuntime, conf: Config, addrs: Sequence[tuple[str, int]]) -> None:
         self.closed = False
         self.lock = RWMutex()
-        self._surroundings = surroundings
+        self._runtime = runtime
         self._conf = conf
-        self._dialer = Dialer(surroundings, keep_alive_s=conf.keep_alive_s)
-        shuffled = surroundings.rng.sample(list(addrs), len(addrs))
+        self._dialer = Dialer(runtime, keep_alive_s=conf.keep_alive_s)
+        shuffled = runtime.rng.sample(list(addrs), len(addrs))
         self._seeds = [self._new_broker(host, port, -1) for host, port in shuffled]
         self._dead_seeds: list[Broker] = []
         self._registered: GoMap[int, Broker] = GoMap()
 
     def _new_broker(self, host: str, port: int, broker_id: int) -> Broker:
-        return Broker(self._surroundings, self._dialer, self._conf, host, port, broker_id)
+        return Broker(self._runtime, self._dialer, self._conf, host, port, broker_id)
 
     def registered(self, broker_id: int) -> Broker | None:
         return self._registered.get(broker_id)
 
-    async def next_to_ask(self) -> Broker | None:
+    async def pick_broker(self) -> Broker | None:
         """Whom to ask for metadata, its connection being opened; None where nobody is left."""
         async with self.lock.reading:
-            if self._conf.release.asks_registered_first:
+            if self._conf.release.prefers_registered_brokers:
                 broker = await self._least_loaded() or self._first_seed()
             else:
-                broker = self._first_seed() or first_in_map(self._surroundings.rng, self._registered)
+                broker = self._first_seed() or first_in_map(self._runtime.rng, self._registered)
             if broker is not None:
                 await broker.open()
             return broker
@@ -54,7 +54,7 @@ class BrokerRegistry:
     async def _least_loaded(self) -> Broker | None:
         """The registered broker with the fewest waiting answers. Asking one waits for whoever is busy with it."""
         chosen, fewest = None, -1
-        for _, broker in in_map_order(self._surroundings.rng, self._registered):
+        for _, broker in in_map_order(self._runtime.rng, self._registered):
             if chosen is None or fewest > await broker.response_size():
                 fewest = await broker.response_size()
                 chosen = broker
@@ -63,17 +63,17 @@ class BrokerRegistry:
     async def deregister(self, broker: Broker) -> None:
         """It failed: the first seed goes to the dead ones, a registered broker is forgotten."""
         async with self.lock.writing:
-            self._forget(broker)
+            self._deregister(broker)
 
-    def _forget(self, broker: Broker) -> None:
-        if self._conf.release.asks_registered_first and broker.id in self._registered:
+    def _deregister(self, broker: Broker) -> None:
+        if self._conf.release.prefers_registered_brokers and broker.id in self._registered:
             del self._registered[broker.id]
         elif broker is self._first_seed():
             self._dead_seeds.append(self._seeds.pop(0))
         else:
             self._registered.pop(broker.id, None)
-        self._surroundings.tracer.emit(
-            Kind.STATE,
+        self._runtime.tracer.emit(
+            TraceKind.STATE,
             purpose="broker",
             outcome="deregistered",
             broker=broker.id,
@@ -123,4 +123,4 @@ class BrokerRegistry:
             if await broker.connected():
                 await broker.close()
 
-        self._surroundings.tasks.go(close(), f"broker/{broker.id}/safeAsyncClose")
+        self._runtime.tasks.go(close(), f"broker/{broker.id}/safeAsyncClose")

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import lz4.frame
 
 from client.errors import SettingError
-from client.profiles.sarama.errors import ERRORS_1_27, ERRORS_1_60, Errors
+from client.profiles.sarama.errors import ERRORS_1_27, ERRORS_1_60, ErrorCatalog
 from client.wire.compression import Compressor, snappy_raw, snappy_xerial
 
 VersionTable = tuple[tuple[tuple[int, ...], int], ...]
@@ -19,14 +19,14 @@ VersionTable = tuple[tuple[tuple[int, ...], int], ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Release:
-    """`source` names repository and tag; `default_version` is DefaultVersion and `versions` what it calls
+    """`source` names repository and tag; `default_kafka_version` is DefaultVersion and `kafka_versions` what it calls
     SupportedVersions, as far as they have record batches (Kafka 0.11 and later)."""
 
     version: str
     source: str
-    default_version: str
-    versions: tuple[str, ...]
-    errors: Errors
+    default_kafka_version: str
+    kafka_versions: tuple[str, ...]
+    errors: ErrorCatalog
 
     # Requests
     metadata_versions: VersionTable
@@ -50,26 +50,26 @@ class Release:
     """A batch says its highest time instead of -1. produce_set.go, buildRequest."""
 
     # broker.go
-    waits_under_lock: bool
+    holds_lock_until_response: bool
     """sendAndReceive keeps the broker's lock until the answer is there: whoever else wants to send, to close, or to
     know how busy the broker is, waits as long."""
     closes_broken_connections: bool
     """sendAndReceive closes a connection on any transport error but a time-out. maybeCloseLocked (#3412)."""
-    close_ends_reads: bool
+    close_aborts_reads: bool
     """Close closes the socket before it waits for requests in flight, which end at once; and it forgets why the last
     dial failed. closeLocked (#3412)."""
-    obeys_throttling: bool
+    honors_throttling: bool
     """After an answer with a throttle time the next request waits that long. handleThrottledResponse (#2826)."""
 
     # client.go
-    asks_registered_first: bool
+    prefers_registered_brokers: bool
     """LeastLoadedBroker: registered brokers before seeds, the one with the fewest waiting answers; before: `any`, seeds
     first. And deregisterBroker looks among the registered ones first (#2645)."""
-    distrusts_empty_metadata: bool
+    rejects_empty_metadata: bool
     """An answer that names no broker counts as that broker's failure. tryRefreshMetadata (#2672)."""
-    spares_fresh_metadata: bool
+    skips_retry_if_refreshed: bool
     """After the back-off a retry is left out where another refresh has just succeeded. tryRefreshMetadata (#2256)."""
-    keeps_broker_errors: bool
+    wraps_broker_errors: bool
     """ErrOutOfBrokers carries what each broker's failure was; errors of topics name their topic, and a partition
     without a leader is one. tryRefreshMetadata, updateMetadata (#3525, #3532)."""
     checks_sockets: bool
@@ -79,7 +79,7 @@ class Release:
     """Partitions() of a topic that has none, even after a refresh, is an error. Partitions; later: getPartitions."""
 
     # async_producer.go
-    pipelines: bool
+    pipelines_requests: bool
     """Requests go out while others are in flight (AsyncProduce), a partition is muted while a batch of it is (#3422);
     a network error refreshes metadata before a batch is retried or fails, and retries go from batch to broker
     (handleError, retryBatch). Before: one request at a time, and every retried message goes through the pipeline."""
@@ -88,20 +88,20 @@ class Release:
     the broker as a message. run."""
     finds_leader_before_fin: bool
     """A new retry level looks for a broker where none is chosen; before, the program died there. dispatch (#2387)."""
-    numbers_flushed_messages: bool
+    assigns_sequence_on_flush: bool
     """Messages that waited for a retry to end get their sequence numbers then. flushRetryBuffers."""
-    renews_exhausted_epoch: bool
+    renews_producer_id_on_epoch_exhaustion: bool
     """Behind the highest epoch comes a new producer id. bumpIdempotentProducerEpoch."""
     retries_init_producer_id: bool
     """InitProducerID is asked for Producer.Transaction.Retry.Max times again, never mind the broker; before: once of
     each broker, and without one left the program died. transaction_manager.go, initProducerId (#2295)."""
-    says_how_large: bool
+    reports_message_size: bool
     """A message that is too large fails as ConfigurationError with both sizes. dispatcher."""
     retriable_kerrors: tuple[str, ...]
     """Answers upon which a batch is tried again. handleSuccess (#2939)."""
 
     @property
-    def asks_api_versions(self) -> bool:
+    def sends_api_versions_request(self) -> bool:
         return bool(self.api_versions_versions)
 
 
@@ -113,8 +113,8 @@ _RETRIABLE = (
 _V1_27_2 = Release(
     version="1.27.2",
     source="Shopify/sarama v1.27.2",
-    default_version="1.0.0",
-    versions=(
+    default_kafka_version="1.0.0",
+    kafka_versions=(
         "0.11.0.0", "0.11.0.1", "0.11.0.2", "1.0.0", "1.1.0", "1.1.1", "2.0.0", "2.0.1", "2.1.0", "2.2.0", "2.3.0",
         "2.4.0", "2.5.0", "2.6.0",
     ),
@@ -128,31 +128,31 @@ _V1_27_2 = Release(
     lz4_block_size=lz4.frame.BLOCKSIZE_MAX4MB,
     lowest_gzip_level=-2,
     sets_max_timestamp=False,
-    waits_under_lock=False,
+    holds_lock_until_response=False,
     closes_broken_connections=False,
-    close_ends_reads=False,
-    obeys_throttling=False,
-    asks_registered_first=False,
-    distrusts_empty_metadata=False,
-    spares_fresh_metadata=False,
-    keeps_broker_errors=False,
+    close_aborts_reads=False,
+    honors_throttling=False,
+    prefers_registered_brokers=False,
+    rejects_empty_metadata=False,
+    skips_retry_if_refreshed=False,
+    wraps_broker_errors=False,
     checks_sockets=False,
     empty_partitions_are_unknown=True,
-    pipelines=False,
+    pipelines_requests=False,
     returns_early_fin=False,
     finds_leader_before_fin=False,
-    numbers_flushed_messages=False,
-    renews_exhausted_epoch=False,
+    assigns_sequence_on_flush=False,
+    renews_producer_id_on_epoch_exhaustion=False,
     retries_init_producer_id=False,
-    says_how_large=False,
+    reports_message_size=False,
     retriable_kerrors=_RETRIABLE,
 )  # fmt: skip
 
 _V1_60_1 = Release(
     version="1.60.1",
     source="IBM/sarama v1.60.1",
-    default_version="2.8.0",
-    versions=(
+    default_kafka_version="2.8.0",
+    kafka_versions=(
         "0.11.0.0", "0.11.0.1", "0.11.0.2", "1.0.0", "1.0.1", "1.0.2", "1.1.0", "1.1.1", "2.0.0", "2.0.1", "2.1.0",
         "2.1.1", "2.2.0", "2.2.1", "2.2.2", "2.3.0", "2.3.1", "2.4.0", "2.4.1", "2.5.0", "2.5.1", "2.6.0", "2.6.1",
         "2.6.2", "2.6.3", "2.7.0", "2.7.1", "2.7.2", "2.8.0", "2.8.1", "2.8.2", "3.0.0", "3.0.1", "3.0.2", "3.1.0",
@@ -174,23 +174,23 @@ _V1_60_1 = Release(
     lz4_block_size=lz4.frame.BLOCKSIZE_MAX64KB,
     lowest_gzip_level=-3,
     sets_max_timestamp=True,
-    waits_under_lock=True,
+    holds_lock_until_response=True,
     closes_broken_connections=True,
-    close_ends_reads=True,
-    obeys_throttling=True,
-    asks_registered_first=True,
-    distrusts_empty_metadata=True,
-    spares_fresh_metadata=True,
-    keeps_broker_errors=True,
+    close_aborts_reads=True,
+    honors_throttling=True,
+    prefers_registered_brokers=True,
+    rejects_empty_metadata=True,
+    skips_retry_if_refreshed=True,
+    wraps_broker_errors=True,
     checks_sockets=True,
     empty_partitions_are_unknown=False,
-    pipelines=True,
+    pipelines_requests=True,
     returns_early_fin=True,
     finds_leader_before_fin=True,
-    numbers_flushed_messages=True,
-    renews_exhausted_epoch=True,
+    assigns_sequence_on_flush=True,
+    renews_producer_id_on_epoch_exhaustion=True,
     retries_init_producer_id=True,
-    says_how_large=True,
+    reports_message_size=True,
     retriable_kerrors=(*_RETRIABLE, "ErrKafkaStorageError"),
 )  # fmt: skip
 
@@ -198,7 +198,7 @@ RELEASES = {release.version: release for release in (_V1_27_2, _V1_60_1)}
 """By version, oldest first."""
 
 
-def release_of(version: str) -> Release:
+def find_release(version: str) -> Release:
     """Raises SettingError for a version that is not reproduced."""
     try:
         return RELEASES[version]

@@ -5,16 +5,16 @@ Source: Shopify/sarama v1.27.2 async_producer.go (brokerProducer).
 
 from collections.abc import Iterable
 
-from client.errors import ClientError, as_value
+from client.errors import ClientError, without_traceback
 from client.golang import Channel, Receive, Send, select
-from client.profiles.sarama.broker_producer import BrokerProducer, Response
+from client.profiles.sarama.broker_producer import BrokerProducer, BrokerProducerResponse
 from client.profiles.sarama.message import ProducerMessage
 from client.profiles.sarama.produce_set import PartitionSet, ProduceSet
 
 
 class SequentialProducer(BrokerProducer):
     def start(self) -> None:
-        tasks = self._parent.surroundings.tasks
+        tasks = self._parent.runtime.tasks
         tasks.go(self._run(), f"producer/broker/{self._broker.id}/run")
         tasks.go(self._bridge(), f"producer/broker/{self._broker.id}/bridge")
 
@@ -22,9 +22,9 @@ class SequentialProducer(BrokerProducer):
         """Makes the network's answer something that `select` can wait for."""
         async for sent in self.output:
             try:
-                response = Response(sent, None, await self._broker.produce(sent.build_request()))
+                response = BrokerProducerResponse(sent, None, await self._broker.produce(sent.build_request()))
             except ClientError as err:
-                response = Response(sent, as_value(err), None)
+                response = BrokerProducerResponse(sent, without_traceback(err), None)
             await self._responses.send(response)
         self._responses.close()
 
@@ -33,14 +33,14 @@ class SequentialProducer(BrokerProducer):
         messages, responses = Receive(self.input), Receive(self._responses)
         while True:
             chosen = await select(self._rng, messages, Receive(self._timer), Send(output, self._buffer), responses)
-            if chosen.place == 0:
+            if chosen.case_index == 0:
                 if not chosen.ok:
                     await self._shutdown()
                     return
-                await self._take(chosen.value)
-            elif chosen.place == 1:
-                self._timer_ends()
-            elif chosen.place == 2:
+                await self._handle_message(chosen.value)
+            elif chosen.case_index == 1:
+                self._on_timer_fired()
+            elif chosen.case_index == 2:
                 self._roll_over()
             elif chosen.ok:
                 await self._handle_response(chosen.value)
@@ -49,7 +49,7 @@ class SequentialProducer(BrokerProducer):
     async def _shutdown(self) -> None:
         while not self._buffer.empty():
             chosen = await select(self._rng, Receive(self._responses), Send(self.output, self._buffer))
-            if chosen.place == 1:
+            if chosen.case_index == 1:
                 self._roll_over()
             elif chosen.ok:
                 await self._handle_response(chosen.value)
@@ -60,7 +60,7 @@ class SequentialProducer(BrokerProducer):
     async def _wait_for_space(self, msg: ProducerMessage, *, force_rollover: bool) -> ClientError | None:
         while True:
             chosen = await select(self._rng, Receive(self._responses), Send(self.output, self._buffer))
-            if chosen.place == 1:
+            if chosen.case_index == 1:
                 self._roll_over()
                 return None
             if chosen.ok:
@@ -75,26 +75,26 @@ class SequentialProducer(BrokerProducer):
         """With one request at a time nothing is muted."""
 
     async def _retry_after_closing(self, sent: ProduceSet, err: ClientError) -> None:
-        for one in (*sent.each_partition(), *self._buffer.each_partition()):
-            await self._parent.retry_messages(one.msgs, err)
+        for batch in (*sent.each_partition(), *self._buffer.each_partition()):
+            await self._parent.retry_messages(batch.msgs, err)
         self._roll_over()
 
-    async def _retry_batch(self, one: PartitionSet, err: ClientError) -> None:
+    async def _retry_batch(self, batch: PartitionSet, err: ClientError) -> None:
         """Of a batch whose tries are used up, only the first message is answered; the others' senders wait for ever
         (#2378). And nobody ever gives the leader's producer back."""
         parent = self._parent
-        again = parent.new_produce_set()
-        again.put(one)
-        for msg in one.msgs:
+        retry_set = parent.new_produce_set()
+        retry_set.add_batch(batch)
+        for msg in batch.msgs:
             if msg.retries >= parent.conf.retry_max:
                 await parent.return_error(msg, err)
                 return
-            parent.try_again(msg, err)
+            parent.count_retry(msg, err)
         try:
-            leader = await parent.client.leader(one.topic, one.partition)
+            leader = await parent.client.leader(batch.topic, batch.partition)
         except ClientError:
-            await parent.return_errors(one.msgs, err)
+            await parent.return_errors(batch.msgs, err)
             return
-        for msg in one.msgs:
+        for msg in batch.msgs:
             parent.attempt_started(msg, leader)
-        await parent.get_broker_producer(leader).output.send(again)
+        await parent.get_broker_producer(leader).output.send(retry_set)

@@ -20,9 +20,9 @@ CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
 LEVEL_DEFAULT = -1000
 """CompressionLevelDefault: the codec's own default."""
 
-_OLD, _NEW = ("1.27.2",), ("1.60.1",)
+_ONLY_1_27, _ONLY_1_60 = ("1.27.2",), ("1.60.1",)
 _VALID_ID = re.compile(r"\A[A-Za-z0-9._-]+\Z")
-_LATER_PARTITIONERS = ("consistentcrchash", "murmur2")
+_PARTITIONERS_1_60 = ("consistentcrchash", "murmur2")
 
 
 def _refused(text: str) -> str:
@@ -45,7 +45,7 @@ def _client_id(value: SettingValue) -> str | None:
     return None if _VALID_ID.match(str(value)) else _refused("ClientID is invalid")
 
 
-def _never(reason: str) -> _Check:
+def _unsupported(reason: str) -> _Check:
     """For what is not reproduced: only a false or empty value passes."""
     return lambda value: f"not reproduced: {reason}" if value else None
 
@@ -86,22 +86,22 @@ _NET = (
     _duration("Net.WriteTimeout", 30.0, "how long the kernel may take a request", _above_zero("Net.WriteTimeout")),
     _flag(
         "Net.ResolveCanonicalBootstrapServers", default=False, about="bootstrap addresses by reverse look-up",
-        check=_never("the lab has no names to look up backwards"), releases=_NEW,
+        check=_unsupported("the lab has no names to look up backwards"), releases=_ONLY_1_60,
     ),
     _flag(
         "Net.TLS.Enable", default=False, about="TLS",
-        check=_never("the lab's brokers speak plain text; leave Net.TLS.Enable false"),
+        check=_unsupported("the lab's brokers speak plain text; leave Net.TLS.Enable false"),
     ),
     _flag(
         "Net.SASL.Enable", default=False, about="SASL",
-        check=_never("the lab's brokers ask for no credentials; leave Net.SASL.Enable false"),
+        check=_unsupported("the lab's brokers ask for no credentials; leave Net.SASL.Enable false"),
     ),
     _choice(
         "Net.SASL.Mechanism", "PLAIN", ("PLAIN", "OAUTHBEARER", "SCRAM-SHA-256", "SCRAM-SHA-512", "GSSAPI"),
         "read where SASL is enabled",
     ),
-    _count("Net.SASL.Version", 0, "of the SASL handshake; read where SASL is enabled", releases=_OLD),
-    _count("Net.SASL.Version", 1, "of the SASL handshake; read where SASL is enabled", releases=_NEW),
+    _count("Net.SASL.Version", 0, "of the SASL handshake; read where SASL is enabled", releases=_ONLY_1_27),
+    _count("Net.SASL.Version", 1, "of the SASL handshake; read where SASL is enabled", releases=_ONLY_1_60),
     _flag("Net.SASL.Handshake", default=True, about="read where SASL is enabled"),
     _text("Net.SASL.AuthIdentity", "", "read where SASL is enabled"),
     _text("Net.SASL.User", "", "read where SASL is enabled"),
@@ -123,17 +123,17 @@ _METADATA = (
     _duration("Metadata.Timeout", 0.0, "how long a metadata refresh may take with its retries; 0: no limit"),
     _flag(
         "Metadata.AllowAutoTopicCreation", default=True, about="whether a broker may create a topic that is asked for",
-        releases=_NEW,
+        releases=_ONLY_1_60,
     ),
-    _flag("Metadata.SingleFlight", default=True, about="one metadata refresh at a time", releases=_NEW),
+    _flag("Metadata.SingleFlight", default=True, about="one metadata refresh at a time", releases=_ONLY_1_60),
 )  # fmt: skip
 
 _PRODUCER = (
     _count(
-        "Producer.MaxMessageBytes", 1_000_000, "largest message", _above_zero("Producer.MaxMessageBytes"), _OLD
+        "Producer.MaxMessageBytes", 1_000_000, "largest message", _above_zero("Producer.MaxMessageBytes"), _ONLY_1_27
     ),
     _count(
-        "Producer.MaxMessageBytes", 1024 * 1024, "largest message", _above_zero("Producer.MaxMessageBytes"), _NEW
+        "Producer.MaxMessageBytes", 1024 * 1024, "largest message", _above_zero("Producer.MaxMessageBytes"), _ONLY_1_60
     ),
     _choice("Producer.RequiredAcks", "WaitForLocal", tuple(ACKS), "who must have a message before the broker answers"),
     _duration(
@@ -143,16 +143,16 @@ _PRODUCER = (
     ),
     _choice("Producer.Compression", "none", CODECS, "codec of batches"),
     _count("Producer.CompressionLevel", LEVEL_DEFAULT, f"the codec's level; {LEVEL_DEFAULT}: its default"),
-    _partitioner(tuple(name for name in PARTITIONERS if name not in _LATER_PARTITIONERS), _OLD),
-    _partitioner(tuple(PARTITIONERS), _NEW),
+    _partitioner(tuple(name for name in PARTITIONERS if name not in _PARTITIONERS_1_60), _ONLY_1_27),
+    _partitioner(tuple(PARTITIONERS), _ONLY_1_60),
     _flag("Producer.Idempotent", default=False, about="each message exactly once, as far as brokers can tell"),
     _text(
         "Producer.Transaction.ID", "", "transactions",
-        _never("the lab's brokers know no transactions; leave Producer.Transaction.ID empty"), _NEW,
+        _unsupported("the lab's brokers know no transactions; leave Producer.Transaction.ID empty"), _ONLY_1_60,
     ),
-    _duration("Producer.Transaction.Timeout", 60.0, "of a transaction", releases=_NEW),
-    _count("Producer.Transaction.Retry.Max", 50, "tries after the first to get a producer id", releases=_NEW),
-    _duration("Producer.Transaction.Retry.Backoff", 0.1, "pause before each of them", releases=_NEW),
+    _duration("Producer.Transaction.Timeout", 60.0, "of a transaction", releases=_ONLY_1_60),
+    _count("Producer.Transaction.Retry.Max", 50, "tries after the first to get a producer id", releases=_ONLY_1_60),
+    _duration("Producer.Transaction.Retry.Backoff", 0.1, "pause before each of them", releases=_ONLY_1_60),
     _count("Producer.Flush.Bytes", 0, "bytes that trigger a flush", _not_negative("Producer.Flush.Bytes")),
     _count("Producer.Flush.Messages", 0, "messages that trigger a flush", _not_negative("Producer.Flush.Messages")),
     _duration(
@@ -164,19 +164,30 @@ _PRODUCER = (
     ),
     _count("Producer.Retry.Max", 3, "tries of a message after the first", _not_negative("Producer.Retry.Max")),
     _duration("Producer.Retry.Backoff", 0.1, "pause before each of them", _not_negative("Producer.Retry.Backoff")),
-    _count("Producer.Retry.MaxBufferLength", 0, "most messages that wait for a retry; 0: no limit", releases=_NEW),
-    _count("Producer.Retry.MaxBufferBytes", 0, "most bytes that wait for a retry; 0: no limit", releases=_NEW),
+    _count(
+        "Producer.Retry.MaxBufferLength", 0, "most messages that wait for a retry; 0: no limit", releases=_ONLY_1_60
+    ),
+    _count("Producer.Retry.MaxBufferBytes", 0, "most bytes that wait for a retry; 0: no limit", releases=_ONLY_1_60),
 )  # fmt: skip
 
 _SHARED = (
-    _text("ClientID", "sarama", "name in every request", _client_id, _OLD),
-    _text("ClientID", "sarama", "name in every request", None, _NEW),
+    _text("ClientID", "sarama", "name in every request", _client_id, _ONLY_1_27),
+    _text("ClientID", "sarama", "name in every request", None, _ONLY_1_60),
     _count("ChannelBufferSize", 256, "messages in each internal channel", _not_negative("ChannelBufferSize")),
     _flag(
-        "ApiVersionsRequest", default=True, about="asks each new connection for its API versions first", releases=_NEW
+        "ApiVersionsRequest",
+        default=True,
+        about="asks each new connection for its API versions first",
+        releases=_ONLY_1_60,
     ),
     *(
-        _choice("Version", release.default_version, release.versions, "Kafka version that is assumed", (version,))
+        _choice(
+            "Version",
+            release.default_kafka_version,
+            release.kafka_versions,
+            "Kafka version that is assumed",
+            (version,),
+        )
         for version, release in RELEASES.items()
     ),
 )

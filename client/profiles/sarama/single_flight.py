@@ -5,12 +5,12 @@ Source: IBM/sarama v1.60.1 metadata.go.
 
 from collections.abc import Awaitable, Callable, Sequence
 
-from client.errors import ClientError, as_value
+from client.errors import ClientError, without_traceback
 from client.golang import Channel
 from client.profiles.sarama.errors import TopicErrors
-from client.surroundings import Surroundings
+from client.runtime import ClientRuntime
 
-Refresh = Callable[[tuple[str, ...], str], Awaitable[None]]
+RefreshFunction = Callable[[tuple[str, ...], str], Awaitable[None]]
 """Asks for these topics, all without any; the purpose goes before that of each back-off. Raises ClientError."""
 
 _Result = Channel[ClientError | None]
@@ -19,8 +19,8 @@ _Result = Channel[ClientError | None]
 class SingleFlightRefresher:
     """`refresh` is what others call; it calls the one handed in, with all the topics that have gathered."""
 
-    def __init__(self, surroundings: Surroundings, refresh: Refresh) -> None:
-        self._surroundings = surroundings
+    def __init__(self, runtime: ClientRuntime, refresh: RefreshFunction) -> None:
+        self._runtime = runtime
         self._refresh = refresh
         self._ongoing = False
         self._topics: dict[str, None] = {}
@@ -32,7 +32,7 @@ class SingleFlightRefresher:
     async def refresh(self, topics: tuple[str, ...], purpose: str) -> None:
         """Raises what the refresh that held these topics raised, as far as it concerns them."""
         while True:
-            ours = not self._ongoing or self._has(topics)
+            ours = not self._ongoing or self._covers(topics)
             if not self._ongoing:
                 self._start(topics, purpose)
             elif not ours:
@@ -51,7 +51,7 @@ class SingleFlightRefresher:
             finally:
                 del error  # or it and this frame, which is in its traceback, hold each other
 
-    def _has(self, topics: Sequence[str]) -> bool:
+    def _covers(self, topics: Sequence[str]) -> bool:
         return self._all_topics or (bool(topics) and all(topic in self._topics for topic in topics))
 
     def _queue(self, topics: Sequence[str]) -> None:
@@ -68,14 +68,14 @@ class SingleFlightRefresher:
         self._topics.update(dict.fromkeys(topics))
         self._next_topics, self._next_all_topics = [], False
         asked = () if self._all_topics else tuple(self._topics)
-        self._surroundings.tasks.go(self._run(asked, purpose), "client/metadataRefresh")
+        self._runtime.tasks.go(self._run(asked, purpose), "client/metadataRefresh")
 
     async def _run(self, topics: tuple[str, ...], purpose: str) -> None:
         error: ClientError | None = None
         try:
             await self._refresh(topics, purpose)
         except ClientError as failed:
-            error = as_value(failed)
+            error = without_traceback(failed)
         self._ongoing = False
         waiting, self._waiting = self._waiting, []
         for result in waiting:

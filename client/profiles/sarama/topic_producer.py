@@ -10,7 +10,7 @@ from client.golang import Channel, in_map_order
 from client.profiles.sarama.breaker import Breaker
 from client.profiles.sarama.message import ProducerMessage
 from client.profiles.sarama.partition_producer import PartitionProducer
-from client.profiles.sarama.partitioner import PARTITIONERS, NamedPartitioner
+from client.profiles.sarama.partitioner import PARTITIONERS, ExplicitPartitioner
 
 if TYPE_CHECKING:
     from client.profiles.sarama.async_producer import AsyncProducer
@@ -21,15 +21,15 @@ class TopicProducer:
         self._parent = parent
         self._topic = topic
         self._input: Channel[ProducerMessage] = Channel(parent.conf.channel_buffer_size)
-        self._breaker = Breaker(parent.surroundings, 3, 1, 10.0, name=f"breaker of {topic}")
+        self._breaker = Breaker(parent.runtime, 3, 1, 10.0, name=f"breaker of {topic}")
         self._handlers: dict[int, Channel[ProducerMessage]] = {}
-        self._partitioner = NamedPartitioner(PARTITIONERS[parent.conf.partitioner](parent.surroundings.rng))
+        self._partitioner = ExplicitPartitioner(PARTITIONERS[parent.conf.partitioner](parent.runtime.rng))
 
     @classmethod
     def start(cls, parent: "AsyncProducer", topic: str) -> Channel[ProducerMessage]:
         """Start a topic's producer; its input is what remains of it."""
         tp = cls(parent, topic)
-        parent.surroundings.tasks.go(tp._dispatch(), f"producer/{topic}/dispatch")
+        parent.runtime.tasks.go(tp._dispatch(), f"producer/{topic}/dispatch")
         return tp._input
 
     async def _dispatch(self) -> None:
@@ -45,7 +45,7 @@ class TopicProducer:
                 handler = PartitionProducer.start(self._parent, msg.topic, msg.partition)
                 self._handlers[msg.partition] = handler
             await handler.send(msg)
-        for _, handler in in_map_order(self._parent.surroundings.rng, self._handlers):
+        for _, handler in in_map_order(self._parent.runtime.rng, self._handlers):
             handler.close()
 
     async def _partition_message(self, msg: ProducerMessage) -> None:

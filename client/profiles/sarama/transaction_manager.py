@@ -55,17 +55,17 @@ async def new_transaction_manager(conf: Config, client: Client) -> TransactionMa
     """With a new producer id where the producer is idempotent. Raises ClientError."""
     manager = TransactionManager()
     if conf.idempotent:
-        ask = _with_retries if conf.release.retries_init_producer_id else _each_broker_once
+        ask = _request_id_with_retries if conf.release.retries_init_producer_id else _request_id_once_per_broker
         answer = await ask(conf, client)
         manager.producer_id, manager.producer_epoch = answer.producer_id, answer.producer_epoch
     return manager
 
 
-async def _each_broker_once(_: Config, client: Client) -> InitProducerIdResponse:
+async def _request_id_once_per_broker(_: Config, client: Client) -> InitProducerIdResponse:
     """client.InitProducerID. Its caller takes the answer that is not there for one where no broker gave any, and an
     answer's error for no error."""
     while True:
-        broker = await client.registry.next_to_ask()
+        broker = await client.registry.pick_broker()
         if broker is None:
             raise GoPanic(_NIL_DEREFERENCE)
         try:
@@ -75,12 +75,12 @@ async def _each_broker_once(_: Config, client: Client) -> InitProducerIdResponse
             await client.registry.deregister(broker)
 
 
-async def _with_retries(conf: Config, client: Client) -> InitProducerIdResponse:
+async def _request_id_with_retries(conf: Config, client: Client) -> InitProducerIdResponse:
     """transactionManager.initProducerId."""
     backoff = conf.transaction_retry_backoff
     error: ClientError | None = None
     for _ in range(conf.transaction_retry_max + 1):
-        broker = await client.registry.next_to_ask()
+        broker = await client.registry.pick_broker()
         if broker is None:
             raise GoPanic(_NIL_DEREFERENCE)
         try:
@@ -90,11 +90,11 @@ async def _with_retries(conf: Config, client: Client) -> InitProducerIdResponse:
         else:
             if answer.error_code == CODES["ErrNoError"]:
                 return answer
-            error = conf.errors.of_code(answer.error_code)
+            error = conf.errors.kerror_from_code(answer.error_code)
             if answer.error_code not in _RETRIABLE:
                 raise error
         if backoff.seconds > 0:
-            with client.surroundings.tracer.sleeping(backoff.setting, backoff.seconds, "producer id back-off"):
+            with client.runtime.tracer.sleeping(backoff.setting, backoff.seconds, "producer id back-off"):
                 await sleep(backoff.seconds)
     assert error is not None
     raise error

@@ -37,5 +37,5 @@ API_VERSIONS = Api(
     request=ApiVersionsRequest,
     response=ApiVersionsResponse,
     versions=range(5),
-    repeats=True,
+    cacheable=True,
 )

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from client.wire.api import Api
 
-NO_OPERATIONS = -(2**31)
+OPERATIONS_NOT_REQUESTED = -(2**31)
 """Authorized operations were not asked for."""
 
 
@@ -60,7 +60,7 @@ class MetadataResponseTopic:
     topic_id: UUID | None = None
     is_internal: bool = False
     partitions: tuple[MetadataResponsePartition, ...] = ()
-    topic_authorized_operations: int = NO_OPERATIONS
+    topic_authorized_operations: int = OPERATIONS_NOT_REQUESTED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,10 +72,10 @@ class MetadataResponse:
     cluster_id: str | None = None
     controller_id: int = -1
     topics: tuple[MetadataResponseTopic, ...] = ()
-    cluster_authorized_operations: int = NO_OPERATIONS
+    cluster_authorized_operations: int = OPERATIONS_NOT_REQUESTED
     error_code: int = 0
 
 
 METADATA = Api(
-    key=3, module="metadata", request=MetadataRequest, response=MetadataResponse, versions=range(14), repeats=True
+    key=3, module="metadata", request=MetadataRequest, response=MetadataResponse, versions=range(14), cacheable=True
 )

@@ -18,16 +18,16 @@ from contextlib import suppress
 from typing import Any
 
 from client.wire.apis.api_versions import API_VERSIONS
+from client.wire.exceptions import WireError
 from client.wire.frames import FrameError, FrameReader
-from client.wire.malformed import WireError
 from client.wire.messages import Request, decode_request, decode_request_header, encode_response
 from harness.brokers.embedded.apis.api_versions import unsupported_version
 from harness.brokers.embedded.cluster import ClusterState
 from harness.brokers.embedded.handlers import Handler, handlers
-from harness.brokers.embedded.intercepts import InForce, Intercepts, code_of
-from harness.brokers.embedded.log import Logs
+from harness.brokers.embedded.intercepts import InstalledIntercept, Intercepts, code_of
+from harness.brokers.embedded.log import PartitionLogs
 from harness.brokers.embedded.node import Disconnect, Node
-from harness.levers import Delay, ErrorAnswer, Silence
+from harness.levers import DelayedResponse, ErrorAnswer, Silence
 
 _log = logging.getLogger(__name__)
 
@@ -41,7 +41,9 @@ class _Silenced(Exception):
 class EmbeddedBroker:
     """One broker: a listening socket, connections served each in its own order, and a Node that answers."""
 
-    def __init__(self, broker_id: int, state: ClusterState, logs: Logs, intercepts: Intercepts | None = None) -> None:
+    def __init__(
+        self, broker_id: int, state: ClusterState, logs: PartitionLogs, intercepts: Intercepts | None = None
+    ) -> None:
         """`intercepts`: what is done to requests beside answering them; None: nothing ever is."""
         self._node = Node(broker_id, state, logs)
         self._intercepts = Intercepts() if intercepts is None else intercepts
@@ -133,23 +135,23 @@ class EmbeddedBroker:
                 return encode_response(unsupported_version(), version=0, correlation_id=header.correlation_id)
             raise Disconnect(f"{handler.api.name} v{header.api_version} is not supported (client {header.client_id})")
         request = decode_request(payload)
-        intercepted = self._intercepts.of(handler)
+        intercepted = self._intercepts.find_match(handler)
         if intercepted is None:
             body = await handler.answer(self._node, request)
         else:
-            body = await self._met(request, handler, intercepted)
+            body = await self._answer_intercepted(request, handler, intercepted)
         if body is None:
             return None
         return encode_response(body, version=request.version, correlation_id=request.correlation_id)
 
-    async def _met(self, request: Request, handler: Handler, intercepted: InForce) -> Any:
+    async def _answer_intercepted(self, request: Request, handler: Handler, intercepted: InstalledIntercept) -> Any:
         """The body of the response to a request that is intercepted. Raises _Silenced, Disconnect."""
         match intercepted.answer:
             case Silence():
                 raise _Silenced
             case ErrorAnswer() as answer:
-                return handler.refused(self._node, request, code_of(answer))
-            case Delay(seconds=seconds):
+                return handler.error_response(self._node, request, code_of(answer))
+            case DelayedResponse(seconds=seconds):
                 due_s = asyncio.get_running_loop().time() + seconds
                 body = await handler.answer(self._node, request)
                 with suppress(TimeoutError):

@@ -15,7 +15,7 @@ _LEGAL_NAME = re.compile(r"[a-zA-Z0-9._-]{1,249}")
 NO_LEADER = -1
 
 
-class StateError(ValueError):
+class ClusterStateError(ValueError):
     """A cluster's state that cannot be: it says what is wrong with it."""
 
 
@@ -40,7 +40,8 @@ class PartitionState:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TopicState:
-    """A topic; its partitions stand in the order of their indexes. Raises StateError for a name that Kafka refuses.
+    """A topic; its partitions stand in the order of their indexes. Raises ClusterStateError for a name that Kafka
+    refuses.
 
     Names become files' names: what Kafka refuses (a slash, `..`) is dangerous there, too.
     """
@@ -51,7 +52,7 @@ class TopicState:
     def __post_init__(self) -> None:
         if not _LEGAL_NAME.fullmatch(self.name) or self.name in (".", ".."):
             legal = "1 to 249 of a-z A-Z 0-9 . _ - and not . or .. alone"
-            raise StateError(f"topic name {self.name!r} is not legal: {legal}")
+            raise ClusterStateError(f"topic name {self.name!r} is not legal: {legal}")
 
     @property
     def topic_id(self) -> UUID:
@@ -96,7 +97,7 @@ def encode_state(state: ClusterState) -> str:
 
 
 def decode_state(text: str | bytes) -> ClusterState:
-    """The state that `encode_state` wrote. Raises StateError."""
+    """The state that `encode_state` wrote. Raises ClusterStateError."""
     try:
         raw = json.loads(text)
         return ClusterState(
@@ -106,10 +107,10 @@ def decode_state(text: str | bytes) -> ClusterState:
             brokers=tuple(_broker(b) for b in raw["brokers"]),
             topics=tuple(TopicState(name=t["name"], partitions=_partitions(t["partitions"])) for t in raw["topics"]),
         )
-    except StateError:
+    except ClusterStateError:
         raise
     except (ValueError, KeyError, TypeError) as wrong:
-        raise StateError(f"no cluster state: {type(wrong).__name__}: {wrong}") from wrong
+        raise ClusterStateError(f"no cluster state: {type(wrong).__name__}: {wrong}") from wrong
 
 
 def _broker(raw: Any) -> BrokerState:

@@ -19,7 +19,7 @@ _MARK = b"\xfaLOG"
 HEAD_BYTES = _FORM.size
 
 
-class Kind(IntEnum):
+class EntryKind(IntEnum):
     """What an entry holds."""
 
     EPOCH = 1
@@ -30,19 +30,19 @@ class Kind(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """An entry that is whole. `body_at` counts bytes from the start of what was read; `end` is behind the body."""
+    """An entry that is whole. `body_start` counts bytes from the start of what was read; `end` is behind the body."""
 
-    kind: Kind
+    kind: EntryKind
     epoch: int
-    body_at: int
+    body_start: int
     end: int
 
 
-def write_entry(kind: Kind, epoch: int, body: bytes = b"") -> bytes:
+def encode_entry(kind: EntryKind, epoch: int, body: bytes = b"") -> bytes:
     return _FORM.pack(_MARK, kind, epoch, len(body), _checksum(kind, epoch, body)) + body
 
 
-def read_entries(data: bytes) -> Iterator[Entry]:
+def decode_entries(data: bytes) -> Iterator[Entry]:
     """Every whole entry in order; what lies between them was cut, and is passed over."""
     position = 0
     while True:
@@ -61,13 +61,13 @@ def _entry(data: bytes, position: int) -> Entry | None:
     if len(data) - position < HEAD_BYTES:
         return None
     _, kind, epoch, size, checksum = _FORM.unpack_from(data, position)
-    body_at = position + HEAD_BYTES
-    end = body_at + size
-    if end > len(data) or kind not in (Kind.EPOCH, Kind.BATCH):
+    body_start = position + HEAD_BYTES
+    end = body_start + size
+    if end > len(data) or kind not in (EntryKind.EPOCH, EntryKind.BATCH):
         return None
-    if _checksum(kind, epoch, data[body_at:end]) != checksum:
+    if _checksum(kind, epoch, data[body_start:end]) != checksum:
         return None
-    return Entry(Kind(kind), epoch, body_at, end)
+    return Entry(EntryKind(kind), epoch, body_start, end)
 
 
 def _checksum(kind: int, epoch: int, body: bytes) -> int:

@@ -7,9 +7,9 @@ outlived by what it wrote; nothing is forced to the disk, because the machine do
 import os
 from pathlib import Path
 
-from client.wire.batch_header import read_header, stamp
-from harness.brokers.embedded.entries import Kind, read_entries, write_entry
-from harness.brokers.embedded.log import Batches, Fenced, StorageError, first_at
+from client.wire.batch_header import assign_base_offset, read_header
+from harness.brokers.embedded.entries import EntryKind, decode_entries, encode_entry
+from harness.brokers.embedded.log import BatchIndex, Fenced, StorageError, first_record_at
 
 _FLAGS = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
 
@@ -19,7 +19,7 @@ class FileLog:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._index = Batches()
+        self._index = BatchIndex()
         self._epoch = -1
         self._read_to = 0
         try:
@@ -34,42 +34,42 @@ class FileLog:
     def end_offset(self) -> int:
         return self._index.end_offset
 
-    def lead(self, epoch: int) -> None:
-        self._refresh_to(self._write(write_entry(Kind.EPOCH, epoch)))
+    def become_leader(self, epoch: int) -> None:
+        self._refresh_to(self._write(encode_entry(EntryKind.EPOCH, epoch)))
         self._check(epoch)
 
     def append(self, epoch: int, batch: bytes) -> int:
         self._check(epoch)
         header = read_header(batch)
-        repeated = self._index.producers.repeated(header)
-        if repeated is not None:
-            return repeated
+        duplicate_offset = self._index.producers.duplicate_offset(header)
+        if duplicate_offset is not None:
+            return duplicate_offset
         base = self._index.end_offset
-        stamped = stamp(batch, base_offset=base, partition_leader_epoch=epoch)
-        entry = write_entry(Kind.BATCH, epoch, stamped)
+        stamped = assign_base_offset(batch, base_offset=base, partition_leader_epoch=epoch)
+        entry = encode_entry(EntryKind.BATCH, epoch, stamped)
         end = self._write(entry)
         if end - len(entry) == self._read_to:
             self._read_to = end
             return self._index.add(header, end - len(stamped))
         # Somebody else wrote in between: what stands before this entry decides whether it counts.
         self._refresh_to(end)
-        if not self._index.stored or self._index.stored[-1].place != end - len(stamped):
+        if not self._index.stored or self._index.stored[-1].location != end - len(stamped):
             raise Fenced(f"{self._path.name}: epoch {epoch}: epoch {self._epoch} leads")
         return base
 
-    def read(self, offset: int, *, max_bytes: int, first_whole: bool) -> bytes:
-        chosen = self._index.chosen(offset, max_bytes=max_bytes, first_whole=first_whole)
-        return b"".join(self._bytes(s.place, s.size_bytes) for s in chosen)
+    def read(self, offset: int, *, max_bytes: int, at_least_one: bool) -> bytes:
+        chosen = self._index.chosen(offset, max_bytes=max_bytes, at_least_one=at_least_one)
+        return b"".join(self._bytes(s.location, s.size_bytes) for s in chosen)
 
     def offset_at(self, timestamp_ms: int) -> tuple[int, int] | None:
         found = next((s for s in self._index.stored if s.max_timestamp_ms >= timestamp_ms), None)
-        return None if found is None else first_at(self._bytes(found.place, found.size_bytes), timestamp_ms)
+        return None if found is None else first_record_at(self._bytes(found.location, found.size_bytes), timestamp_ms)
 
-    def newest(self) -> tuple[int, int] | None:
+    def newest_record(self) -> tuple[int, int] | None:
         found = max(self._index.stored, key=lambda s: s.max_timestamp_ms, default=None)
         if found is None:
             return None
-        return first_at(self._bytes(found.place, found.size_bytes), found.max_timestamp_ms)
+        return first_record_at(self._bytes(found.location, found.size_bytes), found.max_timestamp_ms)
 
     def refresh(self) -> None:
         """Take in what other processes have appended: for whoever reads a log without leading it."""
@@ -91,24 +91,24 @@ class FileLog:
 
     def _refresh_to(self, end: int) -> None:
         data = self._bytes(self._read_to, end - self._read_to)
-        for entry in read_entries(data):
-            if entry.kind is Kind.EPOCH:
+        for entry in decode_entries(data):
+            if entry.kind is EntryKind.EPOCH:
                 self._epoch = max(self._epoch, entry.epoch)
             elif entry.epoch == self._epoch:
-                header = read_header(data, entry.body_at)
+                header = read_header(data, entry.body_start)
                 # Two processes that believe in the same epoch: the first batch at an offset counts.
                 if header.base_offset == self._index.end_offset:
-                    self._index.add(header, self._read_to + entry.body_at)
+                    self._index.add(header, self._read_to + entry.body_start)
         self._read_to = end
 
-    def _bytes(self, place: int, size_bytes: int) -> bytes:
+    def _bytes(self, location: int, size_bytes: int) -> bytes:
         parts = []
         while size_bytes > 0:
-            part = os.pread(self._file, size_bytes, place)
+            part = os.pread(self._file, size_bytes, location)
             if not part:
-                raise StorageError(f"{self._path}: {size_bytes} bytes are missing at {place}")
+                raise StorageError(f"{self._path}: {size_bytes} bytes are missing at {location}")
             parts.append(part)
-            place += len(part)
+            location += len(part)
             size_bytes -= len(part)
         return b"".join(parts)
 
@@ -144,7 +144,7 @@ class FileLogs:
             log.close()
 
 
-def read_back(folder: Path, topic: str, partition: int) -> bytes:
+def read_valid_batches(folder: Path, topic: str, partition: int) -> bytes:
     """Every batch that counts, for whoever judges what was lost or doubled. Raises StorageError."""
     path = folder / f"{topic}-{partition}.log"
     if not path.exists():
@@ -152,6 +152,6 @@ def read_back(folder: Path, topic: str, partition: int) -> bytes:
     log = FileLog(path)
     try:
         log.refresh()
-        return log.read(0, max_bytes=path.stat().st_size, first_whole=True)
+        return log.read(0, max_bytes=path.stat().st_size, at_least_one=True)
     finally:
         log.close()

@@ -11,11 +11,11 @@ from client.wire.api import Api
 from client.wire.messages import Request, prepare
 from harness.brokers.embedded.node import Node
 
-Answer = Callable[[Node, Request], Awaitable[Any]]
+Responder = Callable[[Node, Request], Awaitable[Any]]
 """Gives the response's body, or None where nothing is answered. Raises Disconnect."""
 
 
-Refused = Callable[[Node, Request, int], Any]
+ErrorResponder = Callable[[Node, Request, int], Any]
 """Gives the response's body that refuses all of a request with an error code, as a broker that did nothing of it."""
 
 
@@ -25,17 +25,17 @@ class Handler:
 
     api: Api[Any, Any]
     versions: range
-    refused: Refused
-    answer: Answer
+    error_response: ErrorResponder
+    answer: Responder
 
 
-def handles(api: Api[Any, Any], versions: range, refused: Refused) -> Callable[[Answer], Handler]:
+def handles(api: Api[Any, Any], versions: range, error_response: ErrorResponder) -> Callable[[Responder], Handler]:
     """Make a coroutine function the handler of an API."""
     if versions[0] not in api.versions or versions[-1] not in api.versions:
         raise ValueError(f"{api.name}: versions {versions[0]} to {versions[-1]} are not all known")
 
-    def make(answer: Answer) -> Handler:
-        return Handler(api, versions, refused, answer)
+    def make(answer: Responder) -> Handler:
+        return Handler(api, versions, error_response, answer)
 
     return make
 

@@ -8,18 +8,18 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import asdict
 
-from client.wire.errors import BY_NAME, ERRORS
+from client.wire.errors import ERRORS, ERRORS_BY_NAME
 from harness.brokers.embedded.handlers import Handler, handlers
-from harness.levers import Answer, Delay, ErrorAnswer, Intercept, Silence
+from harness.levers import DelayedResponse, ErrorAnswer, Intercept, InterceptResponse, Silence
 
 EVERY_API = "all"
 
-_ANSWERS: dict[str, type[Silence] | type[Delay] | type[ErrorAnswer]] = {
-    kind.__name__: kind for kind in (Silence, Delay, ErrorAnswer)
+_ANSWERS: dict[str, type[Silence] | type[DelayedResponse] | type[ErrorAnswer]] = {
+    kind.__name__: kind for kind in (Silence, DelayedResponse, ErrorAnswer)
 }
 
 
-class InForce:
+class InstalledIntercept:
     """An intercept in force. `released` is set once it is not; `count` says how many requests it has taken."""
 
     def __init__(self, intercept: Intercept) -> None:
@@ -29,10 +29,10 @@ class InForce:
         self._seen = 0
 
     @property
-    def answer(self) -> Answer:
+    def answer(self) -> InterceptResponse:
         return self.intercept.answer
 
-    def takes(self, handler: Handler) -> bool:
+    def match_and_count(self, handler: Handler) -> bool:
         """Whether this request is one of its; counts it if so."""
         if self.intercept.api not in (EVERY_API, handler.api.module):
             return False
@@ -44,42 +44,42 @@ class InForce:
 
 
 class Intercepts:
-    """Those in force at one broker, by the numbers that their owner gave them. `told` hears each new count."""
+    """Those in force at one broker, by the numbers that their owner gave them. `on_count` hears each new count."""
 
-    def __init__(self, told: Callable[[int, int], None] | None = None) -> None:
-        self._in_force: dict[int, InForce] = {}
-        self._told = told
+    def __init__(self, on_count: Callable[[int, int], None] | None = None) -> None:
+        self._installed: dict[int, InstalledIntercept] = {}
+        self._on_count = on_count
 
     def add(self, number: int, intercept: Intercept) -> None:
-        self._in_force[number] = InForce(intercept)
+        self._installed[number] = InstalledIntercept(intercept)
 
     def release(self, number: int) -> None:
         """Take it out of force; answers that it holds back go out now. Nothing happens where it is not in force."""
-        found = self._in_force.pop(number, None)
+        found = self._installed.pop(number, None)
         if found is not None:
             found.released.set()
 
-    def of(self, handler: Handler) -> InForce | None:
+    def find_match(self, handler: Handler) -> InstalledIntercept | None:
         """The one that takes this request, None where it is to be answered as ever."""
-        for number, one in self._in_force.items():
-            if one.takes(handler):
-                if self._told is not None:
-                    self._told(number, one.count)
+        for number, one in self._installed.items():
+            if one.match_and_count(handler):
+                if self._on_count is not None:
+                    self._on_count(number, one.count)
                 return one
         return None
 
 
 def code_of(answer: ErrorAnswer) -> int:
     """The number of the error. Raises KeyError for a name that Kafka does not have."""
-    return BY_NAME[answer.error].code
+    return ERRORS_BY_NAME[answer.error].code
 
 
-def refusal(intercept: Intercept) -> str | None:
+def unsupported_reason(intercept: Intercept) -> str | None:
     """Why no embedded broker can do this, as the end of `... cannot`; None where it can."""
     known = {handler.api.module for handler in handlers().values()}
     if intercept.api != EVERY_API and intercept.api not in known:
         return f"intercept {intercept.api} requests: its brokers know {', '.join(sorted(known))}"
-    if isinstance(intercept.answer, ErrorAnswer) and BY_NAME.get(intercept.answer.error, ERRORS[0]).code == 0:
+    if isinstance(intercept.answer, ErrorAnswer) and ERRORS_BY_NAME.get(intercept.answer.error, ERRORS[0]).code == 0:
         return f"answer with {intercept.answer.error}: Kafka has no such error, names are as NOT_LEADER_OR_FOLLOWER"
     return None
 

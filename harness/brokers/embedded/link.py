@@ -39,11 +39,11 @@ class BrokerLink:
         self._in_force: set[int] = set()
         self._counts: dict[int, int] = {}
         self._failed: str | None = None
-        self._news: list[asyncio.Future[None]] = []
+        self._waiters: list[asyncio.Future[None]] = []
         self._listening = asyncio.create_task(self._listen(), name=f"broker {broker_id}")
 
     @classmethod
-    async def over(cls, broker_id: int, channel: socket.socket) -> "BrokerLink":
+    async def from_socket(cls, broker_id: int, channel: socket.socket) -> "BrokerLink":
         """Take the controller's half of a socket pair; the other half is `run_broker`'s."""
         reader, writer = await asyncio.open_connection(sock=channel)
         return cls(broker_id, reader, writer)
@@ -66,12 +66,12 @@ class BrokerLink:
         Raises BrokerFailed.
         """
         self._send(json.dumps({"intercept": encode_intercept(intercept), "number": number}))
-        await self._soon(lambda: number in self._in_force or None)
+        await self._within_limit(lambda: number in self._in_force or None)
 
     async def release(self, number: int) -> None:
         """Have nothing more intercepted under that number. Raises BrokerFailed."""
         self._send(json.dumps({"release": number}))
-        await self._soon(lambda: number not in self._in_force or None)
+        await self._within_limit(lambda: number not in self._in_force or None)
 
     def intercepted(self, number: int) -> int:
         """How many requests were intercepted under that number, as far as the broker has told."""
@@ -90,7 +90,7 @@ class BrokerLink:
         if not self._writer.is_closing():
             self._writer.write(line.encode() + b"\n")
 
-    async def _soon(self, found: Callable[[], T | None]) -> T:
+    async def _within_limit(self, found: Callable[[], T | None]) -> T:
         try:
             async with asyncio.timeout_at(asyncio.get_running_loop().time() + _LIMIT_S):
                 return await self._until(found)
@@ -107,26 +107,26 @@ class BrokerLink:
             if self._failed is not None:
                 raise BrokerFailed(self._failed)
             news: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-            self._news.append(news)
+            self._waiters.append(news)
             await news
 
     async def _listen(self) -> None:
         failed = f"broker {self._broker_id} has ended"
         try:
             while line := await self._reader.readline():
-                said = json.loads(line)
-                if "failed" in said:
-                    failed = f"broker {self._broker_id}: {said['failed']}"
+                message = json.loads(line)
+                if "failed" in message:
+                    failed = f"broker {self._broker_id}: {message['failed']}"
                     break
-                self._take(said)
-                self._tell()
+                self._take(message)
+                self._wake_waiters()
         except OSError:
             pass
         self._failed = failed
-        self._tell()
+        self._wake_waiters()
 
-    def _take(self, said: dict[str, Any]) -> None:
-        match said:
+    def _take(self, message: dict[str, Any]) -> None:
+        match message:
             case {"ready": [host, port]}:
                 self._address = str(host), int(port)
             case {"applied": epoch}:
@@ -138,8 +138,8 @@ class BrokerLink:
             case {"intercepted": [number, count]}:
                 self._counts[number] = count
 
-    def _tell(self) -> None:
-        news, self._news = self._news, []
+    def _wake_waiters(self) -> None:
+        news, self._waiters = self._waiters, []
         for future in news:
             if not future.done():
                 future.set_result(None)

@@ -9,9 +9,9 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from typing import Protocol
 
-from client.wire.batch_header import BatchHeader, stamp
+from client.wire.batch_header import BatchHeader, assign_base_offset
 from client.wire.records import Compression, decode_batch, read_header
-from harness.brokers.embedded.producers import Producers
+from harness.brokers.embedded.producers import ProducerStates
 
 
 class Fenced(Exception):
@@ -23,13 +23,13 @@ class StorageError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
-    """Where a batch stands. `place` says where its bytes are: an index in memory, a position in a file."""
+class StoredBatch:
+    """Where a batch stands. `location` says where its bytes are: an index in memory, a position in a file."""
 
     base_offset: int
     next_offset: int
     max_timestamp_ms: int
-    place: int
+    location: int
     size_bytes: int
 
 
@@ -41,7 +41,7 @@ class PartitionLog(Protocol):
         """The offset that the next record gets. Every record below it is acknowledged: it is the high watermark."""
         ...
 
-    def lead(self, epoch: int) -> None:
+    def become_leader(self, epoch: int) -> None:
         """Take over. From now on lower epochs are fenced. Raises Fenced where a higher one leads, StorageError."""
         ...
 
@@ -53,8 +53,8 @@ class PartitionLog(Protocol):
         """
         ...
 
-    def read(self, offset: int, *, max_bytes: int, first_whole: bool) -> bytes:
-        """Whole batches from the one that holds `offset`, up to `max_bytes`; one at least where `first_whole`."""
+    def read(self, offset: int, *, max_bytes: int, at_least_one: bool) -> bytes:
+        """Whole batches from the one that holds `offset`, up to `max_bytes`; one at least where `at_least_one`."""
         ...
 
     def offset_at(self, timestamp_ms: int) -> tuple[int, int] | None:
@@ -64,12 +64,12 @@ class PartitionLog(Protocol):
         """
         ...
 
-    def newest(self) -> tuple[int, int] | None:
+    def newest_record(self) -> tuple[int, int] | None:
         """Offset and time of the first record that has the highest time of all; None in an empty log."""
         ...
 
 
-class Logs(Protocol):
+class PartitionLogs(Protocol):
     """All logs of a cluster, and what else its brokers share."""
 
     def of(self, topic: str, partition: int) -> PartitionLog: ...
@@ -79,43 +79,43 @@ class Logs(Protocol):
         ...
 
 
-class Batches:
+class BatchIndex:
     """The index of a log: where each batch stands, and what producers have sent."""
 
     def __init__(self) -> None:
-        self.stored: list[Stored] = []
-        self.producers = Producers()
+        self.stored: list[StoredBatch] = []
+        self.producers = ProducerStates()
         self._bases: list[int] = []
 
     @property
     def end_offset(self) -> int:
         return self.stored[-1].next_offset if self.stored else 0
 
-    def add(self, header: BatchHeader, place: int) -> int:
+    def add(self, header: BatchHeader, location: int) -> int:
         """Take in a batch behind the last one; return its first offset."""
         base = self.end_offset
         self._bases.append(base)
-        self.producers.appended(header, base)
+        self.producers.record_append(header, base)
         next_offset = base + header.last_offset_delta + 1
-        self.stored.append(Stored(base, next_offset, header.max_timestamp_ms, place, header.size_bytes))
+        self.stored.append(StoredBatch(base, next_offset, header.max_timestamp_ms, location, header.size_bytes))
         return base
 
-    def chosen(self, offset: int, *, max_bytes: int, first_whole: bool) -> list[Stored]:
+    def chosen(self, offset: int, *, max_bytes: int, at_least_one: bool) -> list[StoredBatch]:
         """The batches that `PartitionLog.read` returns."""
         if offset >= self.end_offset:
             return []
-        chosen: list[Stored] = []
+        chosen: list[StoredBatch] = []
         left = max_bytes
         for index in range(max(0, bisect_right(self._bases, offset) - 1), len(self.stored)):
             stored = self.stored[index]
-            if stored.size_bytes > left and (chosen or not first_whole):
+            if stored.size_bytes > left and (chosen or not at_least_one):
                 break
             chosen.append(stored)
             left -= stored.size_bytes
         return chosen
 
 
-def first_at(batch: bytes, timestamp_ms: int) -> tuple[int, int]:
+def first_record_at(batch: bytes, timestamp_ms: int) -> tuple[int, int]:
     """Offset and time of the batch's first record at or after a time that the batch reaches."""
     header = read_header(batch)
     if header.codec == Compression.NONE:
@@ -130,7 +130,7 @@ class MemoryLog:
     """A log that every simulated broker of a cluster shares. See PartitionLog."""
 
     def __init__(self) -> None:
-        self._index = Batches()
+        self._index = BatchIndex()
         self._kept: list[bytes] = []
         self._epoch = -1
 
@@ -138,31 +138,31 @@ class MemoryLog:
     def end_offset(self) -> int:
         return self._index.end_offset
 
-    def lead(self, epoch: int) -> None:
+    def become_leader(self, epoch: int) -> None:
         self._check(epoch)
         self._epoch = epoch
 
     def append(self, epoch: int, batch: bytes) -> int:
         self._check(epoch)
         header = read_header(batch)
-        repeated = self._index.producers.repeated(header)
-        if repeated is not None:
-            return repeated
+        duplicate_offset = self._index.producers.duplicate_offset(header)
+        if duplicate_offset is not None:
+            return duplicate_offset
         base = self._index.add(header, len(self._kept))
-        self._kept.append(stamp(batch, base_offset=base, partition_leader_epoch=epoch))
+        self._kept.append(assign_base_offset(batch, base_offset=base, partition_leader_epoch=epoch))
         return base
 
-    def read(self, offset: int, *, max_bytes: int, first_whole: bool) -> bytes:
-        chosen = self._index.chosen(offset, max_bytes=max_bytes, first_whole=first_whole)
-        return b"".join(self._kept[s.place] for s in chosen)
+    def read(self, offset: int, *, max_bytes: int, at_least_one: bool) -> bytes:
+        chosen = self._index.chosen(offset, max_bytes=max_bytes, at_least_one=at_least_one)
+        return b"".join(self._kept[s.location] for s in chosen)
 
     def offset_at(self, timestamp_ms: int) -> tuple[int, int] | None:
         found = next((s for s in self._index.stored if s.max_timestamp_ms >= timestamp_ms), None)
-        return None if found is None else first_at(self._kept[found.place], timestamp_ms)
+        return None if found is None else first_record_at(self._kept[found.location], timestamp_ms)
 
-    def newest(self) -> tuple[int, int] | None:
+    def newest_record(self) -> tuple[int, int] | None:
         found = max(self._index.stored, key=lambda s: s.max_timestamp_ms, default=None)
-        return None if found is None else first_at(self._kept[found.place], found.max_timestamp_ms)
+        return None if found is None else first_record_at(self._kept[found.location], found.max_timestamp_ms)
 
     def _check(self, epoch: int) -> None:
         if epoch < self._epoch:

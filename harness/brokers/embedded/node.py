@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from client.wire import errors
 from harness.brokers.embedded.cluster import ClusterState
-from harness.brokers.embedded.log import Fenced, Logs, PartitionLog, StorageError
+from harness.brokers.embedded.log import Fenced, PartitionLog, PartitionLogs, StorageError
 
 _log = logging.getLogger(__name__)
 
@@ -18,7 +18,7 @@ class Disconnect(Exception):
     """A handler's answer where Kafka answers by closing the connection; the text goes to the broker's log."""
 
 
-class Refusal(Exception):
+class PartitionError(Exception):
     """A partition cannot be served; `code` is the error to answer."""
 
     def __init__(self, code: int) -> None:
@@ -27,7 +27,7 @@ class Refusal(Exception):
 
 
 @dataclass(slots=True)
-class Led:
+class LedPartition:
     """A partition that this broker leads."""
 
     epoch: int
@@ -37,11 +37,11 @@ class Led:
 class Node:
     """State of one broker. `apply` moves it to another epoch of the cluster."""
 
-    def __init__(self, broker_id: int, state: ClusterState, logs: Logs) -> None:
+    def __init__(self, broker_id: int, state: ClusterState, logs: PartitionLogs) -> None:
         self.broker_id = broker_id
         self.logs = logs
         self.state = state
-        self._led: dict[tuple[str, int], Led] = {}
+        self._led: dict[tuple[str, int], LedPartition] = {}
         self._waiting: list[asyncio.Future[None]] = []
         self._take_over()
 
@@ -54,42 +54,42 @@ class Node:
         self.wake()
         return True
 
-    def led(self, topic: str, partition: int, current_epoch: int = -1) -> Led:
+    def led_partition(self, topic: str, partition: int, current_epoch: int = -1) -> LedPartition:
         """The partition, where this broker leads it. Raises Refusal.
 
         `current_epoch` is what the client believes the leader's epoch to be, -1 where it does not say (KIP-320).
         """
         placed = self.state.partition(topic, partition)
         if placed is None:
-            raise Refusal(errors.UNKNOWN_TOPIC_OR_PARTITION)
-        led = self._led.get((topic, partition))
-        if led is None:
-            raise Refusal(errors.NOT_LEADER_OR_FOLLOWER)
-        if current_epoch >= 0 and current_epoch < led.epoch:
-            raise Refusal(errors.FENCED_LEADER_EPOCH)
-        if current_epoch > led.epoch:
-            raise Refusal(errors.UNKNOWN_LEADER_EPOCH)
-        return led
+            raise PartitionError(errors.UNKNOWN_TOPIC_OR_PARTITION)
+        led_partition = self._led.get((topic, partition))
+        if led_partition is None:
+            raise PartitionError(errors.NOT_LEADER_OR_FOLLOWER)
+        if current_epoch >= 0 and current_epoch < led_partition.epoch:
+            raise PartitionError(errors.FENCED_LEADER_EPOCH)
+        if current_epoch > led_partition.epoch:
+            raise PartitionError(errors.UNKNOWN_LEADER_EPOCH)
+        return led_partition
 
     def append(self, topic: str, partition: int, batch: bytes) -> int:
         """Append a batch that was looked at; return its first offset. Wakes whoever waits for records.
 
         Raises Refusal (not the leader, fenced, storage), and SequenceError and StaleProducer of `producers`.
         """
-        led = self.led(topic, partition)
+        led_partition = self.led_partition(topic, partition)
         try:
-            offset = led.log.append(led.epoch, batch)
+            offset = led_partition.log.append(led_partition.epoch, batch)
         except Fenced as fenced:
             _log.warning("broker %d no longer leads %s-%d: %s", self.broker_id, topic, partition, fenced)
             del self._led[topic, partition]
-            raise Refusal(errors.NOT_LEADER_OR_FOLLOWER) from fenced
+            raise PartitionError(errors.NOT_LEADER_OR_FOLLOWER) from fenced
         except StorageError as wrong:
             _log.error("broker %d: %s", self.broker_id, wrong)
-            raise Refusal(errors.KAFKA_STORAGE_ERROR) from wrong
+            raise PartitionError(errors.KAFKA_STORAGE_ERROR) from wrong
         self.wake()
         return offset
 
-    async def changed(self, deadline_s: float) -> bool:
+    async def wait_for_change(self, deadline_s: float) -> bool:
         """Wait until records were appended or leaders changed; False where the loop's time passed the deadline."""
         waiting: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiting.append(waiting)
@@ -110,25 +110,25 @@ class Node:
                 future.set_result(None)
 
     def _take_over(self) -> None:
-        led: dict[tuple[str, int], Led] = {}
+        led_partition: dict[tuple[str, int], LedPartition] = {}
         for topic in self.state.topics:
             for index, partition in enumerate(topic.partitions):
                 if partition.leader != self.broker_id:
                     continue
                 before = self._led.get((topic.name, index))
                 if before is not None and before.epoch == partition.leader_epoch:
-                    led[topic.name, index] = before
+                    led_partition[topic.name, index] = before
                     continue
                 taken = self._lead(topic.name, index, partition.leader_epoch)
                 if taken is not None:
-                    led[topic.name, index] = taken
-        self._led = led
+                    led_partition[topic.name, index] = taken
+        self._led = led_partition
 
-    def _lead(self, topic: str, partition: int, epoch: int) -> Led | None:
+    def _lead(self, topic: str, partition: int, epoch: int) -> LedPartition | None:
         try:
             log = self.logs.of(topic, partition)
-            log.lead(epoch)
+            log.become_leader(epoch)
         except (Fenced, StorageError) as wrong:
             _log.error("broker %d cannot lead %s-%d: %s", self.broker_id, topic, partition, wrong)
             return None
-        return Led(epoch, log)
+        return LedPartition(epoch, log)

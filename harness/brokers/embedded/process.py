@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.brokers.embedded.broker import EmbeddedBroker
-from harness.brokers.embedded.cluster import StateError, decode_state
+from harness.brokers.embedded.cluster import ClusterStateError, decode_state
 from harness.brokers.embedded.file_log import FileLogs
 from harness.brokers.embedded.handlers import prepare_all
 from harness.brokers.embedded.intercepts import Intercepts, decode_intercept
@@ -58,18 +58,18 @@ async def _live(broker_id: int, listen: tuple[str, int], channel: socket.socket,
     if not first:
         return 0
     try:
-        orders = Orders(writer)
-        broker = EmbeddedBroker(broker_id, decode_state(first), FileLogs(folder), orders.intercepts)
+        commands = CommandHandler(writer)
+        broker = EmbeddedBroker(broker_id, decode_state(first), FileLogs(folder), commands.intercepts)
         bound = await broker.start(*listen)
-    except (StateError, OSError) as wrong:
-        await _say(writer, {"failed": f"{listen[0]}:{listen[1]}: {wrong}"})
+    except (ClusterStateError, OSError) as wrong:
+        await _send_message(writer, {"failed": f"{listen[0]}:{listen[1]}: {wrong}"})
         return FAILED
     try:
-        await _say(writer, {"ready": bound})
+        await _send_message(writer, {"ready": bound})
         while line := await reader.readline():
-            await _say(writer, orders.follow(line, broker))
-    except StateError as wrong:
-        await _say(writer, {"failed": str(wrong)})
+            await _send_message(writer, commands.handle(line, broker))
+    except ClusterStateError as wrong:
+        await _send_message(writer, {"failed": str(wrong)})
         return FAILED
     except OSError:
         logging.getLogger(__name__).info("broker %d: the channel broke", broker_id)
@@ -78,27 +78,28 @@ async def _live(broker_id: int, listen: tuple[str, int], channel: socket.socket,
     return 0
 
 
-async def _say(writer: asyncio.StreamWriter, said: dict[str, object]) -> None:
-    writer.write(_line(said))
+async def _send_message(writer: asyncio.StreamWriter, message: dict[str, object]) -> None:
+    writer.write(_line(message))
     await writer.drain()
 
 
-class Orders:
+class CommandHandler:
     """What comes over the channel once the broker listens: further states, and what is to be done to requests."""
 
     def __init__(self, writer: asyncio.StreamWriter) -> None:
         self._writer = writer
         self.intercepts = Intercepts(self._intercepted)
 
-    def follow(self, line: bytes, broker: EmbeddedBroker) -> dict[str, object]:
-        """Do as the line says; what to say when it is done. Raises StateError for a line that says nothing known."""
-        said = _object(line)
-        if "intercept" in said:
-            self.intercepts.add(int(said["number"]), decode_intercept(said["intercept"]))
-            return {"intercepting": said["number"]}
-        if "release" in said:
-            self.intercepts.release(int(said["release"]))
-            return {"released": said["release"]}
+    def handle(self, line: bytes, broker: EmbeddedBroker) -> dict[str, object]:
+        """Do as the line says; what to say when it is done. Raises ClusterStateError for a line that says nothing
+        known."""
+        message = _object(line)
+        if "intercept" in message:
+            self.intercepts.add(int(message["number"]), decode_intercept(message["intercept"]))
+            return {"intercepting": message["number"]}
+        if "release" in message:
+            self.intercepts.release(int(message["release"]))
+            return {"released": message["release"]}
         state = decode_state(line)
         broker.apply(state)
         return {"applied": state.epoch}
@@ -110,11 +111,11 @@ class Orders:
 
 def _object(line: bytes) -> dict[str, Any]:
     try:
-        said = json.loads(line)
+        message = json.loads(line)
     except ValueError:
-        said = None
-    return said if isinstance(said, dict) else {}
+        message = None
+    return message if isinstance(message, dict) else {}
 
 
-def _line(said: dict[str, object]) -> bytes:
-    return json.dumps(said).encode() + b"\n"
+def _line(message: dict[str, object]) -> bytes:
+    return json.dumps(message).encode() + b"\n"

@@ -28,13 +28,13 @@ class _Producer:
     batches: deque[tuple[int, int, int]] = field(default_factory=lambda: deque(maxlen=_REMEMBERED))
 
 
-class Producers:
+class ProducerStates:
     """By producer id: its epoch and the sequences and offsets of its last batches."""
 
     def __init__(self) -> None:
         self._known: dict[int, _Producer] = {}
 
-    def repeated(self, header: BatchHeader) -> int | None:
+    def duplicate_offset(self, header: BatchHeader) -> int | None:
         """The offset at which this very batch was appended before, None where it is new.
 
         Raises SequenceError, StaleProducer.
@@ -58,7 +58,7 @@ class Producers:
             raise SequenceError(f"producer {header.producer_id}: {text}")
         return None
 
-    def appended(self, header: BatchHeader, base_offset: int) -> None:
+    def record_append(self, header: BatchHeader, base_offset: int) -> None:
         if header.producer_id < 0:
             return
         known = self._known.get(header.producer_id)

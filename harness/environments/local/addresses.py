@@ -15,7 +15,7 @@ def broker(broker_id: int) -> tuple[str, int]:
     return (f"127.0.1.{broker_id}", PORT)
 
 
-def advertised(broker_id: int) -> tuple[str, int]:
+def advertised_address(broker_id: int) -> tuple[str, int]:
     """What a broker tells its clients: its proxy."""
     return (f"127.0.2.{broker_id}", PORT)
 

@@ -9,8 +9,8 @@ from harness.brokers.embedded.controller import Controller
 from harness.brokers.embedded.link import BrokerFailed, BrokerLink
 from harness.brokers.embedded.process import run_broker
 from harness.environments.local import addresses
-from harness.environments.local.children import Child, Files, fork
-from harness.environments.local.logs import Logs
+from harness.environments.local.children import ChildFiles, ChildProcess, fork
+from harness.environments.local.logs import CellLogs
 from harness.environments.local.sockets import SocketTable
 from harness.levers import Intercept
 from harness.plan import ClusterShape
@@ -19,18 +19,18 @@ SIGNAL_LIMIT_S = 2.0
 """For the kernel to stop a process, or to let it go on: it takes microseconds."""
 
 
-class Brokers:
+class ForkedBrokers:
     """Started together; `ready` returns when all of them listen. `died` is done when one has ended by itself, and says
     which and how.
 
     A broker's intercepts belong to it, not to its process: a restarted one has them again.
     """
 
-    def __init__(self, controller: Controller, logs: Logs) -> None:
+    def __init__(self, controller: Controller, logs: CellLogs) -> None:
         self.controller = controller
         self.died: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         self._logs = logs
-        self._processes: dict[int, Child] = {}
+        self._processes: dict[int, ChildProcess] = {}
         self._channels: dict[int, socket.socket] = {}
         self._links: dict[int, BrokerLink] = {}
         self._intercepts: list[Intercept] = []
@@ -38,9 +38,9 @@ class Brokers:
         self._counted: dict[int, int] = {}
 
     @classmethod
-    def start(cls, cluster: ClusterShape, logs: Logs) -> "Brokers":
+    def start(cls, cluster: ClusterShape, logs: CellLogs) -> "ForkedBrokers":
         """Fork them. Raises StateError for a cluster that cannot be."""
-        brokers = cls(Controller(cluster, addresses.advertised), logs)
+        brokers = cls(Controller(cluster, addresses.advertised_address), logs)
         for broker in cluster.broker_ids:
             brokers._fork(broker)
         return brokers
@@ -75,12 +75,12 @@ class Brokers:
     async def pause(self, broker: int) -> None:
         """SIGSTOP, and wait until it stands still. Raises BrokerFailed."""
         self._processes[broker].pause()
-        await self._until_still(broker, wanted=True)
+        await self._await_stopped(broker, wanted=True)
 
     async def resume(self, broker: int) -> None:
         """SIGCONT, and wait until it goes on. Raises BrokerFailed."""
         self._processes[broker].resume()
-        await self._until_still(broker, wanted=False)
+        await self._await_stopped(broker, wanted=False)
 
     async def unread(self, broker: int) -> int:
         async with SocketTable() as sockets:
@@ -118,12 +118,12 @@ class Brokers:
         self._processes[broker] = child
         child.ended.add_done_callback(lambda _: self._ended(child, broker))
 
-    def _ended(self, child: Child, broker: int) -> None:
+    def _ended(self, child: ChildProcess, broker: int) -> None:
         if not child.killed and not self.died.done():
-            self.died.set_result(ended_by_itself(child, self._logs, log_name(broker)))
+            self.died.set_result(describe_unexpected_exit(child, self._logs, log_name(broker)))
 
     async def _link(self, broker: int) -> None:
-        link = await BrokerLink.over(broker, self._channels[broker])
+        link = await BrokerLink.from_socket(broker, self._channels[broker])
         self.controller.attach(link.push)
         self._links[broker] = link
 
@@ -131,40 +131,40 @@ class Brokers:
         try:
             await self._links[broker].ready()
         except BrokerFailed as exc:
-            raise BrokerFailed(f"{exc}; {self._logs.last_words(log_name(broker))}") from exc
+            raise BrokerFailed(f"{exc}; {self._logs.describe_tail(log_name(broker))}") from exc
 
-    async def _until_still(self, broker: int, *, wanted: bool) -> None:
+    async def _await_stopped(self, broker: int, *, wanted: bool) -> None:
         loop = asyncio.get_running_loop()
-        until_s = loop.time() + SIGNAL_LIMIT_S
-        while self._processes[broker].stands_still() is not wanted:
-            if loop.time() > until_s or not self._processes[broker].alive():
+        deadline_s = loop.time() + SIGNAL_LIMIT_S
+        while self._processes[broker].is_stopped() is not wanted:
+            if loop.time() > deadline_s or not self._processes[broker].alive():
                 done = "stand still" if wanted else "go on"
                 raise BrokerFailed(f"broker {broker} does not {done} {SIGNAL_LIMIT_S:g} s after it was told to")
             await asyncio.sleep(0.001)
 
 
-def ended_by_itself(child: Child, logs: Logs, log: str) -> str:
+def describe_unexpected_exit(child: ChildProcess, logs: CellLogs, log: str) -> str:
     """What a process' end says to whoever did not expect it."""
-    return f"{child.name} {child.how_it_ended()}; {logs.last_words(log)}"
+    return f"{child.name} {child.describe_exit()}; {logs.describe_tail(log)}"
 
 
-def partitions(logs: Logs) -> Path:
+def partitions(logs: CellLogs) -> Path:
     """The folder in which all brokers of the cell keep the partitions' logs."""
-    return logs.temporary("partitions")
+    return logs.temporary_folder("partitions")
 
 
 def log_name(broker: int) -> str:
     return f"broker-{broker}.log"
 
 
-def _forked(broker: int, channel: int, folder: Path, logs: Logs) -> Child:
+def _forked(broker: int, channel: int, folder: Path, logs: CellLogs) -> ChildProcess:
     def work() -> int:
         return run_broker(broker, listen=addresses.broker(broker), channel_fd=channel, logs=folder)
 
     nowhere = os.open(os.devnull, os.O_RDWR)
-    log = logs.append_to(log_name(broker))
+    log = logs.open_for_append(log_name(broker))
     try:
-        return fork(f"broker {broker}", work, Files(stdin=nowhere, stdout=nowhere, stderr=log, kept=(channel,)))
+        return fork(f"broker {broker}", work, ChildFiles(stdin=nowhere, stdout=nowhere, stderr=log, kept=(channel,)))
     finally:
         os.close(nowhere)
         os.close(log)

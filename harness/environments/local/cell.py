@@ -36,20 +36,20 @@ _ENDED = 0
 _BROKE = 70  # EX_SOFTWARE of sysexits.h
 
 
-def launch(body: Body, *, channel: socket.socket, hold: int) -> int:
+def launch(body: Body, *, channel: socket.socket, lifeline: int) -> int:
     """Fork a cell in which `body(channel)` runs. Returns the launcher's process id, to be waited for.
 
-    A refusal goes through the channel as `("unavailable", reason, remedy)`. `hold` is the read end of the hold pipe.
-    Signals and standard streams are the caller's affair; every other file is closed in the cell.
+    A refusal goes through the channel as `("unavailable", reason, remedy)`. `lifeline` is the read end of the hold
+    pipe. Signals and standard streams are the caller's affair; every other file is closed in the cell.
     """
     parent = os.getpid()
     pid = os.fork()
     if pid == 0:
-        leave(lambda: _launcher(body, channel, hold, parent))
+        run_and_exit(lambda: _launcher(body, channel, lifeline, parent))
     return pid
 
 
-def leave(work: Callable[[], int]) -> NoReturn:
+def run_and_exit(work: Callable[[], int]) -> NoReturn:
     """Run a forked process' work and end it without the caller's clean-up, which is not its own."""
     status = _BROKE
     # What the caller had not flushed is the caller's to write, and its streams may not be files 1 and 2 at all.
@@ -64,7 +64,7 @@ def leave(work: Callable[[], int]) -> NoReturn:
         os._exit(status)
 
 
-def _launcher(body: Body, channel: socket.socket, hold: int, parent: int) -> int:
+def _launcher(body: Body, channel: socket.socket, lifeline: int, parent: int) -> int:
     user = os.geteuid()
     os.setsid()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGCHLD, signal.SIGALRM):
@@ -72,7 +72,7 @@ def _launcher(body: Body, channel: socket.socket, hold: int, parent: int) -> int
     signal.set_wakeup_fd(-1)
     # They write to files of the caller's, whose numbers will soon be somebody else's.
     logging.getLogger().handlers.clear()
-    close_files_except((0, 1, 2, channel.fileno(), hold))
+    close_files_except((0, 1, 2, channel.fileno(), lifeline))
     try:
         namespaces.enter()
     except OSError as refused:
@@ -80,8 +80,8 @@ def _launcher(body: Body, channel: socket.socket, hold: int, parent: int) -> int
     die_with_parent(parent)
     pid = os.fork()
     if pid == 0:
-        leave(lambda: _init(body, channel, hold, user))
-    os.close(hold)
+        run_and_exit(lambda: _init(body, channel, lifeline, user))
+    os.close(lifeline)
     _, status = os.waitpid(pid, 0)
     return os.waitstatus_to_exitcode(status) & 0xFF
 
@@ -92,10 +92,10 @@ def _refused(channel: socket.socket, refused: OSError, user: int) -> int:
     return _ENDED
 
 
-def _init(body: Body, channel: socket.socket, hold: int, user: int) -> int:
+def _init(body: Body, channel: socket.socket, lifeline: int, user: int) -> int:
     die_with_parent(0)
     try:
-        namespaces.furnish()
+        namespaces.configure()
     except OSError as refused:
         return _refused(channel, refused, user)
     sysctls.pin()
@@ -106,14 +106,14 @@ def _init(body: Body, channel: socket.socket, hold: int, user: int) -> int:
     if conductor == 0:
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        leave(lambda: _conductor(body, channel))
+        run_and_exit(lambda: _conductor(body, channel))
     channel.close()
     waiting = select.poll()
-    waiting.register(hold, 0)
+    waiting.register(lifeline, 0)
     waiting.register(wake, select.POLLIN)
     while True:
         for ready, _ in waiting.poll():
-            if ready == hold:
+            if ready == lifeline:
                 return _ENDED
             os.read(wake, 4096)
             status = _reap(conductor)
@@ -162,21 +162,21 @@ def call_in_cell(function: Callable[[], Awaitable[T]], *, timeout_s: float) -> T
     def body(channel: Channel) -> None:
         channel.send(_outcome(function))
 
-    until_s = time.monotonic() + timeout_s
+    deadline_s = time.monotonic() + timeout_s
     ours, theirs = socket.socketpair()
-    hold, held = os.pipe()
-    launcher = launch(body, channel=theirs, hold=hold)
+    lifeline, lifeline_writer = os.pipe()
+    launcher = launch(body, channel=theirs, lifeline=lifeline)
     theirs.close()
-    os.close(hold)
+    os.close(lifeline)
     channel = Channel(ours)
     try:
-        kind, *rest = channel.receive(until_s)
+        kind, *rest = channel.receive(deadline_s)
     except TimeoutError:
         raise TimeoutError(f"the cell had not ended after {timeout_s:g} s, and was ended") from None
     except ChannelClosed:
         raise RuntimeError("the cell ended without a result; its standard error says why") from None
     finally:
-        os.close(held)
+        os.close(lifeline_writer)
         os.waitpid(launcher, 0)
         channel.close()
     if kind == "unavailable":
@@ -197,10 +197,10 @@ def _outcome(function: Callable[[], Awaitable[T]]) -> tuple[str, object]:
     try:
         return ("returned", asyncio.run(main()))
     except BaseException as exc:  # noqa: BLE001 - whatever it is, it belongs to the caller
-        return ("raised", _portable(exc))
+        return ("raised", _picklable(exc))
 
 
-def _portable(exc: BaseException) -> BaseException:
+def _picklable(exc: BaseException) -> BaseException:
     """The exception, or where it does not survive pickling a RuntimeError with its name and text; with its traceback
     as a note."""
     story = "in the cell:\n" + "".join(traceback.format_exception(exc))

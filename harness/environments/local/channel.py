@@ -37,14 +37,15 @@ class Channel:
         except (BrokenPipeError, ConnectionResetError) as exc:
             raise ChannelClosed from exc
 
-    def offer(self, value: object) -> None:
+    def try_send(self, value: object) -> None:
         """Send a small value if that needs no waiting and somebody is there: for progress, which must never disturb."""
         if select.select((), (self._end,), (), 0)[1]:
             with contextlib.suppress(ChannelClosed):
                 self.send(value)
 
-    def receive(self, until_s: float | None) -> Any:
-        """The next value. Raises TimeoutError when `time.monotonic()` reaches `until_s`, ChannelClosed at the end."""
+    def receive(self, deadline_s: float | None) -> Any:
+        """The next value. Raises TimeoutError when `time.monotonic()` reaches `deadline_s`, ChannelClosed at the
+        end."""
         while True:
             if len(self._received) >= _LENGTH.size:
                 (length,) = _LENGTH.unpack_from(self._received)
@@ -54,7 +55,7 @@ class Channel:
                     return pickle.loads(body)  # noqa: S301 - both ends are this program
             waiting = select.poll()
             waiting.register(self._end, select.POLLIN)
-            left_s = None if until_s is None else max(0.0, until_s - time.monotonic())
+            left_s = None if deadline_s is None else max(0.0, deadline_s - time.monotonic())
             if not waiting.poll(None if left_s is None else left_s * 1000):
                 raise TimeoutError
             try:

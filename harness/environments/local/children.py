@@ -13,12 +13,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from harness.environments.local.cell import close_files_except, leave
+from harness.environments.local.cell import close_files_except, run_and_exit
 from harness.environments.local.syscalls import die_with_parent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Files:
+class ChildFiles:
     """Standard streams of a child, and what else of ours it keeps. Numbers of files that are open here."""
 
     stdin: int
@@ -27,7 +27,7 @@ class Files:
     kept: tuple[int, ...] = field(default=())
 
 
-class Child:
+class ChildProcess:
     """A process of ours, on the running loop. `ended` is done when it has ended and been collected.
 
     Its result is the exit code, or the negative number of the signal that killed it. `killed` says that we did.
@@ -63,7 +63,7 @@ class Child:
         """SIGCONT. No effect where it has ended, or was not paused."""
         self._signal(signal.SIGCONT)
 
-    def stands_still(self) -> bool:
+    def is_stopped(self) -> bool:
         """Whether the kernel lists it as stopped (proc_pid_stat(5))."""
         try:
             stat = Path(f"/proc/{self.pid}/stat").read_text()
@@ -82,7 +82,7 @@ class Child:
         _, status = os.waitpid(self.pid, 0)
         self.ended.set_result(os.waitstatus_to_exitcode(status))
 
-    def how_it_ended(self) -> str:
+    def describe_exit(self) -> str:
         """`ended with exit code 1`, `was killed by SIGSEGV`; only after `ended`."""
         code = self.ended.result()
         if code >= 0:
@@ -90,45 +90,47 @@ class Child:
         return f"was killed by {signal.Signals(-code).name}"
 
 
-def fork(name: str, work: Callable[[], int], files: Files) -> Child:
+def fork(name: str, work: Callable[[], int], files: ChildFiles) -> ChildProcess:
     """Run `work` in a forked process with nothing else of ours open; its result is the exit code."""
     parent = os.getpid()
     pid = os.fork()
     if pid == 0:
-        leave(lambda: _forked(work, files, parent))
-    return Child(name, pid)
+        run_and_exit(lambda: _forked(work, files, parent))
+    return ChildProcess(name, pid)
 
 
-def execute(name: str, argv: Sequence[str], environment: Mapping[str, str], files: Files) -> Child:
+def execute(name: str, argv: Sequence[str], environment: Mapping[str, str], files: ChildFiles) -> ChildProcess:
     """Start a program, found on PATH, without a shell, as leader of a process group of its own.
 
     Raises OSError where it cannot be executed.
     """
-    told, tell = os.pipe()
+    error_reader, error_writer = os.pipe()
     parent = os.getpid()
     pid = os.fork()
     if pid == 0:
-        leave(lambda: _executed(argv, environment, files, tell, parent))
-    os.close(tell)
+        run_and_exit(lambda: _executed(argv, environment, files, error_writer, parent))
+    os.close(error_writer)
     # Closed by exec itself, or written to where exec failed.
-    with os.fdopen(told, "rb") as telling:
-        failed = telling.read()
+    with os.fdopen(error_reader, "rb") as error_pipe:
+        failed = error_pipe.read()
     if failed:
         os.waitpid(pid, 0)
         number = int(failed)
         raise OSError(number, os.strerror(number), argv[0])
-    return Child(name, pid)
+    return ChildProcess(name, pid)
 
 
-def _forked(work: Callable[[], int], files: Files, parent: int) -> int:
+def _forked(work: Callable[[], int], files: ChildFiles, parent: int) -> int:
     gc.freeze()
     _prepare(files, files.kept, parent)
     return work()
 
 
-def _executed(argv: Sequence[str], environment: Mapping[str, str], files: Files, tell: int, parent: int) -> int:
+def _executed(
+    argv: Sequence[str], environment: Mapping[str, str], files: ChildFiles, error_writer: int, parent: int
+) -> int:
     os.setpgid(0, 0)
-    _prepare(files, (*files.kept, tell), parent)
+    _prepare(files, (*files.kept, error_writer), parent)
     # Python ignores these, and exec would hand that down.
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
@@ -137,11 +139,11 @@ def _executed(argv: Sequence[str], environment: Mapping[str, str], files: Files,
     try:
         os.execvpe(argv[0], list(argv), dict(environment))  # noqa: S606 - on purpose: no shell
     except OSError as failed:
-        os.write(tell, str(failed.errno or errno.EINVAL).encode())
+        os.write(error_writer, str(failed.errno or errno.EINVAL).encode())
     return 127
 
 
-def _prepare(files: Files, kept: tuple[int, ...], parent: int) -> None:
+def _prepare(files: ChildFiles, kept: tuple[int, ...], parent: int) -> None:
     die_with_parent(parent)
     signal.set_wakeup_fd(-1)
     # Above the standard numbers first: one of them may be another's source.

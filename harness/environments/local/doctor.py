@@ -8,7 +8,7 @@ from harness.environments.local.cell import call_in_cell
 from harness.environments.local.resources import lanes_for, memory_available_bytes
 from harness.environments.local.sysctls import PINNED, kernel
 from harness.environments.world import EnvironmentUnavailable
-from harness.packets import PacketsRefused, PacketTable
+from harness.packets import PacketRuleError, PacketTable
 from harness.story import Kernel
 from harness.toxiproxy.obtain import ToxiproxyMissing, find
 
@@ -16,7 +16,7 @@ _LIMIT_S = 20.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
+class DoctorFinding:
     """One thing that was looked at. `missing` keeps the local environment from running, `note` changes its figures."""
 
     name: str
@@ -25,24 +25,26 @@ class Finding:
     remedy: str | None = None
 
 
-def findings() -> tuple[Finding, ...]:
+def findings() -> tuple[DoctorFinding, ...]:
     """Really try everything that a run needs: a cell, packet rules in it, Toxiproxy. Takes a few tenths of a second."""
     try:
         rules_refused, facts = call_in_cell(_in_cell, timeout_s=_LIMIT_S)
     except EnvironmentUnavailable as refused:
         return (
-            Finding(name="namespaces", state="missing", text=refused.reason, remedy=refused.remedy),
+            DoctorFinding(name="namespaces", state="missing", text=refused.reason, remedy=refused.remedy),
             _toxiproxy(),
             _machine(),
         )
     except (TimeoutError, RuntimeError) as failed:
         return (
-            Finding(name="namespaces", state="missing", text=f"a cell broke: {failed}", remedy="choose `--env sim`"),
+            DoctorFinding(
+                name="namespaces", state="missing", text=f"a cell broke: {failed}", remedy="choose `--env sim`"
+            ),
             _toxiproxy(),
             _machine(),
         )
     return (
-        Finding(name="namespaces", state="ok", text=f"user, network, pid and mount, as user {os.geteuid()}"),
+        DoctorFinding(name="namespaces", state="ok", text=f"user, network, pid and mount, as user {os.geteuid()}"),
         _packets(rules_refused),
         _toxiproxy(),
         _kernel(facts),
@@ -54,17 +56,17 @@ async def _in_cell() -> tuple[str | None, Kernel]:
     table = PacketTable()
     try:
         await table.open()
-    except PacketsRefused as refused:
+    except PacketRuleError as refused:
         return str(refused), kernel()
     finally:
         table.close()
     return None, kernel()
 
 
-def _packets(refused: str | None) -> Finding:
+def _packets(refused: str | None) -> DoctorFinding:
     if refused is None:
-        return Finding(name="packet rules", state="ok", text="nf_tables by netlink, on the input hook of a cell")
-    return Finding(
+        return DoctorFinding(name="packet rules", state="ok", text="nf_tables by netlink, on the input hook of a cell")
+    return DoctorFinding(
         name="packet rules",
         state="missing",
         text=refused,
@@ -72,14 +74,14 @@ def _packets(refused: str | None) -> Finding:
     )
 
 
-def _toxiproxy() -> Finding:
+def _toxiproxy() -> DoctorFinding:
     try:
-        return Finding(name="toxiproxy", state="ok", text=str(find()))
+        return DoctorFinding(name="toxiproxy", state="ok", text=str(find()))
     except ToxiproxyMissing as missing:
-        return Finding(name="toxiproxy", state="missing", text=missing.reason, remedy=missing.remedy)
+        return DoctorFinding(name="toxiproxy", state="missing", text=missing.reason, remedy=missing.remedy)
 
 
-def _kernel(facts: Kernel) -> Finding:
+def _kernel(facts: Kernel) -> DoctorFinding:
     text = f"Linux {facts.release}, {facts.hz} Hz"
     unlike = [
         f"{name} is {value} and not {PINNED[path]}"
@@ -90,16 +92,16 @@ def _kernel(facts: Kernel) -> Finding:
     if "net.ipv4.tcp_syn_linear_timeouts" not in facts.sysctls:
         unlike.append("SYNs are sent again after 1, 3, 7 s, not 1, 2, 3, 4 s (kernels before 6.5)")
     if unlike:
-        return Finding(name="kernel", state="note", text=f"{text}; {'; '.join(unlike)}")
-    return Finding(name="kernel", state="ok", text=f"{text}, TCP settings pinned in every cell")
+        return DoctorFinding(name="kernel", state="note", text=f"{text}; {'; '.join(unlike)}")
+    return DoctorFinding(name="kernel", state="ok", text=f"{text}, TCP settings pinned in every cell")
 
 
-def _machine() -> Finding:
+def _machine() -> DoctorFinding:
     cores = len(os.sched_getaffinity(0))
     lanes = lanes_for()
     text = f"{cores} cores, {memory_available_bytes() / (1 << 30):.1f} GiB of memory free: {lanes} cells at once"
     if cores < 2:
-        return Finding(
+        return DoctorFinding(
             name="machine", state="note", text=text, remedy="with one core, runs disturb each other: expect noise"
         )
-    return Finding(name="machine", state="ok", text=text)
+    return DoctorFinding(name="machine", state="ok", text=text)

@@ -7,18 +7,25 @@ import time
 from pathlib import Path
 from typing import Literal
 
-from harness.brokers.embedded.intercepts import refusal as refusal_of_intercept
+from harness.brokers.embedded.intercepts import unsupported_reason as refusal_of_intercept
 from harness.environments.local.cell import probe_namespaces
+from harness.environments.local.cell_main import CellMain, CellTask
 from harness.environments.local.channel import ChannelClosed
-from harness.environments.local.conducting import Assignment, Conducting
 from harness.environments.local.resources import lanes_for
-from harness.environments.local.zygote import OpenCell, Zygote, ZygoteGone
-from harness.environments.world import Conduct, EnvironmentUnavailable, Made, Progress, Refused, RunInterrupted
-from harness.levers import Intercept, Lever, Packets, Signal, Toxic, Unlisten
+from harness.environments.local.zygote import CellHandle, Zygote, ZygoteExited
+from harness.environments.world import (
+    Conduct,
+    EnvironmentUnavailable,
+    ProgressCallback,
+    RunInterrupted,
+    Supported,
+    Unsupported,
+)
+from harness.levers import CloseListener, FilterPackets, Intercept, Lever, Signal, Toxic
 from harness.plan import DriverName, RunPlan
 from harness.story import Kernel, LabError, Noise, Story
 from harness.toxiproxy.obtain import ToxiproxyMissing, find
-from harness.toxiproxy.toxics import refusal
+from harness.toxiproxy.toxics import unsupported_reason
 
 _STARTING_AT_ONCE = 2
 _STARTING_LIMIT_S = 10.0
@@ -27,7 +34,7 @@ _GRACE_S = 60.0
 _GONE_LIMIT_S = 10.0
 
 
-class Local:
+class LocalEnvironment:
     """`harness.environments.world.Environment` on Linux namespaces and real sockets."""
 
     name: Literal["sim", "local"] = "local"
@@ -40,23 +47,23 @@ class Local:
         self._toxiproxy: Path | None = None
         # Starting computes, and would disturb the cells that measure.
         self._starting = threading.BoundedSemaphore(_STARTING_AT_ONCE)
-        self._cells: set[OpenCell] = set()
+        self._cells: set[CellHandle] = set()
         self._state = threading.Lock()
         self._closed = False
 
-    def makes(self, lever: Lever) -> Made | Refused:
+    def supports(self, lever: Lever) -> Supported | Unsupported:
         match lever:
-            case Packets() | Unlisten() | Signal():
-                return Made()
+            case FilterPackets() | CloseListener() | Signal():
+                return Supported()
             case Intercept():
                 unknown = refusal_of_intercept(lever)
-                return Made() if unknown is None else Refused(unknown)
+                return Supported() if unknown is None else Unsupported(unknown)
             case Toxic(kind=kind, attributes=attributes):
-                refused = refusal(kind, (name for name, _ in attributes))
-                return Made() if refused is None else Refused(refused)
+                refused = unsupported_reason(kind, (name for name, _ in attributes))
+                return Supported() if refused is None else Unsupported(refused)
 
-    def runs(self, driver: DriverName) -> Made | Refused:
-        return Made()
+    def supports_driver(self, driver: DriverName) -> Supported | Unsupported:
+        return Supported()
 
     def open(self) -> None:
         """Find Toxiproxy, see that cells can be made, and fork the zygote. Raises EnvironmentUnavailable."""
@@ -69,17 +76,17 @@ class Local:
         refused = probe_namespaces()
         if refused is not None:
             raise refused
-        self._zygote = Zygote(Conducting(self._conduct))
+        self._zygote = Zygote(CellMain(self._conduct))
 
-    def run(self, plan: RunPlan, progress: Progress, logs: Path | None) -> Story:
+    def run(self, plan: RunPlan, progress: ProgressCallback, logs: Path | None) -> Story:
         """Raises RunInterrupted after `close`, EnvironmentUnavailable where this cell was refused."""
         if self._zygote is None or self._toxiproxy is None:
             raise RuntimeError("run() before open()")
-        with _Turn(self._starting) as turn:
+        with _StartSlot(self._starting) as turn:
             cell = self._open_cell(self._zygote)
             try:
-                cell.channel.send(Assignment(plan=plan, logs=logs, toxiproxy=self._toxiproxy))
-                return self._followed(cell, plan, progress, turn)
+                cell.channel.send(CellTask(plan=plan, logs=logs, toxiproxy=self._toxiproxy))
+                return self._await_story(cell, plan, progress, turn)
             except ChannelClosed:
                 if self._closed:
                     raise RunInterrupted from None
@@ -92,27 +99,27 @@ class Local:
             finally:
                 self._end(cell)
 
-    def _open_cell(self, zygote: Zygote) -> OpenCell:
+    def _open_cell(self, zygote: Zygote) -> CellHandle:
         with self._state:
             if self._closed:
                 raise RunInterrupted
             try:
                 cell = zygote.open_cell()
-            except ZygoteGone as gone:
+            except ZygoteExited as gone:
                 raise EnvironmentUnavailable(
                     f"{gone} by itself", "see whether the machine ran out of memory (`dmesg`), and run again"
                 ) from gone
             self._cells.add(cell)
             return cell
 
-    def _followed(self, cell: OpenCell, plan: RunPlan, progress: Progress, turn: "_Turn") -> Story:
-        until_s = time.monotonic() + plan.limit_s + _GRACE_S
-        turn.until_s = time.monotonic() + _STARTING_LIMIT_S
+    def _await_story(self, cell: CellHandle, plan: RunPlan, progress: ProgressCallback, turn: "_StartSlot") -> Story:
+        deadline_s = time.monotonic() + plan.limit_s + _GRACE_S
+        turn.deadline_s = time.monotonic() + _STARTING_LIMIT_S
         while True:
             try:
-                kind, *rest = cell.channel.receive(until_s if turn.over else min(until_s, turn.until_s))
+                kind, *rest = cell.channel.receive(deadline_s if turn.over else min(deadline_s, turn.deadline_s))
             except TimeoutError:
-                if turn.over or time.monotonic() >= until_s:
+                if turn.over or time.monotonic() >= deadline_s:
                     raise
                 turn.end()
                 continue
@@ -131,13 +138,13 @@ class Local:
                 case _:
                     raise AssertionError(f"a cell said {kind}")
 
-    def _end(self, cell: OpenCell) -> None:
+    def _end(self, cell: CellHandle) -> None:
         """End the cell, and return when every process of it has gone."""
         cell.end()
-        until_s = time.monotonic() + _GONE_LIMIT_S
+        deadline_s = time.monotonic() + _GONE_LIMIT_S
         try:
             while True:
-                cell.channel.receive(until_s)
+                cell.channel.receive(deadline_s)
         except (ChannelClosed, TimeoutError):
             pass
         cell.channel.close()
@@ -155,15 +162,15 @@ class Local:
             self._zygote.close()
 
 
-class _Turn:
+class _StartSlot:
     """One of the places in which a cell may start; given back when it has started, has failed or takes too long."""
 
     def __init__(self, places: threading.BoundedSemaphore) -> None:
         self._places = places
         self.over = False
-        self.until_s = 0.0
+        self.deadline_s = 0.0
 
-    def __enter__(self) -> "_Turn":
+    def __enter__(self) -> "_StartSlot":
         self._places.acquire()
         return self
 
@@ -190,7 +197,7 @@ def _lost(plan: RunPlan, code: str, text: str) -> Story:
         ended_ns=0,
         operations=(),
         faults=(),
-        happenings=(),
+        events=(),
         noise=Noise(loop_lag_p99_s=0.0, loop_lag_max_s=0.0, samples=0),
         kernel=Kernel(release=os.uname().release, hz=0),
         error=LabError(code=code, text=text),

@@ -5,7 +5,7 @@ import asyncio
 TICK_S = 0.01
 
 
-class LagWatch:
+class LoopLagMonitor:
     """Samples from its making on. `harness.environments.world.Watch`."""
 
     def __init__(self) -> None:

@@ -12,21 +12,21 @@ _BUFFERED_BYTES = 4 << 20
 _LINE_OVERHEAD_BYTES = 128
 
 
-class Line(NamedTuple):
+class TimedLine(NamedTuple):
     """A line without its end, and the value of CLOCK_MONOTONIC at which it was read."""
 
     text: bytes
     received_ns: int
 
 
-class LineInput(asyncio.Protocol):
+class LineReader(asyncio.Protocol):
     """Cuts what arrives into lines and stamps each with the moment at which it was read.
 
     Stops reading while 4 MiB wait to be taken, so that a flooding subject blocks instead of filling memory.
     """
 
     def __init__(self) -> None:
-        self._lines: deque[Line] = deque()
+        self._lines: deque[TimedLine] = deque()
         self._waiting_bytes = 0
         self._partial = bytearray()
         self._ended = False
@@ -57,7 +57,7 @@ class LineInput(asyncio.Protocol):
         if len(text) > _LINE_LIMIT_BYTES:
             self._stop_too_long()
         elif not self._too_long:
-            self._lines.append(Line(text, now_ns))
+            self._lines.append(TimedLine(text, now_ns))
             self._waiting_bytes += len(text) + _LINE_OVERHEAD_BYTES
 
     def _stop_too_long(self) -> None:
@@ -72,7 +72,7 @@ class LineInput(asyncio.Protocol):
         self._ended = True
         self._news.set()
 
-    async def lines(self) -> AsyncIterator[Line]:
+    async def lines(self) -> AsyncIterator[TimedLine]:
         """For one reader. Raises ValueError at a line above 1 MiB."""
         while True:
             while self._lines:
@@ -90,14 +90,14 @@ class LineInput(asyncio.Protocol):
             await self._news.wait()
 
 
-async def reading(pipe: int) -> LineInput:
+async def open_reader(pipe: int) -> LineReader:
     """Read lines from the read end of a pipe, which is closed at its end."""
-    lines = LineInput()
+    lines = LineReader()
     await asyncio.get_running_loop().connect_read_pipe(lambda: lines, os.fdopen(pipe, "rb", buffering=0))
     return lines
 
 
-async def writing(pipe: int) -> asyncio.StreamWriter:
+async def open_writer(pipe: int) -> asyncio.StreamWriter:
     """Write to the write end of a pipe; `drain` returns when the kernel has everything."""
     loop = asyncio.get_running_loop()
     transport, protocol = await loop.connect_write_pipe(

@@ -6,24 +6,24 @@ from pathlib import Path
 from harness.environments.local.namespaces import TEMPORARY
 
 
-class Logs:
+class CellLogs:
     """`folder` None: logs stay in the cell and go with it."""
 
     def __init__(self, folder: Path | None) -> None:
         self._kept = folder is not None
-        self._folder = self.temporary("logs") if folder is None else folder
+        self._folder = self.temporary_folder("logs") if folder is None else folder
 
-    def temporary(self, name: str) -> Path:
+    def temporary_folder(self, name: str) -> Path:
         """A folder on the cell's own tmpfs."""
         folder = TEMPORARY / name
         folder.mkdir(exist_ok=True)
         return folder
 
-    def append_to(self, name: str) -> int:
+    def open_for_append(self, name: str) -> int:
         """Open a log for appending; the file's number is the caller's to close."""
         return os.open(self._folder / name, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
 
-    def last_words(self, name: str) -> str:
+    def describe_tail(self, name: str) -> str:
         """Where the log is and how it ends, as the end of a sentence."""
         log = self._folder / name
         where = f"its log is {log}" if self._kept else "its log was not kept"

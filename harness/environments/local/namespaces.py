@@ -1,7 +1,7 @@
 """Entering new Linux namespaces, and saying precisely why a machine refuses them.
 
 A cell is made in two steps: `enter` in a process with one thread (its next child becomes pid 1 of the cell), then
-`furnish` in that child. Sources: unshare(2), user_namespaces(7), pid_namespaces(7), netdevice(7).
+`configure` in that child. Sources: unshare(2), user_namespaces(7), pid_namespaces(7), netdevice(7).
 """
 
 import errno
@@ -31,14 +31,14 @@ def enter() -> None:
     """
     user, group = os.geteuid(), os.getegid()
     syscalls.unshare(_ALL)
-    syscalls.own_proc_files()
+    syscalls.set_dumpable()
     # setgroups has to be given up before an ordinary user may write gid_map (user_namespaces(7)).
     Path("/proc/self/setgroups").write_text("deny")
     Path("/proc/self/uid_map").write_text(f"0 {user} 1")
     Path("/proc/self/gid_map").write_text(f"0 {group} 1")
 
 
-def furnish() -> None:
+def configure() -> None:
     """In pid 1 of new namespaces: private mounts, /proc, a tmpfs of its own, and the loopback interface up."""
     syscalls.mount("none", "/", "", syscalls.MS_REC | syscalls.MS_PRIVATE)
     nothing_special = syscalls.MS_NOSUID | syscalls.MS_NODEV

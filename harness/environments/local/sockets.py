@@ -68,7 +68,7 @@ class SocketTable:
     async def __aexit__(self, *_: object) -> None:
         self._netlink.close()
 
-    async def listed(self) -> list[KernelSocket]:
+    async def list_sockets(self) -> list[KernelSocket]:
         """Every TCP socket over IPv4 but listeners and TIME-WAIT. Raises WorldError."""
         request = inet_diag_req()
         request["sdiag_family"], request["sdiag_protocol"], request["idiag_states"] = _IPV4, _TCP, _LISTED
@@ -88,15 +88,15 @@ class SocketTable:
 
     async def may_deliver(self) -> bool:
         """Whether any socket may still deliver something to a broker. Raises WorldError."""
-        return any(found.may_deliver() for found in await self.listed())
+        return any(found.may_deliver() for found in await self.list_sockets())
 
-    async def established(self, address: tuple[str, int]) -> int:
+    async def count_established(self, address: tuple[str, int]) -> int:
         """How many connections are open at this address, where they were accepted. Raises WorldError."""
-        return sum(found.local == address and found.state == SS_ESTABLISHED for found in await self.listed())
+        return sum(found.local == address and found.state == SS_ESTABLISHED for found in await self.list_sockets())
 
     async def unread(self, address: tuple[str, int]) -> int:
         """How many connections at this address have bytes that were not read. Raises WorldError."""
-        return sum(found.local == address and found.unread > 0 for found in await self.listed())
+        return sum(found.local == address and found.unread > 0 for found in await self.list_sockets())
 
 
 def _refused(exc: Exception) -> WorldError:

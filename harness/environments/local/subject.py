@@ -8,10 +8,17 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from pathlib import Path
 
 from client.process import serve_pipes
-from harness.environments.local.children import Child, Files, execute, fork
-from harness.environments.local.lines import LineInput, reading, writing
+from harness.environments.local.children import ChildFiles, ChildProcess, execute, fork
+from harness.environments.local.lines import LineReader, open_reader, open_writer
 from harness.environments.local.log_limit import LogLimit
-from harness.environments.world import LOG_LIMIT_BYTES, Bundled, Executable, LogFlooded, Program, Said
+from harness.environments.world import (
+    LOG_LIMIT_BYTES,
+    BundledClient,
+    Executable,
+    LogLimitExceeded,
+    OutputBatch,
+    Program,
+)
 
 _LAUNCH = "FAULTLAB_SUBJECT"
 
@@ -21,8 +28,8 @@ class SubjectProcess:
 
     def __init__(
         self,
-        child: Child,
-        output: LineInput,
+        child: ChildProcess,
+        output: LineReader,
         stdin: asyncio.StreamWriter,
         started: Callable[[], None],
         *,
@@ -36,20 +43,20 @@ class SubjectProcess:
         self._stdin = stdin
         self._leads_group = leads_group
 
-    async def heard_by(self, hear: Callable[[Said], None]) -> None:
-        async for said in self.lines():
-            hear(said)
+    async def subscribe(self, on_output: Callable[[OutputBatch], None]) -> None:
+        async for batch in self.lines():
+            on_output(batch)
 
-    async def lines(self) -> AsyncIterator[Said]:
-        """What `heard_by` hands over, one by one."""
+    async def lines(self) -> AsyncIterator[OutputBatch]:
+        """What `subscribe` hands over, one by one."""
         first = True
         async for line in self._output.lines():
             if first:
                 first = False
                 self._started()
-            yield Said((line.text,), line.received_ns)
+            yield OutputBatch((line.text,), line.received_ns)
         if self._limit is not None and self._limit.exceeded:
-            raise LogFlooded(f"more than {LOG_LIMIT_BYTES} bytes in its log")
+            raise LogLimitExceeded(f"more than {LOG_LIMIT_BYTES} bytes in its log")
 
     async def write(self, line: bytes) -> None:
         if self._stdin.transport.is_closing():
@@ -92,7 +99,7 @@ async def start(program: Program, log: Path | None, started: Callable[[], None])
     our_stdout, their_stdout = os.pipe()
     stderr = os.open(os.devnull if log is None else log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
     looked_at = None if log is None else os.dup(stderr)
-    files = Files(stdin=their_stdin, stdout=their_stdout, stderr=stderr)
+    files = ChildFiles(stdin=their_stdin, stdout=their_stdout, stderr=stderr)
     try:
         child = _started(program, files)
     except OSError:
@@ -104,17 +111,17 @@ async def start(program: Program, log: Path | None, started: Callable[[], None])
             os.close(number)
     return SubjectProcess(
         child,
-        await reading(our_stdout),
-        await writing(our_stdin),
+        await open_reader(our_stdout),
+        await open_writer(our_stdin),
         started,
         log=looked_at,
         leads_group=isinstance(program, Executable),
     )
 
 
-def _started(program: Program, files: Files) -> Child:
+def _started(program: Program, files: ChildFiles) -> ChildProcess:
     match program:
-        case Bundled(launch=launch):
+        case BundledClient(launch=launch):
             return fork("subject", lambda: _serve(launch), files)
         case Executable(argv=argv, launch=launch):
             return execute("subject", argv, {**os.environ, _LAUNCH: json.dumps(launch)}, files)

@@ -37,7 +37,7 @@ def mount(source: str, target: str, kind: str, flags: int, data: str = "") -> No
     _checked(result, f"mount {kind or source} on {target}")
 
 
-def own_proc_files() -> None:
+def set_dumpable() -> None:
     """Make /proc/self belong to the calling process' user, which a change of user without exec takes away."""
     _checked(_libc.prctl(_PR_SET_DUMPABLE, 1, 0, 0, 0), "prctl")
 

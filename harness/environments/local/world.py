@@ -8,27 +8,27 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontext
 from pathlib import Path
 from random import Random
 
-from harness.brokers.embedded.cluster import StateError
-from harness.brokers.embedded.file_log import read_back
+from harness.brokers.embedded.cluster import ClusterStateError
+from harness.brokers.embedded.file_log import read_valid_batches
 from harness.brokers.embedded.link import BrokerFailed
 from harness.brokers.embedded.log import StorageError
 from harness.environments.local import addresses, subject, sysctls
-from harness.environments.local.brokers import Brokers, ended_by_itself, partitions
-from harness.environments.local.children import Child, Files, execute
-from harness.environments.local.lag import LagWatch
-from harness.environments.local.logs import Logs
-from harness.environments.local.pulling import Puller
+from harness.environments.local.brokers import ForkedBrokers, describe_unexpected_exit, partitions
+from harness.environments.local.children import ChildFiles, ChildProcess, execute
+from harness.environments.local.dial_capture import DialCapture, DialCaptureFailed
+from harness.environments.local.lag import LoopLagMonitor
+from harness.environments.local.levers import LeverPuller
+from harness.environments.local.logs import CellLogs
 from harness.environments.local.sockets import SocketTable
-from harness.environments.local.wire import Wire, WireUnseen
-from harness.environments.settling import known, logged, settle
-from harness.environments.world import Dial, Program, Pulled, WorldError
+from harness.environments.settling import decode_log, require_partition, settle
+from harness.environments.world import ActiveLever, Dial, Program, WorldError
 from harness.levers import Lever
-from harness.packets import PacketsRefused, PacketTable
+from harness.packets import PacketRuleError, PacketTable
 from harness.plan import ClusterShape, RunPlan
-from harness.story import Logged, Settled
+from harness.story import SettleResult, StoredRecord
 from harness.toxiproxy import server as toxiproxy_server
 from harness.toxiproxy.client import BlockingToxiproxy, ToxiproxyClient
-from harness.toxiproxy.wire import ToxiproxyFailed
+from harness.toxiproxy.http_transport import ToxiproxyFailed
 
 _TOXIPROXY_LOG = "toxiproxy.log"
 
@@ -36,7 +36,9 @@ _TOXIPROXY_LOG = "toxiproxy.log"
 class LocalWorld:
     """`harness.environments.world.World`. Opened by `LocalWorld.opened`, in a cell."""
 
-    def __init__(self, plan: RunPlan, logs: Logs, puller: Puller, wire: Wire, started: Callable[[], None]) -> None:
+    def __init__(
+        self, plan: RunPlan, logs: CellLogs, puller: LeverPuller, wire: DialCapture, started: Callable[[], None]
+    ) -> None:
         self.cluster: ClusterShape = plan.cluster
         self.rng = Random(f"{plan.seed}/{plan.repeat}/world")
         self.kernel = sysctls.kernel()
@@ -55,38 +57,40 @@ class LocalWorld:
 
         Processes are not ended on leaving: the end of the cell does that. Raises WorldError.
         """
-        logs = Logs(folder)
+        logs = CellLogs(folder)
         async with AsyncExitStack() as stack:
             with _failures_named(logs):
                 # Processes first: they come up while the rest is made, and no thread exists yet.
                 proxying = _start_toxiproxy(toxiproxy, logs)
-                brokers = Brokers.start(plan.cluster, logs)
+                brokers = ForkedBrokers.start(plan.cluster, logs)
                 table = PacketTable()
                 stack.callback(table.close)
                 await table.open()
-                wire = Wire()
+                wire = DialCapture()
                 stack.callback(wire.close)
                 await brokers.ready()
                 client = ToxiproxyClient(*addresses.TOXIPROXY)
                 stack.callback(client.close)
                 await toxiproxy_server.await_ready(client, proxying.alive)
                 await client.call(lambda server: _create_proxies(server, plan.cluster))
-            world = cls(plan, logs, Puller(table, client, brokers), wire, started)
-            proxying.ended.add_done_callback(lambda _: world._fail(ended_by_itself(proxying, logs, _TOXIPROXY_LOG)))
+            world = cls(plan, logs, LeverPuller(table, client, brokers), wire, started)
+            proxying.ended.add_done_callback(
+                lambda _: world._fail(describe_unexpected_exit(proxying, logs, _TOXIPROXY_LOG))
+            )
             brokers.died.add_done_callback(lambda died: world._fail(died.result()))
             yield world
 
     def now_ns(self) -> int:
         return time.monotonic_ns()
 
-    def address_of(self, broker: int) -> tuple[str, int]:
-        return addresses.advertised(broker)
+    def advertised_address(self, broker: int) -> tuple[str, int]:
+        return addresses.advertised_address(broker)
 
-    def pull(self, lever: Lever) -> AbstractAsyncContextManager[Pulled]:
+    def pull(self, lever: Lever) -> AbstractAsyncContextManager[ActiveLever]:
         return self._pulling(lever)
 
     @asynccontextmanager
-    async def _pulling(self, lever: Lever) -> AsyncIterator[Pulled]:
+    async def _pulling(self, lever: Lever) -> AsyncIterator[ActiveLever]:
         with _failures_named(self._logs):
             async with self._puller.pull(lever) as pulled:
                 yield pulled
@@ -94,17 +98,17 @@ class LocalWorld:
     async def start(self, program: Program, log: Path | None) -> subject.SubjectProcess:
         return await subject.start(program, log, self._started)
 
-    def watch(self) -> LagWatch:
-        return LagWatch()
+    def monitor_lag(self) -> LoopLagMonitor:
+        return LoopLagMonitor()
 
-    async def settle(self, limit_s: float) -> Settled:
+    async def settle(self, limit_s: float) -> SettleResult:
         async with SocketTable() as sockets:
             return await settle(sockets.may_deliver, limit_s=limit_s)
 
-    async def read_log(self, topic: str, partition: int) -> tuple[Logged, ...]:
-        known(self.cluster, topic, partition)
+    async def read_log(self, topic: str, partition: int) -> tuple[StoredRecord, ...]:
+        require_partition(self.cluster, topic, partition)
         try:
-            return logged(read_back(partitions(self._logs), topic, partition))
+            return decode_log(read_valid_batches(partitions(self._logs), topic, partition))
         except StorageError as exc:
             raise WorldError("log-unreadable", f"the log of {topic}-{partition} cannot be read: {exc}") from exc
 
@@ -122,31 +126,31 @@ class LocalWorld:
 
 
 @contextmanager
-def _failures_named(logs: Logs) -> Iterator[None]:
+def _failures_named(logs: CellLogs) -> Iterator[None]:
     """What the parts of a world raise, as the world's own error."""
     try:
         yield
-    except PacketsRefused as exc:
+    except PacketRuleError as exc:
         raise WorldError("packets-refused", str(exc)) from exc
     except ToxiproxyFailed as exc:
-        raise WorldError("toxiproxy-failed", f"{exc}; {logs.last_words(_TOXIPROXY_LOG)}") from exc
+        raise WorldError("toxiproxy-failed", f"{exc}; {logs.describe_tail(_TOXIPROXY_LOG)}") from exc
     except BrokerFailed as exc:
         raise WorldError("broker-failed", str(exc)) from exc
-    except WireUnseen as exc:
+    except DialCaptureFailed as exc:
         raise WorldError("wire-unseen", str(exc)) from exc
-    except StateError as exc:
+    except ClusterStateError as exc:
         raise WorldError("plan-unusable", str(exc)) from exc
 
 
-def _start_toxiproxy(program: Path, logs: Logs) -> Child:
+def _start_toxiproxy(program: Path, logs: CellLogs) -> ChildProcess:
     nowhere = os.open(os.devnull, os.O_RDWR)
-    log = logs.append_to(_TOXIPROXY_LOG)
+    log = logs.open_for_append(_TOXIPROXY_LOG)
     try:
         return execute(
             "Toxiproxy",
             toxiproxy_server.command(program, *addresses.TOXIPROXY),
             {**os.environ, **toxiproxy_server.ENVIRONMENT},
-            Files(stdin=nowhere, stdout=log, stderr=log),
+            ChildFiles(stdin=nowhere, stdout=log, stderr=log),
         )
     except OSError as exc:
         raise WorldError("toxiproxy-failed", f"{program} cannot be executed: {exc.strerror}") from exc
@@ -159,6 +163,6 @@ def _create_proxies(server: BlockingToxiproxy, cluster: ClusterShape) -> None:
     for broker in cluster.broker_ids:
         server.create(
             addresses.proxy_name(broker),
-            listen=addresses.text(addresses.advertised(broker)),
+            listen=addresses.text(addresses.advertised_address(broker)),
             upstream=addresses.text(addresses.broker(broker)),
         )

@@ -11,7 +11,7 @@ import signal
 import socket
 import threading
 
-from harness.environments.local.cell import Body, close_files_except, launch, leave
+from harness.environments.local.cell import Body, close_files_except, launch, run_and_exit
 from harness.environments.local.channel import Channel
 from harness.environments.local.preload import preload
 from harness.environments.local.syscalls import die_with_parent
@@ -19,16 +19,16 @@ from harness.environments.local.syscalls import die_with_parent
 _OPEN = b"open"
 
 
-class ZygoteGone(Exception):
+class ZygoteExited(Exception):
     """The process from which cells are forked has ended; nothing can be opened any more."""
 
 
-class OpenCell:
+class CellHandle:
     """A cell, from outside. It lives until `end`, or until this process ends, or until its body has returned."""
 
-    def __init__(self, channel: Channel, held: int) -> None:
+    def __init__(self, channel: Channel, lifeline_writer: int) -> None:
         self.channel = channel
-        self._held: int | None = held
+        self._held: int | None = lifeline_writer
         self._ending = threading.Lock()
 
     def end(self) -> None:
@@ -50,26 +50,26 @@ class Zygote:
         parent = os.getpid()
         self._pid = os.fork()
         if self._pid == 0:
-            leave(lambda: _serve(theirs, body, parent))
+            run_and_exit(lambda: _serve(theirs, body, parent))
         theirs.close()
         self._control = ours
         self._sending = threading.Lock()
 
-    def open_cell(self) -> OpenCell:
-        """Fork a new cell; whether it could be made, it says itself. From any thread. Raises ZygoteGone."""
+    def open_cell(self) -> CellHandle:
+        """Fork a new cell; whether it could be made, it says itself. From any thread. Raises ZygoteExited."""
         ours, theirs = socket.socketpair()
-        hold, held = os.pipe()
-        cell = OpenCell(Channel(ours), held)
+        lifeline, lifeline_writer = os.pipe()
+        cell = CellHandle(Channel(ours), lifeline_writer)
         try:
             with self._sending:
-                socket.send_fds(self._control, [_OPEN], [theirs.fileno(), hold])
+                socket.send_fds(self._control, [_OPEN], [theirs.fileno(), lifeline])
         except OSError as exc:
             cell.end()
             cell.channel.close()
-            raise ZygoteGone("the process that forks cells has ended") from exc
+            raise ZygoteExited("the process that forks cells has ended") from exc
         finally:
             theirs.close()
-            os.close(hold)
+            os.close(lifeline)
         return cell
 
     def close(self) -> None:
@@ -113,10 +113,10 @@ def _open_one(control: socket.socket, body: Body) -> bool:
     request, files, _, _ = socket.recv_fds(control, len(_OPEN), 2)
     if not request:
         return False
-    channel, hold = socket.socket(fileno=files[0]), files[1]
-    launch(body, channel=channel, hold=hold)
+    channel, lifeline = socket.socket(fileno=files[0]), files[1]
+    launch(body, channel=channel, lifeline=lifeline)
     channel.close()
-    os.close(hold)
+    os.close(lifeline)
     return True
 
 

@@ -3,6 +3,6 @@
 PORT = 9092
 
 
-def advertised(broker: int) -> tuple[str, int]:
+def advertised_address(broker: int) -> tuple[str, int]:
     """What a broker tells its clients: its proxy. Numbers without a broker have an address too: nobody is there."""
     return f"127.0.2.{broker}", PORT

@@ -7,31 +7,32 @@ from harness.brokers.embedded.broker import EmbeddedBroker
 from harness.brokers.embedded.controller import Controller
 from harness.brokers.embedded.intercepts import Intercepts
 from harness.brokers.embedded.log import MemoryLogs
+from harness.environments.sim.host_logs import append_to_file
 from harness.environments.sim.hosts import Host, HostState
 from harness.environments.sim.loop import SimLoop
 from harness.environments.sim.segment import Address
-from harness.environments.sim.stderr import appending_to
 from harness.levers import Intercept
 from harness.plan import ClusterShape
 
 
 class SimBrokers:
-    """`harness.environments.signalling.BrokerProcesses` of simulated hosts. A broker's intercepts outlive its host."""
+    """`harness.environments.broker_signals.BrokerProcesses` of simulated hosts. A broker's intercepts outlive its
+    host."""
 
     def __init__(
         self,
         loop: SimLoop,
         cluster: ClusterShape,
         *,
-        advertised: Callable[[int], Address],
-        listens: Callable[[int], Address],
+        advertised_address: Callable[[int], Address],
+        listen_address: Callable[[int], Address],
         logs: Path | None,
     ) -> None:
         """Raises StateError for a cluster that cannot be."""
         self._loop = loop
-        self._listens = listens
+        self._listen_address = listen_address
         self._logs = logs
-        self._controller = Controller(cluster, advertised)
+        self._controller = Controller(cluster, advertised_address)
         self.partitions = MemoryLogs()
         self._hosts: dict[int, Host] = {}
         self._brokers: dict[int, EmbeddedBroker] = {}
@@ -53,10 +54,10 @@ class SimBrokers:
     async def revive(self, broker: int) -> None:
         host = self._hosts[broker] = self._loop.new_host(f"broker-{broker}")
         if self._logs is not None:
-            host.stderr = appending_to(self._logs / f"{host.name}.log")
+            host.stderr = append_to_file(self._logs / f"{host.name}.log")
         made = EmbeddedBroker(broker, self._controller.state, self.partitions, self._intercepts[broker])
         self._brokers[broker] = made
-        await host.spawn(made.start(*self._listens(broker)), name="listen")
+        await host.spawn(made.start(*self._listen_address(broker)), name="listen")
         self._controller.attach(made.apply)
 
     async def pause(self, broker: int) -> None:
@@ -66,7 +67,7 @@ class SimBrokers:
         self._hosts[broker].resume()
 
     async def unread(self, broker: int) -> int:
-        address = self._listens(broker)
+        address = self._listen_address(broker)
         return sum(
             socket.local == address and socket.receiver.unread > 0 for socket in self._loop.network.sockets.values()
         )
@@ -84,9 +85,9 @@ class SimBrokers:
     def intercepted(self, number: int) -> int:
         return self._counts[number]
 
-    def let_go(self) -> None:
+    def dispose(self) -> None:
         """The simulation is over: hold nothing any more."""
-        self._controller.let_go()
+        self._controller.dispose()
         self._brokers.clear()
         self._intercepts.clear()
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from harness.environments.sim.network import CLIENT_ADDRESS
 from harness.environments.sim.segment import Address
 from harness.environments.sim.socket import TcpSocket
-from harness.environments.sim.transport import SimTransport, address_of
+from harness.environments.sim.transport import SimTransport, validated_address
 
 if TYPE_CHECKING:
     from harness.environments.sim.listener import Listener
@@ -23,7 +23,7 @@ _IGNORED = {"family", "proto", "flags", "reuse_address", "reuse_port", "keep_ali
 """Options that make no difference on a network that has one kind of address and no left-over sockets."""
 
 
-def _only_plain(options: dict[str, Any], known: Iterable[str] = ()) -> None:
+def _reject_unsupported(options: dict[str, Any], known: Iterable[str] = ()) -> None:
     for name, value in options.items():
         if value not in (None, False) and name not in _IGNORED and name not in known:
             raise ValueError(f"virtual time: there is no {name}= here")
@@ -53,8 +53,8 @@ async def connect(
     loop: SimLoop, protocol_factory: ProtocolFactory, host: Any, port: Any, *, local_addr: Any = None, **options: Any
 ) -> tuple[asyncio.Transport, asyncio.BaseProtocol]:
     """Dial. Cancelling it closes the socket, as asyncio does."""
-    _only_plain(options)
-    remote = address_of(host, port)
+    _reject_unsupported(options)
+    remote = validated_address(host, port)
     local_host, local_port = local_addr or (CLIENT_ADDRESS, 0)
     waiter: asyncio.Future[None] = loop.create_future()
     local = local_host, local_port or loop.network.new_port()
@@ -93,11 +93,11 @@ async def serve(
     **options: Any,
 ) -> SimServer:
     """Listen on one address, or on several with one port. Port 0 takes a free one."""
-    _only_plain(options)
+    _reject_unsupported(options)
     hosts = [host] if isinstance(host, str) else list(host or ())
     if not hosts:
         raise OSError(EINVAL, "virtual time: a server wants the address to listen on")
-    addresses = [address_of(each, port or loop.network.new_port()) for each in hosts]
+    addresses = [validated_address(each, port or loop.network.new_port()) for each in hosts]
     server = SimServer(loop, protocol_factory, addresses, backlog)
     if start_serving:
         await server.start_serving()
@@ -148,7 +148,7 @@ class SimServer(asyncio.AbstractServer):
             for address in self._addresses:
                 listener = self._loop.network.listen(address, self._backlog)
                 self._listeners.append(listener)
-                listener.accept_with(_Accepting(self, listener, factory))
+                listener.set_acceptor(_Accepting(self, listener, factory))
 
     async def serve_forever(self) -> None:
         await self.start_serving()

@@ -8,20 +8,20 @@ from pathlib import Path
 from random import Random
 from typing import Literal
 
-from harness.brokers.embedded.intercepts import refusal
-from harness.environments.sim.garbage import collecting_seldom
+from harness.brokers.embedded.intercepts import unsupported_reason
+from harness.environments.sim.gc_tuning import relaxed_gc
+from harness.environments.sim.host_logs import captured_logs
 from harness.environments.sim.loop import START_S, Deadlock, Interrupted, Livelock, SimLoop
 from harness.environments.sim.simulation import simulate
-from harness.environments.sim.stderr import kept
 from harness.environments.sim.toxics import TOXICS
 from harness.environments.sim.world import KERNEL, SimWorld
-from harness.environments.world import Conduct, Made, Progress, Refused, RunInterrupted
-from harness.levers import Intercept, Lever, Packets, Signal, Toxic, Unlisten
+from harness.environments.world import Conduct, ProgressCallback, RunInterrupted, Supported, Unsupported
+from harness.levers import CloseListener, FilterPackets, Intercept, Lever, Signal, Toxic
 from harness.plan import DriverName, RunPlan
 from harness.story import LabError, Noise, Story
 
 
-class Sim:
+class SimEnvironment:
     """`harness.environments.world.Environment` on virtual time. One lane: a run computes and never waits.
 
     `run` may be called from any thread that runs no event loop, from several at once too.
@@ -36,30 +36,30 @@ class Sim:
         self._loops: dict[SimLoop, None] = {}
         self._closed = False
 
-    def makes(self, lever: Lever) -> Made | Refused:
+    def supports(self, lever: Lever) -> Supported | Unsupported:
         match lever:
-            case Packets() | Unlisten() | Signal():
-                return Made()
+            case FilterPackets() | CloseListener() | Signal():
+                return Supported()
             case Intercept():
-                unknown = refusal(lever)
-                return Made() if unknown is None else Refused(unknown)
+                unknown = unsupported_reason(lever)
+                return Supported() if unknown is None else Unsupported(unknown)
             case Toxic():
                 return _makes_toxic(lever)
 
-    def runs(self, driver: DriverName) -> Made | Refused:
+    def supports_driver(self, driver: DriverName) -> Supported | Unsupported:
         if driver == "bundled":
-            return Made()
-        return Refused("start a program: it runs on virtual time, which no process shares")
+            return Supported()
+        return Unsupported("start a program: it runs on virtual time, which no process shares")
 
     def open(self) -> None:
         """There is nothing to prepare."""
 
-    @collecting_seldom()
-    def run(self, plan: RunPlan, progress: Progress, logs: Path | None) -> Story:
+    @relaxed_gc()
+    def run(self, plan: RunPlan, progress: ProgressCallback, logs: Path | None) -> Story:
         """Raises RunInterrupted after `close`. Where the run can never end, the story's error names what hangs."""
 
         async def main(loop: SimLoop) -> tuple[Story, SimWorld]:
-            with self._listed(loop), kept(loop):
+            with self._listed(loop), captured_logs(loop):
                 async with SimWorld.opened(loop, plan, logs) as world:
                     return await self._conduct(plan, world, progress, logs), world
 
@@ -69,7 +69,7 @@ class Sim:
             raise RunInterrupted from None
         except (Deadlock, Livelock) as hung:
             return _lost(plan, type(hung).__name__.lower(), str(hung))
-        world.let_go()
+        world.dispose()
         if world.failed is not None and story.error is None:
             return replace(story, error=LabError(code="world-failed", text=world.failed))
         return story
@@ -94,15 +94,15 @@ class Sim:
                 del self._loops[loop]
 
 
-def _makes_toxic(lever: Toxic) -> Made | Refused:
+def _makes_toxic(lever: Toxic) -> Supported | Unsupported:
     known = TOXICS.get(lever.kind)
     if known is None:
-        return Refused(f"make the toxic {lever.kind}: its proxies know {', '.join(TOXICS)}")
+        return Unsupported(f"make the toxic {lever.kind}: its proxies know {', '.join(TOXICS)}")
     for name, _ in lever.attributes:
         if name not in known.attributes:
             has = ", ".join(sorted(known.attributes))
-            return Refused(f"make the toxic {lever.kind} with {name}: it has {has}")
-    return Made()
+            return Unsupported(f"make the toxic {lever.kind} with {name}: it has {has}")
+    return Supported()
 
 
 def _lost(plan: RunPlan, code: str, text: str) -> Story:
@@ -115,7 +115,7 @@ def _lost(plan: RunPlan, code: str, text: str) -> Story:
         ended_ns=0,
         operations=(),
         faults=(),
-        happenings=(),
+        events=(),
         noise=Noise(loop_lag_p99_s=0.0, loop_lag_max_s=0.0, samples=0),
         kernel=KERNEL,
         error=LabError(code=code, text=text),

@@ -53,7 +53,7 @@ class Host:
         """Start a task on this host."""
         return self.loop.create_task(coroutine, name=name, context=self.context.copy())
 
-    def keep(self, task: asyncio.Task[Any]) -> None:
+    def track(self, task: asyncio.Task[Any]) -> None:
         """Hold a reference to a task of this host: an awaiting task that nobody holds may be collected at any time."""
         self._tasks.append(task)
         if len(self._tasks) >= self._prune_at:
@@ -68,9 +68,9 @@ class Host:
         """Every task of this host that may still matter, in the order of creation."""
         return tuple(self._tasks)
 
-    def when_killed(self, told: Callable[[], None]) -> None:
-        """Call `told` (on whichever host kills) when this host is killed: pipes break, waiters learn of it."""
-        self._at_kill.append(told)
+    def on_killed(self, callback: Callable[[], None]) -> None:
+        """Call `callback` (on whichever host kills) when this host is killed: pipes break, waiters learn of it."""
+        self._at_kill.append(callback)
 
     def pause(self) -> None:
         """Stop it as SIGSTOP does. Does nothing to a paused host; raises RuntimeError where it was killed."""
@@ -78,14 +78,14 @@ class Host:
             raise RuntimeError(f"host {self.name} was killed: it cannot be paused")
         if self.state is HostState.RUNNING:
             self.state = HostState.PAUSED
-            self.loop.hosts_away += 1
+            self.loop.stopped_host_count += 1
 
     def resume(self) -> None:
         """Let a paused host run on: what it missed runs first, in order. Does nothing to a running one."""
         if self.state is HostState.PAUSED:
             self.state = HostState.RUNNING
-            self.loop.hosts_away -= 1
-            self.loop.take_back(self.held)
+            self.loop.stopped_host_count -= 1
+            self.loop.requeue(self.held)
             self.held = deque()
 
     def kill(self) -> None:
@@ -93,15 +93,15 @@ class Host:
         if self.state is HostState.KILLED:
             return
         if self.state is HostState.RUNNING:
-            self.loop.hosts_away += 1
+            self.loop.stopped_host_count += 1
         self.state = HostState.KILLED
         self.held.clear()
         for socket in tuple(self.sockets):
             socket.close()
-        for told in self._at_kill:
-            told()
+        for callback in self._at_kill:
+            callback()
 
-    def let_go(self) -> None:
+    def dispose(self) -> None:
         """The simulation is over: hold nothing any more."""
         self._tasks.clear()
         self._at_kill.clear()
@@ -114,12 +114,12 @@ class Host:
 class HostLoop(Protocol):
     """What a host needs of its loop."""
 
-    hosts_away: int
+    stopped_host_count: int
     """How many hosts are paused or killed: none is the common case, and then no handle is looked at."""
 
     def create_task(self, coro: Coroutine[Any, Any, T], *, name: str, context: Context) -> asyncio.Task[T]: ...
 
-    def take_back(self, handles: deque[asyncio.Handle]) -> None: ...
+    def requeue(self, handles: deque[asyncio.Handle]) -> None: ...
 
 
 HOST: ContextVar[Host] = ContextVar("host")

@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from harness.environments.sim.toxics import Chunk, Drain, Stage, Toxic
+from harness.environments.sim.toxics import Chunk, ChunkSink, SimToxic, Stage
 
 if TYPE_CHECKING:
     from harness.environments.sim.loop import SimLoop
@@ -30,7 +30,7 @@ class Link:
         loop: SimLoop,
         source: TcpSocket,
         destination: TcpSocket,
-        toxics: Sequence[Toxic],
+        toxics: Sequence[SimToxic],
         ended: Callable[[Link], None],
     ) -> None:
         self.source = source
@@ -49,7 +49,7 @@ class Link:
     def start(self) -> None:
         self._read_more()
 
-    def add(self, toxic: Toxic) -> None:
+    def add(self, toxic: SimToxic) -> None:
         """Put a toxic at the end of the chain; the one before it lets go of the chunk in its hands."""
         if self._stages:
             self._stages[-1].interrupt()
@@ -62,7 +62,7 @@ class Link:
         before = self._stages[place - 1] if place else None
         if before is not None:
             before.downstream = stage.downstream
-        stage.let_go()
+        stage.release_all()
         self._read_more()
 
     def end_source(self) -> None:
@@ -76,7 +76,7 @@ class Link:
         """Both sockets were closed: drop what is inside."""
         self._over = True
         for stage in self._stages:
-            stage.let_go()
+            stage.release_all()
         self._unwritten.clear()
 
     def read_ready(self) -> None:
@@ -109,14 +109,14 @@ class Link:
         if not self._unwritten:
             self._end()
 
-    def _append(self, toxic: Toxic) -> None:
+    def _append(self, toxic: SimToxic) -> None:
         stage = toxic.stage(self, self._read_more)
         if self._stages:
             self._stages[-1].downstream = stage
         self._stages.append(stage)
         self._room += toxic.room
 
-    def _first(self) -> Drain:
+    def _first(self) -> ChunkSink:
         return self._stages[0] if self._stages else self
 
     def _read_more(self) -> None:

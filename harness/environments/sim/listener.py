@@ -46,19 +46,19 @@ class Listener:
         self._posted = False
         self.host.sockets[self] = None
 
-    def accept_with(self, acceptor: Acceptor | None) -> None:
+    def set_acceptor(self, acceptor: Acceptor | None) -> None:
         """Call `acceptor` on this listener's host while connections wait; None: leave them in the queue."""
         self._acceptor = acceptor
         self._post()
 
-    def let_go(self) -> None:
+    def dispose(self) -> None:
         """The simulation is over: hold nothing any more."""
         self._acceptor = None
 
     def accept(self) -> TcpSocket:
         """Take the oldest connection out of the queue. Raises IndexError where none waits."""
         socket = self.queue.pop(0)
-        socket.opened_by(self.host, self.context)
+        socket.attach_to_host(self.host, self.context)
         return socket
 
     def close(self) -> None:
@@ -75,7 +75,7 @@ class Listener:
         while self.queue:
             self.queue.pop(0).reset()
 
-    def arrived(self, segment: Segment) -> bool:
+    def receive_segment(self, segment: Segment) -> bool:
         """Handle a segment for no known connection. False: nobody asked for it, answer with a reset."""
         request = self._requests.get(segment.src)
         if segment.flags & RST:
@@ -100,7 +100,7 @@ class Listener:
             request.timer.cancel()
         network, wait_s = self._network, SYN_ACK_INTERVALS_S[request.timeouts]
         fires_at = network.wheel.fires_at(network.loop.now, wait_s)
-        request.timer = network.loop.kernel_at(fires_at, self._unanswered, remote, request)
+        request.timer = network.loop.call_kernel_at(fires_at, self._unanswered, remote, request)
 
     def _unanswered(self, remote: Address, request: _Request) -> None:
         request.timeouts += 1
@@ -119,7 +119,7 @@ class Listener:
         self._forget(segment.src, request)
         socket = TcpSocket(self._network, self.address, segment.src, peer_edge=request.edge)
         self.queue.append(socket)
-        socket.arrived(segment)
+        socket.receive_segment(segment)
         self._post()
 
     def _post(self) -> None:

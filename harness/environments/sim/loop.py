@@ -15,8 +15,8 @@ from threading import get_ident
 from typing import Any, NoReturn, TypeVar, TypeVarTuple
 
 from harness.environments.sim import endpoints
+from harness.environments.sim.hang_report import describe_unfinished
 from harness.environments.sim.hosts import HOST, Host, HostState
-from harness.environments.sim.hung import describe
 from harness.environments.sim.network import Network
 from harness.environments.sim.transport import SimTransport
 
@@ -26,7 +26,7 @@ Ts = TypeVarTuple("Ts")
 START_S = 1000.0
 """The clock's first value. Not 0: code that mistakes a moment for a duration must not pass by accident."""
 
-STILL_LIMIT = 200_000
+LIVELOCK_ROUNDS = 200_000
 """Rounds of the loop without any time passing after which it is a livelock."""
 
 
@@ -105,10 +105,10 @@ class SimLoop(asyncio.BaseEventLoop):
         self.now = START_S
         self._sequence = 0
         self._cancelled_timers = 0
-        self._still = 0
+        self._rounds_without_progress = 0
         self._interrupted = False
         self._watcher: Callable[[float], None] | None = None
-        self.hosts_away = 0
+        self.stopped_host_count = 0
         self.hosts: list[Host] = []
         self.transports: dict[SimTransport, None] = {}
         self.network = Network(self, rng)
@@ -139,16 +139,16 @@ class SimLoop(asyncio.BaseEventLoop):
             timer.cancel()
         super().close()
 
-    def let_go(self) -> None:
+    def dispose(self) -> None:
         """The simulation is over: drop what holds its parts together, so that they go away at once."""
         for host in self.hosts:
-            host.let_go()
+            host.dispose()
         self.hosts.clear()
         self.transports.clear()
-        self.network.let_go()
+        self.network.dispose()
         self.set_exception_handler(None)
 
-    def forget_interrupt(self) -> None:
+    def clear_interrupt(self) -> None:
         """Let the loop run again, to end what is left."""
         self._interrupted = False
 
@@ -156,7 +156,7 @@ class SimLoop(asyncio.BaseEventLoop):
         """Tell `watcher` how late, in seconds, each timer of a host fires from now on; None ends it."""
         self._watcher = watcher
 
-    def kernel_at(self, when: float, callback: Callable[..., None], *args: Any) -> KernelTimer:
+    def call_kernel_at(self, when: float, callback: Callable[..., None], *args: Any) -> KernelTimer:
         """Call back in the simulated kernel at a moment of this clock."""
         timer = _new_kernel_timer(KernelTimer)
         timer.when = when
@@ -166,7 +166,7 @@ class SimLoop(asyncio.BaseEventLoop):
         heapq.heappush(self._scheduled, (when, self._sequence, timer))
         return timer
 
-    def take_back(self, handles: deque[Handle]) -> None:
+    def requeue(self, handles: deque[Handle]) -> None:
         """Run these handles next, before those that are ready already."""
         self._ready.extendleft(reversed(handles))
 
@@ -209,7 +209,7 @@ class SimLoop(asyncio.BaseEventLoop):
             host = self.main
             kwargs["context"] = host.context.copy()
         task: asyncio.Task[T] = asyncio.Task(coro, loop=self, **kwargs)
-        host.keep(task)
+        host.track(task)
         return task
 
     def _run_once(self) -> None:
@@ -219,13 +219,15 @@ class SimLoop(asyncio.BaseEventLoop):
             if self._interrupted:
                 raise Interrupted
             if not ready and not self._stopping:
-                self._jump(ready)
-            elif self._still > STILL_LIMIT:
-                raise Livelock(f"no time passes after {self.now - START_S:.6f} s; busy:{describe(self.hosts)}")
-            self._still += 1
+                self._advance_clock(ready)
+            elif self._rounds_without_progress > LIVELOCK_ROUNDS:
+                raise Livelock(
+                    f"no time passes after {self.now - START_S:.6f} s; busy:{describe_unfinished(self.hosts)}"
+                )
+            self._rounds_without_progress += 1
             for _ in range(len(ready)):
                 handle = ready.popleft()
-                if handle._cancelled or (self.hosts_away and self._stands_still(handle)):
+                if handle._cancelled or (self.stopped_host_count and self._host_stopped(handle)):
                     continue
                 try:
                     handle._context.run(handle._callback, *handle._args)  # type: ignore[attr-defined]
@@ -238,13 +240,15 @@ class SimLoop(asyncio.BaseEventLoop):
             if self._stopping:
                 return
 
-    def _jump(self, ready: deque[Handle]) -> None:
+    def _advance_clock(self, ready: deque[Handle]) -> None:
         """Set the clock to the next timer, until one makes something ready. The kernel's callbacks run here."""
         scheduled, watcher = self._scheduled, self._watcher
-        self._still = 0
+        self._rounds_without_progress = 0
         while not ready:
             if not scheduled:
-                raise Deadlock(f"nothing is scheduled after {self.now - START_S:.6f} s, waiting:{describe(self.hosts)}")
+                raise Deadlock(
+                    f"nothing is scheduled after {self.now - START_S:.6f} s, waiting:{describe_unfinished(self.hosts)}"
+                )
             now = scheduled[0][0]
             while scheduled and scheduled[0][0] <= now:
                 when, _, timer = heapq.heappop(scheduled)
@@ -259,7 +263,7 @@ class SimLoop(asyncio.BaseEventLoop):
                     if watcher is not None:
                         watcher(now - when)
 
-    def _stands_still(self, handle: Handle) -> bool:
+    def _host_stopped(self, handle: Handle) -> bool:
         """Whether this handle's host does not run now; keeps the handle if the host may run again."""
         host: Host | None = handle._context.get(HOST)  # type: ignore[attr-defined]
         if host is None or host.state is HostState.RUNNING:

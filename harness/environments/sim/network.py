@@ -8,10 +8,10 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from harness.environments.sim.listener import Listener
-from harness.environments.sim.rules import Rule
+from harness.environments.sim.rules import PacketRule
 from harness.environments.sim.segment import ACK, FIN, RST, SYN, Address, Segment
-from harness.environments.sim.timers import Wheel, retransmission_timeout_s
-from harness.levers import Verdict
+from harness.environments.sim.timers import TimerWheel, retransmission_timeout_s
+from harness.levers import PacketAction
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,15 +35,15 @@ class Network:
 
     def __init__(self, loop: SimLoop, rng: Random) -> None:
         self.loop = loop
-        self.wheel = Wheel(rng)
+        self.wheel = TimerWheel(rng)
         self.rto_s = retransmission_timeout_s(2 * DELAY_S)
         self.round_trip_s = 2 * DELAY_S
         self.sockets: dict[tuple[Address, Address], TcpSocket] = {}
         self.listeners: dict[Address, Listener] = {}
         self.refused: dict[Address, int] = {}
         """SYNs that found no listener, by the address that they asked for."""
-        self._input: list[Rule] = []
-        self._output: list[Rule] = []
+        self._input: list[PacketRule] = []
+        self._output: list[PacketRule] = []
         self._port = FIRST_PORT
 
     def new_port(self) -> int:
@@ -52,7 +52,7 @@ class Network:
         return port
 
     @contextmanager
-    def rule(self, rule: Rule) -> Iterator[Rule]:
+    def rule(self, rule: PacketRule) -> Iterator[PacketRule]:
         """The rule is in force while the context is entered."""
         rules = self._input if rule.hook == "receiver" else self._output
         rules.append(rule)
@@ -72,22 +72,22 @@ class Network:
     def send(self, segment: Segment) -> bool:
         """Put a segment on the wire. False where an output rule refused it: then it was never sent."""
         for rule in self._output:
-            if rule.takes(segment):
+            if rule.match_and_count(segment):
                 return False
-        self.loop.kernel_at(self.loop.now + DELAY_S, self._arrive, segment)
+        self.loop.call_kernel_at(self.loop.now + DELAY_S, self._arrive, segment)
         return True
 
-    def let_go(self) -> None:
+    def dispose(self) -> None:
         """The simulation is over: forget every socket and listener."""
         for socket in self.sockets.values():
-            socket.let_go()
+            socket.dispose()
         for listener in self.listeners.values():
-            listener.let_go()
+            listener.dispose()
         self.sockets.clear()
         self.listeners.clear()
         del self.loop
 
-    def unsettled(self) -> tuple[TcpSocket, ...]:
+    def undelivered_sockets(self) -> tuple[TcpSocket, ...]:
         """Sockets through which something may still come to a server: a client's, closed by its process or open, with
         something that has not arrived; a server's with something to be read."""
         return tuple(
@@ -103,18 +103,18 @@ class Network:
 
     def _arrive(self, segment: Segment) -> None:
         for rule in self._input:
-            if rule.takes(segment):
-                if rule.verdict is not Verdict.DROP:
+            if rule.match_and_count(segment):
+                if rule.verdict is not PacketAction.DROP:
                     self.reset(segment)
-                if rule.verdict is Verdict.RESET:
+                if rule.verdict is PacketAction.RESET:
                     self.send(Segment(segment.src, segment.dst, RST | ACK, segment.seq, ack=segment.ack))
                 return
         socket = self.sockets.get((segment.dst, segment.src))
         if socket is not None:
-            socket.arrived(segment)
+            socket.receive_segment(segment)
             return
         listener = self.listeners.get(segment.dst)
-        if listener is not None and listener.arrived(segment):
+        if listener is not None and listener.receive_segment(segment):
             return
         if segment.flags & (SYN | ACK) == SYN:
             self.refused[segment.dst] = self.refused.get(segment.dst, 0) + 1

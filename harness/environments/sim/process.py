@@ -11,8 +11,8 @@ from typing import Any
 
 from client.serve import Event, serve
 from harness.environments.sim.hosts import Host
-from harness.environments.world import Said
-from harness.once import Once
+from harness.environments.world import OutputBatch
+from harness.event import OneShotEvent
 
 
 class _Input:
@@ -51,36 +51,36 @@ class _Output:
     it."""
 
     def __init__(self) -> None:
-        self._inside: list[Said] = []
+        self._inside: list[OutputBatch] = []
         self._ended = False
-        self._hear: Callable[[Said], None] | None = None
+        self._on_output: Callable[[OutputBatch], None] | None = None
         self._over: asyncio.Future[None] | None = None
 
-    def put(self, said: Said) -> None:
+    def put(self, batch: OutputBatch) -> None:
         if not self._ended:
-            self._inside.append(said)
+            self._inside.append(batch)
             self._hand_over()
 
     def end(self) -> None:
         self._ended = True
         self._hand_over()
 
-    async def heard_by(self, hear: Callable[[Said], None]) -> None:
-        self._hear, self._over = hear, asyncio.get_running_loop().create_future()
+    async def subscribe(self, on_output: Callable[[OutputBatch], None]) -> None:
+        self._on_output, self._over = on_output, asyncio.get_running_loop().create_future()
         self._hand_over()
         try:
             await self._over
         finally:
-            self._hear = self._over = None
+            self._on_output = self._over = None
 
     def _hand_over(self) -> None:
-        hear, over = self._hear, self._over
-        if hear is None or over is None or over.done():
+        on_output, over = self._on_output, self._over
+        if on_output is None or over is None or over.done():
             return
         inside, self._inside = self._inside, []
         try:
-            for said in inside:
-                hear(said)
+            for batch in inside:
+                on_output(batch)
         except Exception as failed:  # noqa: BLE001 - it is the hearer's own
             over.set_exception(failed)
         else:
@@ -97,12 +97,12 @@ class SimProcess:
         self._stdin = _Input()
         self._stdout = _Output()
         self._exit_code: int | None = None
-        self._exited = Once()
-        host.when_killed(self._gone)
+        self._exited = OneShotEvent()
+        host.on_killed(self._gone)
         host.spawn(self._live(launch), name="subject")
 
     async def _live(self, launch: Mapping[str, object]) -> None:
-        self._exit_code = await self._guarded(serve(launch, self._stdin.read(), self._say))
+        self._exit_code = await self._guarded(serve(launch, self._stdin.read(), self._write_lines))
         self._host.kill()  # the process has ended: its kernel closes what it left open
 
     async def _guarded(self, serving: Coroutine[Any, Any, int]) -> int:
@@ -113,8 +113,8 @@ class SimProcess:
                 self._host.stderr(traceback.format_exc())
             return 1
 
-    def _say(self, events: list[Event]) -> None:
-        self._stdout.put(Said(events, self._now_ns()))
+    def _write_lines(self, events: list[Event]) -> None:
+        self._stdout.put(OutputBatch(events, self._now_ns()))
 
     def _gone(self) -> None:
         self._stdin.end()
@@ -123,8 +123,8 @@ class SimProcess:
 
     # The harness' side.
 
-    async def heard_by(self, hear: Callable[[Said], None]) -> None:
-        await self._stdout.heard_by(hear)
+    async def subscribe(self, on_output: Callable[[OutputBatch], None]) -> None:
+        await self._stdout.subscribe(on_output)
 
     async def write(self, line: bytes) -> None:
         if self._stdin.ended:

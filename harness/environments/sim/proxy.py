@@ -15,7 +15,7 @@ from harness.environments.sim.link import Link
 from harness.environments.sim.network import CLIENT_ADDRESS
 from harness.environments.sim.segment import Address
 from harness.environments.sim.socket import TcpSocket
-from harness.environments.sim.toxics import TOXICS, Toxic
+from harness.environments.sim.toxics import TOXICS, SimToxic
 from harness.levers import FLOWS, Flow
 
 if TYPE_CHECKING:
@@ -36,8 +36,8 @@ class Proxy:
         self._upstream = upstream
         self._rng = rng
         self._listener: Listener | None = None
-        self._pairs: dict[_Pair, None] = {}
-        self._chains: dict[Flow, list[Toxic]] = {flow: [] for flow in FLOWS}
+        self._pairs: dict[_ProxiedConnection, None] = {}
+        self._chains: dict[Flow, list[SimToxic]] = {flow: [] for flow in FLOWS}
         self._dialling: _Dial | None = None
 
     @property
@@ -59,7 +59,7 @@ class Proxy:
         for pair in tuple(self._pairs):
             pair.close()
 
-    def add(self, kind: str, flow: Flow, attributes: Mapping[str, int]) -> Toxic:
+    def add(self, kind: str, flow: Flow, attributes: Mapping[str, int]) -> SimToxic:
         """Add a toxic to open connections and to later ones. Raises KeyError for a kind that is not known."""
         toxic = TOXICS[kind](attributes, self._rng)
         self._chains[flow].append(toxic)
@@ -67,14 +67,14 @@ class Proxy:
             self._host.context.copy().run(pair.links[flow].add, toxic)
         return toxic
 
-    def remove(self, toxic: Toxic, flow: Flow) -> None:
+    def remove(self, toxic: SimToxic, flow: Flow) -> None:
         """Take a toxic out. What it holds goes on at once."""
         place = self._chains[flow].index(toxic)
         del self._chains[flow][place]
         for pair in tuple(self._pairs):
             self._host.context.copy().run(pair.links[flow].remove, place)
 
-    def let_go(self) -> None:
+    def dispose(self) -> None:
         """The simulation is over: hold nothing any more."""
         for pair in self._pairs:
             pair.links.clear()
@@ -85,27 +85,27 @@ class Proxy:
         listener = self._listener
         assert listener is not None, "a closed listener accepts nothing"
         client = listener.accept()
-        listener.accept_with(None)
+        listener.set_acceptor(None)
         self._dialling = _Dial(self, client, self._loop.create_future())
         local = CLIENT_ADDRESS, self._loop.network.new_port()
         self._dialling.upstream = TcpSocket.connect(self._loop.network, local, self._upstream, self._dialling)
 
-    def dialled(self, dial: _Dial, error: OSError | None) -> None:
+    def finish_dial(self, dial: _Dial, error: OSError | None) -> None:
         """The dial has ended: link both connections, or drop the client's."""
         self._dialling = None
         dial.done.set_result(None)
         if error is None and dial.upstream is not None:
-            pair = _Pair(self._loop, dial.client, dial.upstream, self._chains, self._pairs)
+            pair = _ProxiedConnection(self._loop, dial.client, dial.upstream, self._chains, self._pairs)
             self._pairs[pair] = None
             pair.start()
         else:
             dial.client.close()
         if self._listener is not None:
-            self._listener.accept_with(self)
+            self._listener.set_acceptor(self)
 
     def _listen(self) -> None:
         self._listener = self._loop.network.listen(self.address, BACKLOG)
-        self._listener.accept_with(self)
+        self._listener.set_acceptor(self)
 
 
 class _Dial:
@@ -118,7 +118,7 @@ class _Dial:
         self._proxy = proxy
 
     def connected(self, error: OSError | None) -> None:
-        self._proxy.dialled(self, error)
+        self._proxy.finish_dial(self, error)
 
     def read_ready(self) -> None:
         raise AssertionError("a dial reads nothing")
@@ -126,7 +126,7 @@ class _Dial:
     write_ready = read_ready
 
 
-class _Pair:
+class _ProxiedConnection:
     """A client's connection, the one upstream, and the two links between them. Each link closes what it writes to."""
 
     def __init__(
@@ -134,16 +134,16 @@ class _Pair:
         loop: SimLoop,
         client: TcpSocket,
         upstream: TcpSocket,
-        chains: Mapping[Flow, list[Toxic]],
-        pairs: dict[_Pair, None],
+        chains: Mapping[Flow, list[SimToxic]],
+        pairs: dict[_ProxiedConnection, None],
     ) -> None:
         self._pairs = pairs
         self._open = {client: None, upstream: None}
         to_broker = Link(loop, client, upstream, chains["to_broker"], self._ended)
         to_client = Link(loop, upstream, client, chains["to_client"], self._ended)
         self.links: dict[Flow, Link] = {"to_broker": to_broker, "to_client": to_client}
-        client.owned_by(_Side(reads=to_broker, writes=to_client))
-        upstream.owned_by(_Side(reads=to_client, writes=to_broker))
+        client.set_handler(_Side(reads=to_broker, writes=to_client))
+        upstream.set_handler(_Side(reads=to_client, writes=to_broker))
 
     def start(self) -> None:
         for link in self.links.values():

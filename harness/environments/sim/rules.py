@@ -1,11 +1,12 @@
 """Packet rules on an input hook or an output hook: what they match, what they do, and what they counted."""
 
 from harness.environments.sim.segment import ACK, RST, SYN, Address, Segment
-from harness.levers import Flow, Hook, Packets, Verdict
+from harness.levers import FilterPackets, Flow, Hook, PacketAction
 
 
-class Rule:
-    """A lever `Packets` in force. `packets` were treated; `refusals` are the SYNs among those that were refused."""
+class PacketRule:
+    """A lever `FilterPackets` in force. `packets` were treated; `refusals` are the SYNs among those that were
+    refused."""
 
     __slots__ = ("_address", "_at_most", "_flow", "_only", "hook", "packets", "refusals", "verdict")
 
@@ -14,7 +15,7 @@ class Rule:
         address: Address,
         flow: Flow,
         only: str,
-        verdict: Verdict,
+        verdict: PacketAction,
         *,
         hook: Hook = "receiver",
         at_most: int | None = None,
@@ -29,11 +30,11 @@ class Rule:
         self.refusals = 0
 
     @classmethod
-    def of(cls, lever: Packets, address: Address) -> "Rule":
+    def of(cls, lever: FilterPackets, address: Address) -> "PacketRule":
         """The rule of a lever at the broker's advertised address."""
         return cls(address, lever.flow, lever.only, lever.verdict, hook=lever.hook, at_most=lever.at_most)
 
-    def takes(self, segment: Segment) -> bool:
+    def match_and_count(self, segment: Segment) -> bool:
         """Whether this segment is the rule's; counts it if so."""
         if (segment.dst if self._flow == "to_broker" else segment.src) != self._address:
             return False
@@ -43,6 +44,6 @@ class Rule:
         if self._at_most is not None and self.packets >= self._at_most:
             return False
         self.packets += 1
-        if opens and self.verdict is Verdict.REFUSE:
+        if opens and self.verdict is PacketAction.REFUSE:
             self.refusals += 1
         return True

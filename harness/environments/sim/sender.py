@@ -152,7 +152,7 @@ class Sender:
             self._arm_probe_or_retransmission()
         return True
 
-    def let_go(self) -> None:
+    def dispose(self) -> None:
         """The connection is over: forget what is queued, stop the timer. Nothing is sent any more."""
         self._unsent.clear()
         self._flight.clear()
@@ -242,10 +242,10 @@ class Sender:
         network, loop = self._socket.network, self._socket.loop
         self._deadline = network.wheel.fires_at(loop.now, delay_s)
         if self._timer is None:
-            self._timer = loop.kernel_at(self._deadline, self._fired)
+            self._timer = loop.call_kernel_at(self._deadline, self._fired)
         elif self._timer.when > self._deadline:
             self._timer.cancel()
-            self._timer = loop.kernel_at(self._deadline, self._fired)
+            self._timer = loop.call_kernel_at(self._deadline, self._fired)
 
     def _fired(self) -> None:
         self._timer = None
@@ -253,7 +253,7 @@ class Sender:
         if self._deadline is None:
             return
         if loop.now < self._deadline:
-            self._timer = loop.kernel_at(self._deadline, self._fired)
+            self._timer = loop.call_kernel_at(self._deadline, self._fired)
             return
         self._deadline = None
         if self._probing_tail:

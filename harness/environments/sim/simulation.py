@@ -11,7 +11,7 @@ from harness.environments.sim.loop import Deadlock, Livelock, SimLoop
 
 T = TypeVar("T")
 
-PATIENCE_S = 300.0
+CANCEL_GRACE_S = 300.0
 """Virtual time that cancelled tasks get for their `finally` blocks once the run is over."""
 
 
@@ -25,16 +25,16 @@ def simulate(main: Callable[[SimLoop], Coroutine[Any, Any, T]], rng: Random) -> 
         return loop.run_until_complete(loop.main.spawn(main(loop), name="main"))
     finally:
         try:
-            _retire(loop)
+            _shut_down(loop)
         finally:
             loop.close()
-            loop.let_go()
+            loop.dispose()
 
 
-def _retire(loop: SimLoop) -> None:
+def _shut_down(loop: SimLoop) -> None:
     """End all tasks, transports and generators. Those of the host `main` are cancelled; all other hosts are killed, and
     their tasks never get to act."""
-    loop.forget_interrupt()
+    loop.clear_interrupt()
     left = loop.main.unfinished()
     with suppress(Deadlock, Livelock):
         if left:
@@ -80,7 +80,7 @@ def _cancelled(loop: SimLoop, tasks: list[asyncio.Task[Any]]) -> asyncio.Future[
         if left == 0:
             end()
 
-    loop.call_at(loop.now + PATIENCE_S, end)
+    loop.call_at(loop.now + CANCEL_GRACE_S, end)
     for task in tasks:
         task.add_done_callback(ended)
         task.cancel()

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from harness.environments.sim.network import Network
 
 
-class Owner(Protocol):
+class SocketHandler(Protocol):
     """The process's side of a socket. Called on the socket's host, never from within a call of its own."""
 
     def connected(self, error: OSError | None) -> None: ...
@@ -48,7 +48,7 @@ class TcpSocket:
         self.sender = Sender(self, peer_edge or 0)
         self.host: Host | None = None
         self._context: Context | None = None
-        self._owner: Owner | None = None
+        self._handler: SocketHandler | None = None
         self._error: int | None = None
         self._wants_read = self._wants_write = False
         self._read_posted = self._write_posted = False
@@ -59,22 +59,22 @@ class TcpSocket:
     # The process's calls.
 
     @classmethod
-    def connect(cls, network: Network, local: Address, remote: Address, owner: Owner) -> TcpSocket:
-        """Begin to dial; `owner.connected` tells how it ended."""
+    def connect(cls, network: Network, local: Address, remote: Address, handler: SocketHandler) -> TcpSocket:
+        """Begin to dial; `handler.connected` tells how it ended."""
         socket = cls(network, local, remote, peer_edge=None)
-        socket.opened_by(current_host(), current_context())
-        socket._owner = owner
+        socket.attach_to_host(current_host(), current_context())
+        socket._handler = handler
         socket._dial()
         return socket
 
-    def opened_by(self, host: Host, context: Context) -> None:
+    def attach_to_host(self, host: Host, context: Context) -> None:
         """The descriptor belongs to this host from now on."""
         self.host = host
         self._context = context
         host.sockets[self] = None
 
-    def owned_by(self, owner: Owner) -> None:
-        self._owner = owner
+    def set_handler(self, handler: SocketHandler) -> None:
+        self._handler = handler
 
     def want_read(self, *, wanted: bool) -> None:
         self._wants_read = wanted
@@ -110,7 +110,7 @@ class TcpSocket:
             return b""
         raise BlockingIOError
 
-    def end_writing(self) -> None:
+    def shutdown_write(self) -> None:
         """Half-close: FIN after what is queued."""
         if not self.gone:
             self.sender.finish()
@@ -120,7 +120,7 @@ class TcpSocket:
         unread: then the peer is reset at once. May be repeated."""
         if self.host is not None:
             self.host.sockets.pop(self, None)
-        self._owner = None
+        self._handler = None
         if self.orphan or self.gone:
             return
         if self.connecting:
@@ -137,10 +137,10 @@ class TcpSocket:
         self.emit(RST | ACK, self.sender.next_seq)
         self._forget()
 
-    def let_go(self) -> None:
+    def dispose(self) -> None:
         """The simulation is over: hold nothing any more."""
-        self._owner = self._context = self.host = None
-        self.sender.let_go()
+        self._handler = self._context = self.host = None
+        self.sender.dispose()
 
     # The kernel's part.
 
@@ -151,11 +151,11 @@ class TcpSocket:
         gap = bool(receiver.early)
         return self.network.send(Segment(self.local, self.remote, flags, seq, payload, ack, edge, gap=gap))
 
-    def arrived(self, segment: Segment) -> None:
+    def receive_segment(self, segment: Segment) -> None:
         """Take a segment that the input hook let through."""
         flags = segment.flags
         if self.connecting:
-            self._arrived_while_connecting(segment)
+            self._receive_while_connecting(segment)
             return
         if flags & RST:
             self.fail(EPIPE if self.receiver.ended else ECONNRESET)
@@ -189,25 +189,25 @@ class TcpSocket:
     def _dial(self) -> None:
         self.network.send(Segment(self.local, self.remote, SYN, edge=self.receiver.edge))
         fires_at = self.network.wheel.fires_at(self.loop.now, SYN_INTERVALS_S[self._syns])
-        self._timer = self.loop.kernel_at(fires_at, self._unanswered)
+        self._timer = self.loop.call_kernel_at(fires_at, self._unanswered)
 
     def _unanswered(self) -> None:
         self._syns += 1
         if self._syns == len(SYN_INTERVALS_S):
-            self._dialled(ETIMEDOUT)
+            self._finish_connect(ETIMEDOUT)
         else:
             self._dial()
 
-    def _arrived_while_connecting(self, segment: Segment) -> None:
+    def _receive_while_connecting(self, segment: Segment) -> None:
         if segment.flags & RST:
-            self._dialled(ECONNREFUSED)
+            self._finish_connect(ECONNREFUSED)
         elif segment.flags & (SYN | ACK) == SYN | ACK:
             self.connecting = False
             self.emit(ACK, 0)
             self.sender.open(segment.edge)
-            self._dialled(None)
+            self._finish_connect(None)
 
-    def _dialled(self, errno: int | None) -> None:
+    def _finish_connect(self, errno: int | None) -> None:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -215,8 +215,8 @@ class TcpSocket:
         if errno is not None:
             self._forget()
             error = OSError(errno, f"Connect call failed {self.remote}")
-        if self._owner is not None:
-            self.loop.call_soon(self._owner.connected, error, context=self._context)
+        if self._handler is not None:
+            self.loop.call_soon(self._handler.connected, error, context=self._context)
 
     def _settle(self) -> None:
         """An orphan whose FIN is acknowledged waits for the peer's, but not for ever."""
@@ -225,14 +225,14 @@ class TcpSocket:
         if self.receiver.ended:
             self._forget()
         elif self._timer is None:
-            self._timer = self.loop.kernel_at(self.loop.now + FIN_WAIT_2_S, self._forget)
+            self._timer = self.loop.call_kernel_at(self.loop.now + FIN_WAIT_2_S, self._forget)
 
     def _forget(self) -> None:
         if self.gone:
             return
         self.gone = True
         del self.network.sockets[self.local, self.remote]
-        self.sender.let_go()
+        self.sender.dispose()
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -252,8 +252,8 @@ class TcpSocket:
 
     def _read_ready(self) -> None:
         self._read_posted = False
-        if self._wants_read and self._owner is not None:
-            self._owner.read_ready()
+        if self._wants_read and self._handler is not None:
+            self._handler.read_ready()
             self._post_read()
 
     def _post_write(self) -> None:
@@ -263,6 +263,6 @@ class TcpSocket:
 
     def _write_ready(self) -> None:
         self._write_posted = False
-        if self._wants_write and self._owner is not None:
-            self._owner.write_ready()
+        if self._wants_write and self._handler is not None:
+            self._handler.write_ready()
             self._post_write()

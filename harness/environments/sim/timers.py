@@ -36,7 +36,7 @@ def retransmission_timeout_s(round_trip_s: float) -> float:
     return jiffies / HZ
 
 
-class Wheel:
+class TimerWheel:
     """The kernel's timer wheel: a timer never fires early, and late by up to one slot of the level that it sits on.
 
     The phase of the jiffy counter is drawn from the run's chance: on a real machine it is whatever it is.

@@ -22,7 +22,7 @@ class Chunk:
         self.at_s = at_s
 
 
-class Drain(Protocol):
+class ChunkSink(Protocol):
     """Where a stage's chunks go: the next stage, or the socket."""
 
     def take(self, chunk: Chunk) -> None: ...
@@ -31,10 +31,10 @@ class Drain(Protocol):
         """No more chunks come."""
 
 
-class Stage(Drain, Protocol):
+class Stage(ChunkSink, Protocol):
     """One toxic on one direction of one connection."""
 
-    downstream: Drain
+    downstream: ChunkSink
 
     @property
     def held(self) -> int:
@@ -45,12 +45,12 @@ class Stage(Drain, Protocol):
         """Toxiproxy interrupts a toxic when the chain behind it changes: the chunk in its hands goes on at once."""
         ...
 
-    def let_go(self) -> None:
+    def release_all(self) -> None:
         """The toxic is removed: everything inside goes on at once."""
         ...
 
 
-class Toxic(Protocol):
+class SimToxic(Protocol):
     """A toxic as it was added to a proxy; makes a stage for each connection."""
 
     kind: ClassVar[str]
@@ -60,7 +60,7 @@ class Toxic(Protocol):
 
     def __init__(self, attributes: Mapping[str, int], rng: Random) -> None: ...
 
-    def stage(self, downstream: Drain, moved: Callable[[], None]) -> Stage: ...
+    def stage(self, downstream: ChunkSink, on_released: Callable[[], None]) -> Stage: ...
 
 
 class Latency:
@@ -81,15 +81,15 @@ class Latency:
             delay_ms += self._rng.randrange(2 * self._jitter_ms) - self._jitter_ms
         return delay_ms / 1000
 
-    def stage(self, downstream: Drain, moved: Callable[[], None]) -> Stage:
-        return _LatencyStage(self, downstream, moved)
+    def stage(self, downstream: ChunkSink, on_released: Callable[[], None]) -> Stage:
+        return _LatencyStage(self, downstream, on_released)
 
 
 class _LatencyStage:
-    def __init__(self, toxic: Latency, downstream: Drain, moved: Callable[[], None]) -> None:
+    def __init__(self, toxic: Latency, downstream: ChunkSink, on_released: Callable[[], None]) -> None:
         self.downstream = downstream
         self._toxic = toxic
-        self._moved = moved
+        self._on_released = on_released
         self._loop = asyncio.get_running_loop()
         self._chunks: deque[Chunk] = deque()
         self._timer: asyncio.TimerHandle | None = None
@@ -115,7 +115,7 @@ class _LatencyStage:
             self._timer = None
             self._pass_on()
 
-    def let_go(self) -> None:
+    def release_all(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -135,7 +135,7 @@ class _LatencyStage:
     def _over(self) -> None:
         self._timer = None
         self._pass_on()
-        self._moved()
+        self._on_released()
 
     def _pass_on(self) -> None:
         self.downstream.take(self._chunks.popleft())
@@ -145,5 +145,5 @@ class _LatencyStage:
             self.downstream.finish()
 
 
-TOXICS: Mapping[str, type[Toxic]] = {Latency.kind: Latency}
+TOXICS: Mapping[str, type[SimToxic]] = {Latency.kind: Latency}
 """Every toxic that the simulated proxy knows, by Toxiproxy's name for it."""

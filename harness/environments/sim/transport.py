@@ -44,7 +44,7 @@ class SimTransport(asyncio.Transport):
         self._closing = False
         self._lost = False
         self._eof = False
-        socket.owned_by(self)
+        socket.set_handler(self)
         loop.transports[self] = None
         loop.call_soon(self._begin)
 
@@ -107,7 +107,7 @@ class SimTransport(asyncio.Transport):
                 self._lost = True
                 self._connection_lost(None)
             elif self._eof:
-                self._socket.end_writing()
+                self._socket.shutdown_write()
 
     def _flush(self) -> None:
         while self._unsent:
@@ -189,7 +189,7 @@ class SimTransport(asyncio.Transport):
         if not self._closing and not self._eof:
             self._eof = True
             if not self._unsent:
-                self._socket.end_writing()
+                self._socket.shutdown_write()
 
     def close(self) -> None:
         """What the process has written is still handed to the kernel, however long that takes."""
@@ -239,7 +239,7 @@ class SimTransport(asyncio.Transport):
             self._protocol.pause_writing()
 
 
-def address_of(host: Any, port: Any) -> Address:
+def validated_address(host: Any, port: Any) -> Address:
     """An IPv4 address and a port. Raises ValueError for anything else."""
     if isinstance(host, str) and host.count(".") == 3 and host.replace(".", "").isdigit() and isinstance(port, int):
         return host, port

@@ -8,21 +8,21 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from harness.brokers.embedded.cluster import StateError
-from harness.environments.settling import known, logged, settle
-from harness.environments.sim.addresses import PORT, advertised
+from harness.brokers.embedded.cluster import ClusterStateError
+from harness.environments.settling import decode_log, require_partition, settle
+from harness.environments.sim.addresses import PORT, advertised_address
 from harness.environments.sim.brokers import SimBrokers
+from harness.environments.sim.host_logs import append_to_file
 from harness.environments.sim.hosts import HOST, Host
+from harness.environments.sim.levers import LeverPuller
 from harness.environments.sim.loop import SimLoop
 from harness.environments.sim.process import SimProcess
 from harness.environments.sim.proxy import Proxy
-from harness.environments.sim.pulling import Puller
-from harness.environments.sim.stderr import appending_to
 from harness.environments.sim.timers import HZ
-from harness.environments.world import Bundled, Dial, Process, Program, Pulled, WorldError
+from harness.environments.world import ActiveLever, BundledClient, Dial, Process, Program, WorldError
 from harness.levers import Lever
 from harness.plan import ClusterShape, RunPlan
-from harness.story import Kernel, Logged, Settled
+from harness.story import Kernel, SettleResult, StoredRecord
 
 SUBJECT = "subject"
 
@@ -39,7 +39,7 @@ KERNEL = Kernel(
 )
 
 
-class SimWatch:
+class SimLagMonitor:
     """Lateness of the timers that fired since it was made: virtual time waits for everybody, so each is 0."""
 
     def __init__(self, loop: SimLoop) -> None:
@@ -66,14 +66,20 @@ class SimWorld:
         self._loop = loop
         self._proxies_host = loop.new_host("proxies")
         self._proxies = {
-            broker: Proxy(self._proxies_host, loop, self.address_of(broker), _inner(broker), self.rng)
+            broker: Proxy(self._proxies_host, loop, self.advertised_address(broker), _broker_address(broker), self.rng)
             for broker in plan.cluster.broker_ids
         }
         try:
-            self._brokers = SimBrokers(loop, plan.cluster, advertised=self.address_of, listens=_inner, logs=logs)
-        except StateError as wrong:
+            self._brokers = SimBrokers(
+                loop,
+                plan.cluster,
+                advertised_address=self.advertised_address,
+                listen_address=_broker_address,
+                logs=logs,
+            )
+        except ClusterStateError as wrong:
             raise WorldError("plan-unusable", str(wrong)) from wrong
-        self._puller = Puller(loop.network, self._proxies, self._brokers)
+        self._puller = LeverPuller(loop.network, self._proxies, self._brokers)
         self._failure: asyncio.Future[str] = loop.create_future()
 
     @classmethod
@@ -94,33 +100,33 @@ class SimWorld:
     def now_ns(self) -> int:
         return round(self._loop.now * 1e9)
 
-    def address_of(self, broker: int) -> tuple[str, int]:
-        return advertised(broker)
+    def advertised_address(self, broker: int) -> tuple[str, int]:
+        return advertised_address(broker)
 
-    def pull(self, lever: Lever) -> AbstractAsyncContextManager[Pulled]:
+    def pull(self, lever: Lever) -> AbstractAsyncContextManager[ActiveLever]:
         return self._puller.pull(lever)
 
     async def start(self, program: Program, log: Path | None) -> Process:
         """Raises WorldError for a program of the user's."""
-        if not isinstance(program, Bundled):
+        if not isinstance(program, BundledClient):
             raise WorldError("cannot-start", f"sim cannot start {program.argv[0]}: it runs on virtual time")
         host = self._loop.new_host(SUBJECT)
-        host.stderr = _ignored if log is None else appending_to(log)
+        host.stderr = _ignored if log is None else append_to_file(log)
         return SimProcess(host, program.launch, self.now_ns)
 
-    def watch(self) -> SimWatch:
-        return SimWatch(self._loop)
+    def monitor_lag(self) -> SimLagMonitor:
+        return SimLagMonitor(self._loop)
 
-    async def settle(self, limit_s: float) -> Settled:
+    async def settle(self, limit_s: float) -> SettleResult:
         return await settle(self._busy, limit_s=limit_s)
 
     async def _busy(self) -> bool:
-        return bool(self._loop.network.unsettled())
+        return bool(self._loop.network.undelivered_sockets())
 
-    async def read_log(self, topic: str, partition: int) -> tuple[Logged, ...]:
-        known(self.cluster, topic, partition)
+    async def read_log(self, topic: str, partition: int) -> tuple[StoredRecord, ...]:
+        require_partition(self.cluster, topic, partition)
         log = self._brokers.partitions.of(topic, partition)
-        return logged(log.read(0, max_bytes=sys.maxsize, first_whole=True))
+        return decode_log(log.read(0, max_bytes=sys.maxsize, at_least_one=True))
 
     def dials(self) -> tuple[Dial, ...]:
         """None is looked for: only the bundled client runs here, and it tells of its own."""
@@ -129,11 +135,11 @@ class SimWorld:
     def failure(self) -> "asyncio.Future[str]":
         return self._failure
 
-    def let_go(self) -> None:
+    def dispose(self) -> None:
         """The simulation is over: drop what holds its parts together, so that they go away at once."""
         for proxy in self._proxies.values():
-            proxy.let_go()
-        self._brokers.let_go()
+            proxy.dispose()
+        self._brokers.dispose()
 
     def _unhandled(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
         """An error that nobody caught: the subject's goes to its log, any other is the world's failure."""
@@ -152,7 +158,7 @@ def _ignored(text: str) -> None:
     """Nobody asked for the log."""
 
 
-def _inner(broker: int) -> tuple[str, int]:
+def _broker_address(broker: int) -> tuple[str, int]:
     """Where the broker itself listens; only its proxy dials it."""
     return f"127.0.1.{broker}", PORT
 

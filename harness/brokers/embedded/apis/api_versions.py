@@ -12,11 +12,11 @@ from harness.brokers.embedded.handlers import Handler, handlers, handles
 from harness.brokers.embedded.node import Node
 
 
-def _refused(node: Node, request: Request, code: int) -> ApiVersionsResponse:
+def _error_response(node: Node, request: Request, code: int) -> ApiVersionsResponse:
     return ApiVersionsResponse(error_code=code)
 
 
-@handles(API_VERSIONS, versions=range(5), refused=_refused)
+@handles(API_VERSIONS, versions=range(5), error_response=_error_response)
 async def api_versions(node: Node, request: Request) -> ApiVersionsResponse:
     return ApiVersionsResponse(api_keys=tuple(_row(h) for h in handlers().values()))
 

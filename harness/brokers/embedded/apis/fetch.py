@@ -21,10 +21,10 @@ from client.wire.apis.fetch import (
 )
 from client.wire.messages import Request
 from harness.brokers.embedded.handlers import handles
-from harness.brokers.embedded.node import Node, Refusal
+from harness.brokers.embedded.node import Node, PartitionError
 
 
-def _refused(node: Node, request: Request, code: int) -> FetchResponse:
+def _error_response(node: Node, request: Request, code: int) -> FetchResponse:
     body: FetchRequest = request.body
     return FetchResponse(
         responses=tuple(
@@ -38,7 +38,7 @@ def _error(asked: FetchPartition, code: int) -> PartitionData:
     return PartitionData(partition_index=asked.partition, error_code=code, high_watermark=-1, records=b"")
 
 
-@handles(FETCH, versions=range(4, 13), refused=_refused)
+@handles(FETCH, versions=range(4, 13), error_response=_error_response)
 async def fetch(node: Node, request: Request) -> FetchResponse:
     body: FetchRequest = request.body
     if body.session_id != 0:
@@ -46,7 +46,7 @@ async def fetch(node: Node, request: Request) -> FetchResponse:
     deadline_s = asyncio.get_running_loop().time() + body.max_wait_ms / 1000
     while True:
         response = _read(node, body)
-        if _is_enough(response, body.min_bytes) or not await node.changed(deadline_s):
+        if _is_enough(response, body.min_bytes) or not await node.wait_for_change(deadline_s):
             return response
 
 
@@ -75,10 +75,10 @@ def _read(node: Node, body: FetchRequest) -> FetchResponse:
 
 def _partition(node: Node, topic: str, asked: FetchPartition, left: int, *, first: bool) -> PartitionData:
     try:
-        log = node.led(topic, asked.partition, asked.current_leader_epoch).log
+        log = node.led_partition(topic, asked.partition, asked.current_leader_epoch).log
         if not 0 <= asked.fetch_offset <= log.end_offset:
-            raise Refusal(errors.OFFSET_OUT_OF_RANGE)
-    except Refusal as refusal:
+            raise PartitionError(errors.OFFSET_OUT_OF_RANGE)
+    except PartitionError as refusal:
         return _error(asked, refusal.code)
     max_bytes = min(asked.partition_max_bytes, left)
     return PartitionData(
@@ -86,5 +86,5 @@ def _partition(node: Node, topic: str, asked: FetchPartition, left: int, *, firs
         high_watermark=log.end_offset,
         last_stable_offset=log.end_offset,
         log_start_offset=0,
-        records=log.read(asked.fetch_offset, max_bytes=max_bytes, first_whole=first),
+        records=log.read(asked.fetch_offset, max_bytes=max_bytes, at_least_one=first),
     )

@@ -16,17 +16,17 @@ from harness.brokers.embedded.node import Node
 _log = logging.getLogger(__name__)
 
 
-def _refused(node: Node, request: Request, code: int) -> InitProducerIdResponse:
+def _error_response(node: Node, request: Request, code: int) -> InitProducerIdResponse:
     return InitProducerIdResponse(error_code=code, producer_epoch=-1)
 
 
-@handles(INIT_PRODUCER_ID, versions=range(5), refused=_refused)
+@handles(INIT_PRODUCER_ID, versions=range(5), error_response=_error_response)
 async def init_producer_id(node: Node, request: Request) -> InitProducerIdResponse:
     body: InitProducerIdRequest = request.body
     if body.transactional_id is not None:
-        return _refused(node, request, errors.INVALID_REQUEST)
+        return _error_response(node, request, errors.INVALID_REQUEST)
     try:
         return InitProducerIdResponse(producer_id=node.logs.next_producer_id())
     except StorageError as wrong:
         _log.error("broker %d: %s", node.broker_id, wrong)
-        return _refused(node, request, errors.KAFKA_STORAGE_ERROR)
+        return _error_response(node, request, errors.KAFKA_STORAGE_ERROR)

@@ -20,12 +20,12 @@ from client.wire.apis.list_offsets import (
 from client.wire.messages import Request
 from harness.brokers.embedded.handlers import handles
 from harness.brokers.embedded.log import PartitionLog
-from harness.brokers.embedded.node import Node, Refusal
+from harness.brokers.embedded.node import Node, PartitionError
 
 _NO_RECORD = (-1, -1)
 
 
-def _refused(node: Node, request: Request, code: int) -> ListOffsetsResponse:
+def _error_response(node: Node, request: Request, code: int) -> ListOffsetsResponse:
     body: ListOffsetsRequest = request.body
     return ListOffsetsResponse(
         topics=tuple(
@@ -41,7 +41,7 @@ def _refused(node: Node, request: Request, code: int) -> ListOffsetsResponse:
     )
 
 
-@handles(LIST_OFFSETS, versions=range(1, 8), refused=_refused)
+@handles(LIST_OFFSETS, versions=range(1, 8), error_response=_error_response)
 async def list_offsets(node: Node, request: Request) -> ListOffsetsResponse:
     body: ListOffsetsRequest = request.body
     return ListOffsetsResponse(
@@ -56,12 +56,12 @@ async def list_offsets(node: Node, request: Request) -> ListOffsetsResponse:
 
 def _offset(node: Node, topic: str, asked: ListOffsetsPartition) -> ListOffsetsPartitionResponse:
     try:
-        led = node.led(topic, asked.partition_index, asked.current_leader_epoch)
-    except Refusal as refusal:
+        led_partition = node.led_partition(topic, asked.partition_index, asked.current_leader_epoch)
+    except PartitionError as refusal:
         return ListOffsetsPartitionResponse(partition_index=asked.partition_index, error_code=refusal.code)
-    offset, timestamp_ms = _found(led.log, asked.timestamp)
+    offset, timestamp_ms = _found(led_partition.log, asked.timestamp)
     return ListOffsetsPartitionResponse(
-        partition_index=asked.partition_index, timestamp=timestamp_ms, offset=offset, leader_epoch=led.epoch
+        partition_index=asked.partition_index, timestamp=timestamp_ms, offset=offset, leader_epoch=led_partition.epoch
     )
 
 
@@ -71,5 +71,5 @@ def _found(log: PartitionLog, timestamp: int) -> tuple[int, int]:
     if timestamp == EARLIEST:
         return 0, -1
     if timestamp == MAX_TIMESTAMP:
-        return log.newest() or _NO_RECORD
+        return log.newest_record() or _NO_RECORD
     return log.offset_at(timestamp) or _NO_RECORD

@@ -24,13 +24,13 @@ from harness.brokers.embedded.handlers import handles
 from harness.brokers.embedded.node import Node
 
 
-def _refused(node: Node, request: Request, code: int) -> MetadataResponse:
+def _error_response(node: Node, request: Request, code: int) -> MetadataResponse:
     """Brokers as ever, and an error for each topic."""
     answer = _answer(node, request)
     return replace(answer, topics=tuple(replace(topic, error_code=code, partitions=()) for topic in answer.topics))
 
 
-@handles(METADATA, versions=range(13), refused=_refused)
+@handles(METADATA, versions=range(13), error_response=_error_response)
 async def metadata(node: Node, request: Request) -> MetadataResponse:
     return _answer(node, request)
 

@@ -37,7 +37,7 @@ from client.wire.records import (
     read_header,
 )
 from harness.brokers.embedded.handlers import handles
-from harness.brokers.embedded.node import Disconnect, Node, Refusal
+from harness.brokers.embedded.node import Disconnect, Node, PartitionError
 from harness.brokers.embedded.producers import SequenceError, StaleProducer
 
 MAX_BATCH_BYTES = 1_048_588
@@ -54,13 +54,13 @@ _REFUSED: dict[str, int] = {
 """The error for each reason of a RecordsError."""
 
 
-class _Unfit(Exception):
+class _InvalidBatch(Exception):
     def __init__(self, code: int, text: str) -> None:
         super().__init__(text)
         self.code = code
 
 
-def _refused(node: Node, request: Request, code: int) -> ProduceResponse | None:
+def _error_response(node: Node, request: Request, code: int) -> ProduceResponse | None:
     """Raises Disconnect where no response is due."""
     body: ProduceRequest = request.body
     if body.acks == 0:
@@ -78,7 +78,7 @@ def _refused(node: Node, request: Request, code: int) -> ProduceResponse | None:
     )
 
 
-@handles(PRODUCE, versions=range(3, 10), refused=_refused)
+@handles(PRODUCE, versions=range(3, 10), error_response=_error_response)
 async def produce(node: Node, request: Request) -> ProduceResponse | None:
     body: ProduceRequest = request.body
     answered = tuple(
@@ -102,13 +102,13 @@ def _append(node: Node, request: Request, topic: str, data: PartitionProduceData
     body: ProduceRequest = request.body
     try:
         if body.acks not in (-1, 0, 1):
-            raise _Unfit(errors.INVALID_REQUIRED_ACKS, f"acks is {body.acks}")
-        node.led(topic, data.index)
+            raise _InvalidBatch(errors.INVALID_REQUIRED_ACKS, f"acks is {body.acks}")
+        node.led_partition(topic, data.index)
         batch = _accepted(data.records or b"", request.version)
         offset = node.append(topic, data.index, batch)
-    except Refusal as refusal:
+    except PartitionError as refusal:
         return PartitionProduceResponse(index=data.index, error_code=refusal.code)
-    except _Unfit as unfit:
+    except _InvalidBatch as unfit:
         return PartitionProduceResponse(index=data.index, error_code=unfit.code, error_message=str(unfit))
     except SequenceError as wrong:
         return PartitionProduceResponse(
@@ -124,27 +124,27 @@ def _append(node: Node, request: Request, topic: str, data: PartitionProduceData
 def _accepted(records: bytes, version: int) -> bytes:
     """The one batch of a partition, ready for the log. Raises _Unfit."""
     if not records:
-        raise _Unfit(errors.INVALID_RECORD, "no record batch")
+        raise _InvalidBatch(errors.INVALID_RECORD, "no record batch")
     try:
         header = read_header(records)
         if header.size_bytes != len(records):
-            raise _Unfit(errors.INVALID_RECORD, "more than one record batch for a partition")
+            raise _InvalidBatch(errors.INVALID_RECORD, "more than one record batch for a partition")
         if header.size_bytes > MAX_BATCH_BYTES:
-            raise _Unfit(errors.MESSAGE_TOO_LARGE, f"{header.size_bytes} bytes, {MAX_BATCH_BYTES} at most")
+            raise _InvalidBatch(errors.MESSAGE_TOO_LARGE, f"{header.size_bytes} bytes, {MAX_BATCH_BYTES} at most")
         check_crc(records, header)
         if header.attributes & TRANSACTIONAL:
-            raise _Unfit(errors.INVALID_REQUEST, "transactions are not supported")
+            raise _InvalidBatch(errors.INVALID_REQUEST, "transactions are not supported")
         if header.codec != Compression.NONE:
             return _compressed(records, header, version)
         return _plain(records, header)
     except RecordsError as wrong:
-        raise _Unfit(_REFUSED[wrong.reason], str(wrong)) from wrong
+        raise _InvalidBatch(_REFUSED[wrong.reason], str(wrong)) from wrong
 
 
 def _compressed(records: bytes, header: BatchHeader, version: int) -> bytes:
     known = header.codec in set(Compression)
     if not known or (header.codec == Compression.ZSTD and version < _ZSTD_FROM_VERSION):
-        raise _Unfit(errors.UNSUPPORTED_COMPRESSION_TYPE, f"{header.codec_name} in Produce v{version}")
+        raise _InvalidBatch(errors.UNSUPPORTED_COMPRESSION_TYPE, f"{header.codec_name} in Produce v{version}")
     return records
 
 
@@ -152,9 +152,9 @@ def _plain(records: bytes, header: BatchHeader) -> bytes:
     batch = decode_batch(records, header)
     deltas = [r.offset_delta for r in batch.records]
     if not deltas or deltas != list(range(header.last_offset_delta + 1)):
-        raise _Unfit(errors.INVALID_RECORD, "records are not numbered 0, 1, 2, ... up to the last offset delta")
+        raise _InvalidBatch(errors.INVALID_RECORD, "records are not numbered 0, 1, 2, ... up to the last offset delta")
     if header.attributes & LOG_APPEND_TIME:
-        raise _Unfit(errors.INVALID_RECORD, "a producer must not say that the broker set the time")
+        raise _InvalidBatch(errors.INVALID_RECORD, "a producer must not say that the broker set the time")
     newest_ms = max(batch.timestamp_ms_of(r) for r in batch.records)
     if newest_ms == header.max_timestamp_ms:
         return records

@@ -1,0 +1,185 @@
+"""A matrix of agreement: the suites that its sides need, run one after the other, judged together, and shown."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from rich.console import Console
+from rich.text import Text
+
+from cli.errors import CommandError
+from cli.exit_codes import ExitCode
+from cli.show.formatting import pluralized
+from cli.show.live import Display
+from cli.show.rows import wrapped
+from cli.suite.manifest import new_manifest
+from cli.suite.request import Request
+from harness.agreement import (
+    SIDES,
+    AgreementKey,
+    agreement_cases,
+    agreement_key,
+    evaluate_agreement,
+    runs_needed_by_case,
+)
+from harness.environments.world import Environment
+from harness.judging import judge
+from harness.plan import RunPlan
+from harness.records.agreement import AgreementRecord, Side
+from harness.records.folder import ResultsFolder
+from harness.records.reader import read
+from harness.records.run import RunRecord
+from harness.records.writer import Writer
+from harness.suite.collection import collect
+from harness.suite.environment_choice import make
+from harness.suite.planning import Client, load_all, plan_all, require_real_clients
+from harness.suite.runner import Runner
+
+LOOKS = 2
+"""Once with the runs that were asked for; once more, where they were too few."""
+
+
+class SuiteInterrupted(Exception):
+    """A signal stopped a suite; what was measured is kept in its folder."""
+
+
+@dataclass(frozen=True, slots=True)
+class AgreementMatrix:
+    """What was compared, and the results folders that it was read from."""
+
+    records: tuple[AgreementRecord, ...]
+    folders: tuple[Path, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MatrixRequest:
+    """A matrix as it was asked for: `most` runs a side at the second look, `cells` side by side."""
+
+    request: Request
+    sides: tuple[Side, ...]
+    out: Path
+    most: int
+    cells: int | None
+
+
+def measure(screen: Console, asked: MatrixRequest) -> AgreementMatrix:
+    """Run every side, look, and look again with more runs where they were too few.
+
+    Raises Problems, Stop, Interrupted, RealClientMissing, EnvironmentUnavailable, ResultsUnwritable.
+    """
+    folders: list[Path] = []
+    runs: list[RunRecord] = []
+    for look in range(1, LOOKS + 1):
+        records = evaluate_agreement(agreement_cases(runs, asked.sides), looks=LOOKS)
+        needed = runs_needed_by_case(records, most=asked.most) if look > 1 else None
+        for name in dict.fromkeys(SIDES[side].environment for side in asked.sides):
+            folder = asked.out / (name if look == 1 else f"{name}-more")
+            found = _suite(screen, asked, name, folder, needed, {run.run_id for run in runs})
+            runs += found
+            folders += [folder] if found else []
+    return AgreementMatrix(evaluate_agreement(agreement_cases(runs, asked.sides), looks=LOOKS), tuple(folders))
+
+
+def read_matrix(folders: Sequence[Path], sides: Iterable[Side]) -> AgreementMatrix:
+    """The matrix of runs that were made before. Raises ResultsUnreadable."""
+    runs = {run.run_id: run for folder in folders for run in read(folder).runs}
+    return AgreementMatrix(evaluate_agreement(agreement_cases(runs.values(), sides), looks=LOOKS), tuple(folders))
+
+
+def write_matrix(matrix: AgreementMatrix) -> Path:
+    """agreement.jsonl, in the first of the results folders. Raises Stop where it cannot be written."""
+    file = ResultsFolder(matrix.folders[0]).agreement
+    try:
+        file.write_text("".join(record.model_dump_json() + "\n" for record in matrix.records), encoding="utf-8")
+    except OSError as error:
+        raise CommandError(
+            f"cannot write {file}: {error.strerror}", "make room, or check its permissions", code=ExitCode.LAB_ERROR
+        ) from error
+    return file
+
+
+def _suite(
+    screen: Console,
+    asked: MatrixRequest,
+    name: str,
+    folder: Path,
+    needed: dict[AgreementKey, int] | None,
+    made: set[str],
+) -> tuple[RunRecord, ...]:
+    """The runs of one environment that are still to be made; none where there are none."""
+    environment = make("sim" if name == "sim" else "local", cells=asked.cells)
+    environment.open()
+    try:
+        request, plans = _plans(asked, environment, needed)
+        plans = tuple(plan for plan in plans if plan.run_id not in made)
+        require_real_clients(plans)
+    except BaseException:
+        environment.close()
+        raise
+    if not plans:
+        environment.close()
+        return ()
+    lanes = min(environment.lanes, asked.cells or environment.lanes)
+    screen.print(Text(f"{name}: {pluralized(len(plans), 'run')}, {pluralized(lanes, 'cell')}", style="dim"))
+    manifest = new_manifest(
+        folder.name, plans, environment=environment.name, seed=request.seed, arguments=request.arguments(),
+        folder=request.folder,
+    )  # fmt: skip
+    with (
+        Writer.create(folder, manifest) as writer,
+        Display(screen, plans, lanes=lanes) as display,
+    ):
+        complete = Runner(environment, judge, writer, display, lanes=lanes).run(plans)
+    if not complete:
+        raise SuiteInterrupted(f"kept in {folder}")
+    return read(folder).runs
+
+
+def _plans(
+    asked: MatrixRequest,
+    environment: Environment,
+    needed: dict[AgreementKey, int] | None,
+) -> tuple[Request, tuple[RunPlan, ...]]:
+    """All runs of an environment's sides; with `needed`, of those cases that need more, as many as they need."""
+    drivers = {SIDES[side].driver for side in asked.sides if SIDES[side].environment == environment.name}
+    client: Client = "both" if len(drivers) > 1 else "real" if "real" in drivers else "profile"
+    request = replace(
+        asked.request, client=client, environment="sim" if environment.name == "sim" else "local",
+        repeat=asked.request.repeat if needed is None else asked.most,
+    )  # fmt: skip
+    planned = plan_all(
+        load_all(collect(request.paths, folder=request.folder), request.settings, request.selection),
+        request.selection,
+        environment,
+        seed=request.seed,
+        repeat=request.repeat,
+        client=client,
+    )
+    plans = (plan for plan in planned.plans if plan.client.driver != "exec")
+    if needed is None:
+        return request, tuple(plans)
+    return request, tuple(plan for plan in plans if plan.repeat <= needed.get(agreement_key(plan), 0))
+
+
+def disagreement_lines(records: Sequence[AgreementRecord]) -> Iterator[Text]:
+    """What does not agree, worst first, and how many do."""
+    for outcome, style in (("differs", "bold red"), ("unsure", "yellow"), ("explained", "cyan")):
+        for record in (one for one in records if one.outcome == outcome):
+            worst = next(one for one in record.compared if one.outcome == outcome)
+            case = " ".join(f"{p.name.rpartition('.')[2]}={p.text}" for p in record.parameters)
+            needs = f", needs about {worst.needed} runs a side" if worst.needed is not None else ""
+            off = "" if worst.difference is None else f" {worst.difference:+.3f}{' s' if record.unit == 's' else ''}"
+            told = (
+                f"{record.scenario}  {record.client} {record.client_version}  {case}  {record.measure}: "
+                f"{worst.side} beside {worst.reference}{off}: {worst.reason or worst.source}{needs}"
+            )
+            yield wrapped(told, lead=f"{outcome.upper():<9} ", style=style)
+
+
+def agreement_exit_code(records: Sequence[AgreementRecord]) -> ExitCode:
+    outcomes = {record.outcome for record in records}
+    if not outcomes:
+        return ExitCode.NOTHING_SELECTED
+    if "differs" in outcomes:
+        return ExitCode.FAILED
+    return ExitCode.INCONCLUSIVE if "unsure" in outcomes else ExitCode.PASSED

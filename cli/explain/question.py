@@ -1,0 +1,135 @@
+"""From the words of `faultlab explain` to the question that they ask, with one suggestion for each that is wrong."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+
+from cli.arguments.settings import given
+from cli.errors import CommandError
+from client.errors import SettingError
+from client.profiles import check_release, profiles
+from harness.explaining import (
+    CaseCatalogue,
+    Explanation,
+    InvalidQuestion,
+    Measurement,
+    Mistake,
+    Question,
+    Simulate,
+    case_catalogues,
+    measurements,
+)
+from harness.faults import FAULTS
+from harness.language.problems import did_you_mean
+from harness.plan import RunPlan
+from harness.quantities import QuantityError, duration_s, quote_value
+from harness.records.folder import ResultsUnreadable
+from harness.records.reader import folders, read
+from harness.story import Story
+from harness.suite.planning import unsupported_by
+
+MAX_SUITES = 10
+"""So many results folders are looked through, newest first, for measurements of a formula."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClientRelease:
+    """`sarama@1.27.2`. `version` is None where none was named."""
+
+    name: str
+    version: str | None
+
+
+def parse_client_release(word: str, known: Mapping[str, CaseCatalogue]) -> ClientRelease:
+    """Raises Stop for a client that cannot be explained, and for a release that it does not have."""
+    name, _, version = word.partition("@")
+    if name not in profiles():
+        raise CommandError(f"there is no client {quote_value(name)}", did_you_mean(name, profiles()))
+    if name not in known:
+        raise CommandError(f"no scenario of {name} cites a formula yet", f"what can be explained: {', '.join(known)}")
+    if version:
+        try:
+            check_release(profiles()[name], version)
+        except SettingError as error:
+            raise CommandError(
+                error.text, f"did you mean {name}@{error.suggestion}?" if error.suggestion else ""
+            ) from error
+    return ClientRelease(name, version or None)
+
+
+def require_release(client: ClientRelease) -> str:
+    """Raises Stop where the release was left out: releases differ in just what is asked."""
+    if client.version is None:
+        newest = profiles()[client.name].releases[-1]
+        raise CommandError(f"{client.name} of which release? They differ", f"write {client.name}@{newest}")
+    return client.version
+
+
+def check_fault_or_case(word: str, client: ClientRelease, library: CaseCatalogue) -> str:
+    """A fault or a case that can be explained. Raises Stop."""
+    if library.cases_for(word):
+        return word
+    explained = f"one of {', '.join(library.faults)}"
+    if word in FAULTS:
+        raise CommandError(f"no formula says yet what {word} costs {client.name}", explained)
+    hint = did_you_mean(word, [*library.faults, *(case.name for case in library.cases)])
+    hint = hint if hint.startswith("did") else explained
+    raise CommandError(f"there is no fault {quote_value(word)}", hint)
+
+
+def seconds(option: str, text: str) -> float:
+    """A duration above zero. Raises Stop."""
+    try:
+        found = duration_s(text)
+    except QuantityError as error:
+        raise CommandError(f"{option}: {error.text}", error.hint) from error
+    if found <= 0:
+        raise CommandError(f"{option} {text}: nothing happens in no time", f"write {option} 3s")
+    return found
+
+
+def bundled_libraries() -> Mapping[str, CaseCatalogue]:
+    """What can be explained of the scenarios that come with faultlab. Raises Problems."""
+    return case_catalogues(Path(str(files("scenarios"))))
+
+
+def simulator() -> Simulate:
+    """Runs plans on virtual time. A run raises Mistaken where what was asked for can be made nowhere."""
+    from harness.conductor import conduct
+    from harness.environments.sim.environment import SimEnvironment  # here, since it brings much along
+
+    sim = SimEnvironment(conduct)
+    sim.open()
+
+    def simulate(plan: RunPlan) -> Story:
+        for problem in unsupported_by((plan,), sim):
+            raise InvalidQuestion(Mistake(problem.message))
+        return sim.run(plan, lambda _: None, None)
+
+    return simulate
+
+
+def earlier_measurements(found: Explanation, results: Path) -> tuple[Measurement, ...]:
+    """What earlier suites measured where this formula came to the same: the newest of each environment and driver.
+    Simulated runs are left out: explaining makes them itself."""
+    client = found.configured_case.plan.client
+    newest: dict[tuple[str, str], Measurement] = {}
+    for folder in folders(results)[:MAX_SUITES]:
+        try:
+            suite = read(folder)
+        except ResultsUnreadable:
+            continue  # a suite that cannot be read is no reason not to explain
+        there = measurements(
+            suite, client=client.name, version=client.version, expectation=found.prediction.expectation,
+            predicted_s=found.prediction.seconds,
+        )  # fmt: skip
+        for one in there:
+            if one.environment != "sim":
+                newest.setdefault((one.environment, one.driver), one)
+    return tuple(newest.values())
+
+
+def question(client: ClientRelease, words: Sequence[str], brokers: int | None, bootstrap: int | None) -> Question:
+    """Raises Stop."""
+    return Question(version=require_release(client), given=given(words), brokers=brokers, bootstrap=bootstrap)

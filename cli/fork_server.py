@@ -1,0 +1,74 @@
+"""Commands for one other program, each in a process forked from this one, which has imported everything before.
+
+A start of Python with all imports costs half a second, a fork some milliseconds: whoever runs many commands, as a test
+session does, asks here. The other program holds one end of a socket, and sends with each message four open files: the
+request (JSON: `arguments`, `folder`, `environment`), stdout, stderr, and one on which the command's process id is told
+when it begins and its exit code when it ends, a line each. When the socket closes, all of it ends.
+"""
+
+import gc
+import json
+import os
+import signal
+import socket
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+
+import cli.commands.list
+import cli.commands.run  # noqa: F401  (what most commands need)
+import harness.environments.sim.environment  # noqa: F401
+from cli.errors import print_internal_error
+from cli.exit_codes import ExitCode
+from cli.main import main
+from harness.environments.local.preload import preload
+from harness.environments.local.syscalls import die_with_parent
+
+FILES = 4
+
+
+def serve(control: socket.socket) -> int:
+    """Answer until the other end closes. This process has to have one thread."""
+    preload()
+    gc.freeze()
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody here waits for commands: they tell their ends themselves
+    server = os.getpid()
+    while True:
+        message, files, _, _ = socket.recv_fds(control, 1, FILES)
+        if not message or len(files) != FILES:
+            return ExitCode.PASSED
+        if os.fork() == 0:
+            control.close()
+            _run_command(files, server)
+        for file in files:
+            os.close(file)
+
+
+def _run_command(files: Sequence[int], server: int) -> None:
+    """One command, in its own process and process group; does not return."""
+    code: int = ExitCode.LAB_ERROR
+    told = files[3]
+    try:
+        die_with_parent(server)
+        os.setpgid(0, 0)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        os.write(told, f"{os.getpid()}\n".encode())
+        with os.fdopen(files[0], "rb") as request:
+            asked = json.load(request)
+        for number, file in enumerate((os.open(os.devnull, os.O_RDONLY), files[1], files[2])):
+            os.dup2(file, number)
+            os.close(file)
+        # The streams of the process that this is a copy of know other files than those below them now.
+        sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
+        sys.stderr = open(2, "w", encoding="utf-8", errors="replace", buffering=1, closefd=False)  # noqa: SIM115
+        os.environ.clear()
+        os.environ.update(asked["environment"])
+        os.chdir(asked["folder"])
+        sys.argv = ["faultlab", *asked["arguments"]]
+        code = main(asked["arguments"])
+    except BaseException as error:  # noqa: BLE001  (a forked process must not go on as its parent)
+        print_internal_error(error)
+    finally:
+        with suppress(OSError):
+            os.write(told, f"{int(code)}\n".encode())
+        os._exit(code)

@@ -1,0 +1,53 @@
+"""What `faultlab explain` can be asked: clients, their faults, and what each costs with the client's defaults."""
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from rich.text import Text
+
+from cli.show.formatting import WIDTH
+from cli.show.rows import right_aligned, wrapped
+from client.profiles import profiles
+from harness.explaining import CaseCatalogue, ExplainableCase, InvalidQuestion, Question, configure_case, predictions
+
+COLUMN = 12
+"""Columns of a release's times."""
+
+
+def case_list_text(case_catalogues: Mapping[str, CaseCatalogue]) -> Iterator[Text]:
+    """A block for each client; cases stand below their fault, with a column for each release."""
+    example = None
+    for client, library in case_catalogues.items():
+        releases = profiles()[client].releases
+        head = Text(client, style="bold").append("   time by formula, with the client's defaults", style="dim")
+        columns = _columns(releases)
+        yield head.append(columns.rjust(WIDTH - head.cell_len), style="bold")
+        for fault in library.faults:
+            yield Text(f"  {fault}")
+            for case in library.ranked():
+                if fault in case.faults:
+                    times = default_seconds(case, releases)
+                    figures = _columns("" if times[r] is None else f"{times[r]:.3f} s" for r in releases)
+                    yield Text("    " + right_aligned(case.name, figures, lead=4))
+                    yield wrapped(case.about, lead="      ", style="dim")
+                    answered = [release for release in releases if times[release] is not None]
+                    if example is None and answered:
+                        example = f"{client}@{answered[-1]} {fault}"
+        yield Text()
+    if example is not None:
+        yield Text(f"faultlab explain {example}")
+
+
+def default_seconds(case: ExplainableCase, releases: tuple[str, ...]) -> dict[str, float | None]:
+    """Seconds by the formula that holds with nothing set, of each release; None where none does."""
+    found: dict[str, float | None] = {}
+    for release in releases:
+        try:
+            holding = predictions(configure_case(case, Question(version=release, given={})))
+        except InvalidQuestion:
+            holding = ()
+        found[release] = holding[0].seconds if holding else None
+    return found
+
+
+def _columns(texts: Iterable[str]) -> str:
+    return "".join(text.rjust(COLUMN) for text in texts)

@@ -1,0 +1,89 @@
+"""Numbers as the terminal shows them: times to the millisecond, counts as they are, bounds with their sign."""
+
+from cli.show.cases import ExpectationSummary
+from harness.records.run import ExpectationResult, Verdict
+
+WIDTH = 80
+"""Columns of everything that is printed, whatever the terminal's width: so that CI's logs look as terminals do."""
+
+VERDICT_LABELS: dict[Verdict, str] = {
+    "pass": "ok",
+    "fail": "FAIL",
+    "inconclusive": "INCONCLUSIVE",
+    "lab_error": "LAB ERROR",
+    "skipped": "skipped",
+}
+VERDICT_STYLES: dict[Verdict, str] = {
+    "pass": "green",
+    "fail": "bold red",
+    "inconclusive": "yellow",
+    "lab_error": "bold magenta",
+    "skipped": "dim",
+}
+
+
+def amount(value: float | None, unit: str) -> str:
+    """`8.856 s`, `4`, of a share `0.167`; `nothing` where there is no value."""
+    if value is None:
+        return "nothing"
+    if unit == "share":
+        return f"{value:.3f}"
+    return f"{value:.3f} s" if unit == "s" else f"{value:g}"
+
+
+def measured(finding: ExpectationSummary) -> str:
+    """The median, `≥ 60.000 s` where it is only known to be at least so long."""
+    if finding.measured is None:
+        return "nothing"
+    text = amount(finding.measured.value, finding.unit)
+    return f"≥ {text}" if finding.measured.censored else text
+
+
+def predicted(judged: ExpectationResult) -> str:
+    """The bound with its sign where it is not equality."""
+    sign = {"at_most": "≤ ", "at_least": "≥ "}.get(judged.kind, "")
+    return f"{sign}{amount(judged.predicted, judged.unit)}" if judged.predicted is not None else "none"
+
+
+def tolerance(judged: ExpectationResult) -> str:
+    """`± 0.137` around an equality; `- 0.105 + 0.175` where a timer's lateness counts on one side alone."""
+    if judged.kind not in ("equals", "claim") or judged.predicted is None:
+        return ""
+    return format_tolerance(judged.predicted, judged.low, judged.high, form=".3f" if judged.unit == "s" else "g")
+
+
+def format_tolerance(predicted: float, low: float | None, high: float | None, *, form: str) -> str:
+    """How far the bounds are off, in that form; nothing where there are none, or no room between them."""
+    if low is None or high is None or (form == "g" and low == high):
+        return ""
+    below, above = f"{predicted - low:{form}}", f"{high - predicted:{form}}"
+    return f" ± {above}" if below == above else f" - {below} + {above}"
+
+
+def format_comparison(finding: ExpectationSummary) -> str:
+    """`= 4.750`, `≠ 8.850`, `≤ 9.000`: how what was measured stands to what was predicted."""
+    judged = finding.judged
+    if judged.predicted is None:
+        return ""
+    number = f"{judged.predicted:.3f}" if judged.unit == "s" else f"{judged.predicted:g}"
+    if judged.outcome == "inconclusive" or finding.measured is None:
+        return f"? {number}"
+    held = judged.outcome == "held"
+    if judged.kind == "at_most":
+        return f"{'≤' if held else '>'} {number}"
+    if judged.kind == "at_least":
+        return f"{'≥' if held else '<'} {number}"
+    return f"{'=' if held else '≠'} {number}"
+
+
+def seconds(value: float) -> str:
+    """For people: `47.1 s`, `12 min 5 s`."""
+    if value < 120:
+        return f"{value:.1f} s"
+    minutes, rest = divmod(round(value), 60)
+    return f"{minutes} min {rest} s"
+
+
+def pluralized(count: int, noun: str) -> str:
+    """`1 run`, `42 runs`."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

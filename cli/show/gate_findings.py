@@ -1,0 +1,89 @@
+"""What a gate found, a sentence a case: what its annotations, its page of a job and its JUnit XML are made of."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from cli.show.difference_text import case_label, change, figures, label, measure_label, q_value, silent_reason
+from harness.gating.assessment import AssessedDifference, ComparedCase
+from harness.gating.cases import CaseName, CaseRuns
+from harness.gating.gate import GateResult
+from harness.gating.shifts import MIN_RUNS, Shift
+
+CaseStatus = Literal["regression", "lost", "unsure", "better", "unchanged"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GateFinding:
+    """`case` as `gate` prints it; `kind` is a word for the regression (`slower`); `figures` may be empty; `path` is the
+    scenario's file as it was named when it ran, empty where that is not known."""
+
+    status: CaseStatus
+    scenario: str
+    case: str
+    kind: str
+    measure: str
+    figures: str
+    path: str
+
+    @property
+    def sentence(self) -> str:
+        """`time to error 17.50 -> 19.62 s  +2.12 [+1.95 +2.31]  q=0.0004`."""
+        return " ".join(f"{self.measure} {self.figures}".split())
+
+
+def findings(gated: GateResult) -> Iterator[GateFinding]:
+    """Of every case of the baseline, the gravest first; nothing where nothing was compared."""
+    told = gated.current.cases + gated.baseline.cases
+    for one in gated.cases_assessed("regression"):
+        yield _compared(one, "regression", told)
+    for case in gated.lost:
+        yield _gate_finding("lost", case.name, told, kind="lost", figures="in the baseline, not run now")
+    for silent in gated.silent:
+        words = ": ".join([silent_reason(silent), *silent.spoilt.reasons[:1]])
+        yield _gate_finding("unsure", silent.name, told, kind="unsure", figures=words, path=silent.now.path)
+    for one in gated.cases_assessed("unsure"):
+        yield _compared(one, "unsure", told)
+    for one in gated.cases_assessed("better"):
+        yield _compared(one, "better", told)
+    for one in gated.cases_assessed("unchanged"):
+        yield _compared(one, "unchanged", told)
+
+
+def _compared(one: ComparedCase, status: CaseStatus, told: tuple[CaseRuns, ...]) -> GateFinding:
+    kind = status if status != "regression" else label(one.assessed[0])
+    leading = _leading(one, status)
+    where = f"  where: {', '.join(one.where)}" if one.where else ""
+    measure = measure_label(leading.of.measure) if leading is not None and isinstance(leading.of, Shift) else ""
+    told_of = f"{_figures(leading)}{_needed(one, leading, status)}{where}" if leading is not None else ""
+    return _gate_finding(status, one.name, told, kind=kind, measure=measure, figures=told_of, path=one.now.path)
+
+
+def _leading(one: ComparedCase, status: CaseStatus) -> AssessedDifference | None:
+    """What it is told by: the gravest; of what is as it was, a time where there is one."""
+    times = (assessed for assessed in one.assessed if isinstance(assessed.of, Shift) and assessed.of.unit == "s")
+    gravest = one.assessed[0] if one.assessed else None
+    return next(times, gravest) if status == "unchanged" else gravest
+
+
+def _figures(one: AssessedDifference) -> str:
+    told = figures(one.of) if isinstance(one.of, Shift) else change(one.of)
+    return "  ".join(part for part in (told, q_value(one) if one.assessment == "regression" else "") if part)
+
+
+def _needed(one: ComparedCase, leading: AssessedDifference, status: CaseStatus) -> str:
+    if status != "unsure":
+        return ""
+    few = min(one.before.counted, one.now.counted) < MIN_RUNS
+    runs = f"  only {one.before.counted} + {one.now.counted} conclusive runs" if few else ""
+    return runs + (f"  needs {leading.runs_needed} runs a side" if leading.runs_needed is not None else "")
+
+
+def _gate_finding(
+    status: CaseStatus, name: CaseName, told: tuple[CaseRuns, ...], *, kind: str, measure: str = "", figures: str = "",
+    path: str = "",
+) -> GateFinding:  # fmt: skip
+    case = " ".join(case_label(name, told, client=True).split())
+    return GateFinding(
+        status=status, scenario=name.scenario, case=case, kind=kind, measure=measure, figures=figures, path=path
+    )

@@ -1,0 +1,106 @@
+"""What `faultlab compare` shows: two suites, a block for each case that differs, and what cannot be compared."""
+
+from collections.abc import Iterator, Sequence
+
+from rich.text import Text
+
+from cli.show.difference_text import case_label, interval, measure_label, sentence, signed
+from cli.show.formatting import pluralized
+from cli.show.rows import right_aligned, wrapped
+from harness.gating.cases import CaseName, SuiteRuns
+from harness.gating.frequencies import FrequencyChange
+from harness.gating.shifts import Shift
+from harness.gating.side_by_side import CaseComparison, SuiteComparison
+
+MAX_CASES = 20
+"""So many cases are shown without `--all`."""
+
+
+def table(found: SuiteComparison, *, show_all: bool) -> Iterator[Text]:
+    """Everything: what the two are, what differs, what is the same, what is only on one side."""
+    yield _side("A", found.first)
+    yield _side("B", found.second)
+    for side in (found.first, found.second):
+        for line in side.set_aside:
+            yield wrapped(f"set aside: {line}", lead="", style="yellow")
+        if side.unfinished:
+            yield wrapped(f"{side.source} has not ended: {side.unfinished}", lead="", style="yellow")
+    if found.other_machine:
+        yield wrapped("two machines: times differ for that reason too", lead="", style="yellow")
+        yield wrapped(found.first.machine, lead="  A  ", style="dim")
+        yield wrapped(found.second.machine, lead="  B  ", style="dim")
+    differing = found.differing
+    if differing:
+        yield Text()
+        yield Text(right_aligned("", f"{'A':>8}  {'B':>8}  {'B - A':<24}", lead=0), style="dim")
+    for one in differing if show_all else differing[:MAX_CASES]:
+        yield from _block(found, one)
+    if len(differing) > MAX_CASES and not show_all:
+        yield Text(f"and {pluralized(len(differing) - MAX_CASES, 'case')} more (--all)", style="dim")
+    yield Text()
+    yield from _rest(found, show_all=show_all)
+
+
+def _side(word: str, side: SuiteRuns) -> Text:
+    counted = [case.counted for case in side.cases]
+    runs = (
+        "no runs"
+        if not counted
+        else f"{min(counted)}"
+        if min(counted) == max(counted)
+        else (f"{min(counted)}-{max(counted)}")
+    )
+    environments = ", ".join(sorted({case.name.environment for case in side.cases})) or "empty"
+    told = f"{side.source}   {pluralized(len(side.cases), 'case')}, {runs} conclusive runs each, {environments}"
+    return wrapped(f"{told}, faultlab {side.faultlab}", lead=f"{word}  ")
+
+
+def _block(found: SuiteComparison, one: CaseComparison) -> Iterator[Text]:
+    name = case_label(one.first.name, found.first.cases, client=True)
+    release = "" if one.first.name == one.second.name else f" / {one.second.name.version}"
+    runs = f"{one.first.counted} + {one.second.counted} runs"
+    yield Text(right_aligned(f"{name}{release}", runs, lead=0), style="bold")
+    for shift in one.shifts:
+        yield Text("  " + right_aligned(measure_label(shift.measure), _figures(shift), lead=2))
+    for change in one.changes:
+        yield Text("  " + right_aligned(sentence(change), _shares(change), lead=2))
+    for words in one.settings:
+        yield wrapped(words, lead="  setting ", style="dim")
+    if one.shifts and all(shift.interval is None for shift in one.shifts):
+        yield Text("  too few runs for an interval", style="dim")
+
+
+def _figures(shift: Shift) -> str:
+    digits = 3 if shift.unit == "s" else 0 if (shift.before % 1, shift.now % 1, shift.shift % 1) == (0, 0, 0) else 1
+    ends = (shift.before, shift.before_endless), (shift.now, shift.now_endless)
+    first, second = (f"{'≥ ' if endless else ''}{value:.{digits}f}" for value, endless in ends)
+    moved = f"{signed(shift.shift, shift.unit, digits)} {interval(shift, digits)}".rstrip()
+    return f"{first:>8}  {second:>8}  {moved:<24}"
+
+
+def _shares(change: FrequencyChange) -> str:
+    first, second = f"{change.before}/{change.of_before}", f"{change.now}/{change.of_now}"
+    return f"{first:>8}  {second:>8}  {'':<24}"
+
+
+def _rest(found: SuiteComparison, *, show_all: bool) -> Iterator[Text]:
+    same = [one for one in found.both if not one.differs]
+    if same:
+        yield Text(f"same      {pluralized(len(same), 'case')}: nothing differs for sure by a millisecond or more")
+    for word, cases in (("only in A", found.only_first), ("only in B", found.only_second)):
+        if cases:
+            yield wrapped(_names([case.name for case in cases], show_all=show_all), lead=f"{word} ")
+    for first, second in found.silent:
+        spoilt = second if second.counted == 0 else first
+        told = f"{first.name.scenario}: no conclusive run in {'B' if spoilt is second else 'A'}"
+        why = f" ({spoilt.reasons[0]})" if spoilt.reasons else ""
+        yield wrapped(f"{told}{why}", lead="untold    ", style="yellow")
+    if not found.both and not found.silent:
+        yield Text("the two have no case in common", style="yellow")
+
+
+def _names(names: Sequence[CaseName], *, show_all: bool) -> str:
+    scenarios = sorted({name.scenario for name in names})
+    shown = scenarios if show_all else scenarios[:MAX_CASES]
+    more = f" and {len(scenarios) - len(shown)} more (--all)" if len(scenarios) > len(shown) else ""
+    return f"{pluralized(len(names), 'case')}: {', '.join(shown)}{more}"

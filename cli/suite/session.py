@@ -1,0 +1,357 @@
+"""One suite from its request to its exit code: planned, run under a display, read back from its folder, and shown."""
+
+import json
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Literal
+
+import click
+from rich.console import Console
+from rich.text import Text
+
+from cli.arguments import path_types as named_paths
+from cli.ci import Annotation
+from cli.errors import CommandError
+from cli.exit_codes import ExitCode, exit_code_of
+from cli.show import groups
+from cli.show.formatting import pluralized, seconds
+from cli.show.live import Display
+from cli.show.rows import wrapped
+from cli.suite.case_documents import case_documents
+from cli.suite.closing import FinishedSuite, replay_command, show, suite_document
+from cli.suite.json_lines import JsonLineStream
+from cli.suite.manifest import new_manifest
+from cli.suite.request import Request
+from cli.suite.results_folders import unused_results_folder
+from cli.terminal.console import annotate, console, log_group
+from cli.terminal.problems import print_problems
+from harness.environments.world import Environment, EnvironmentUnavailable
+from harness.judging import judge
+from harness.judging.statistic import applies
+from harness.language import Problems, Scenario
+from harness.language.problems import did_you_mean
+from harness.plan import ClientPlan, ResolvedValue, RunPlan
+from harness.records.reader import Results, read
+from harness.records.run import RunRecord
+from harness.records.writer import Writer
+from harness.suite.collection import collect
+from harness.suite.environment_choice import choose
+from harness.suite.grouping import judge_groups
+from harness.suite.machine import timestamp_name
+from harness.suite.naming import case_id
+from harness.suite.planning import (
+    REFUSED,
+    Client,
+    LoadedScenario,
+    Selection,
+    SuitePlan,
+    load_all,
+    plan_all,
+    require_real_clients,
+)
+from harness.suite.progress import max_duration_s
+from harness.suite.resuming import planned, plans_with_id_prefix, remaining
+from harness.suite.runnable import UnrunnableScenario, plan_runnable
+from harness.suite.runner import Observer, Runner
+
+ALTERNATIVE_SEPARATOR = ", or choose "
+"""What stands between the remedy for an environment that cannot run and the way to do without it."""
+
+CI = (
+    click.Option(["--ci"], is_flag=True, help="For CI: groups, annotations, a summary, JUnit XML; nothing moves."),
+    click.Option(["--junit"], type=named_paths.FILE, metavar="FILE", help="Write JUnit XML there too."),
+)
+"""What a CI system asks of a suite."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunOptions:
+    """How a suite is run and shown: nothing that changes which runs it has.
+
+    `quoted`: what is said is a part of another command's log, which judges by itself: nothing of it is annotated.
+    """
+
+    json: bool
+    show_all: bool
+    cells: int | None
+    report: bool
+    stream: bool = False
+    ci: bool = False
+    quoted: bool = False
+    junit: Path | None = None
+
+    def screen(self) -> Console:
+        """Where it is shown."""
+        return console(json=self.json, ci=self.ci, quoted=self.quoted)
+
+    def junit_files(self, folder: Path) -> tuple[Path, ...]:
+        """Where JUnit XML goes: where it was asked for, and in CI beside the results."""
+        beside = (folder / "junit.xml",) if self.ci else ()
+        return (*beside, self.junit) if self.junit is not None else beside
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedSuite:
+    """An open environment and the plans for it; `local_unavailable` says why it is not the one that `auto` prefers."""
+
+    environment: Environment
+    suite: SuitePlan
+    local_unavailable: EnvironmentUnavailable | None
+
+    @property
+    def note(self) -> str | None:
+        """Why it is not the environment that one might expect."""
+        if self.local_unavailable is None:
+            return None
+        return f"sim instead of local: {self.local_unavailable.reason}; {self.local_unavailable.remedy}"
+
+
+def start_suite(request: Request, out: Path | None, options: RunOptions) -> ExitCode:
+    """A new suite."""
+    started = time.monotonic()
+    prepared = _prepare(request, options)
+    if isinstance(prepared, ExitCode):
+        return prepared
+    return _run_new_suite(request, prepared, prepared.suite.plans, out, options, started)
+
+
+def resume_suite(folder: Path, options: RunOptions) -> ExitCode:
+    """The rest of an interrupted suite, in its own folder."""
+    started = time.monotonic()
+    results = read(folder)
+    prepared = _prepare(Request.again(results.manifest), options)
+    if isinstance(prepared, ExitCode):
+        return prepared
+    try:
+        plans = planned(results, prepared.suite.plans)
+        left = remaining(results, plans)
+        kept = [(run.run_id, run.attempt) for run in results.tries]
+        writer = Writer.reopen(folder, results.manifest, kept=kept)
+    except BaseException:
+        prepared.environment.close()
+        raise
+    ids = {plan.run_id for plan in left}
+    previous_runs = [run for run in results.runs if run.run_id not in ids]
+    screen = options.screen()
+    screen.print(
+        f"going on with {folder}: {len(previous_runs)} of {pluralized(len(plans), 'run')} were measured before"
+    )
+    return _run_plans(prepared, left, plans, previous_runs, writer, screen, options, started)
+
+
+def again(
+    results: Results, prefix: str, out: Path | None, options: RunOptions, *, scope: Literal["run", "group"] = "run"
+) -> ExitCode:
+    """The one run of a suite whose id begins with `prefix`, or all repeats of its case, in a new folder."""
+    started = time.monotonic()
+    request = Request.again(results.manifest)
+    prepared = _prepare(request, options)
+    if isinstance(prepared, ExitCode):
+        return prepared
+    planned = [run_id for run_id in results.manifest.run_ids if run_id.startswith(prefix.lower())]
+    found = plans_with_id_prefix(prepared.suite.plans, planned[0] if len(planned) == 1 else prefix)
+    if len(found) != 1:
+        prepared.environment.close()
+        if len(found) > 1:
+            raise CommandError(
+                f"{pluralized(len(found), 'run')} begin with {prefix}: {', '.join(p.run_id for p in found)}"
+            )
+        told = next((run.scenario for run in results.runs if run.run_id in planned), "its scenario")
+        raise CommandError(
+            f"run {planned[0]} of {results.folder.path} is no more: {told} changed since",
+            "undo the change, or run the scenario as it is now with faultlab run",
+        )
+    (one,) = found
+    repeats = tuple(p for p in prepared.suite.plans if _case(p) == _case(one))
+    if scope == "group":
+        return _run_new_suite(request, prepared, repeats, out, options, started)
+    over_all = [groups.called(statistic) for statistic in one.statistics if applies(one, statistic)]
+    if over_all and len(repeats) > 1:
+        options.screen().print(
+            _note_on_repeats(over_all, len(repeats), replay_command(one.run_id, results, scope="group"))
+        )
+    return _run_new_suite(request, prepared, found, out, options, started)
+
+
+def _case(plan: RunPlan) -> tuple[str, ClientPlan, tuple[ResolvedValue, ...]]:
+    return plan.scenario, plan.client, plan.parameters
+
+
+def _note_on_repeats(statistics: Sequence[str], repeats: int, command: str) -> Text:
+    """What a single run does not show, and the command that does."""
+    what, verb = (statistics[0], "is") if len(statistics) == 1 else (", ".join(statistics), "are")
+    return wrapped(
+        f"{what} {verb} held against all {repeats} repeats, not against one run; run them all again: {command}",
+        lead="", style="yellow",
+    )  # fmt: skip
+
+
+def _prepare(request: Request, options: RunOptions) -> PreparedSuite | ExitCode:
+    """Everything that can be wrong, before anything starts; what is, is said here."""
+    local_unavailable: EnvironmentUnavailable | None = None
+    try:
+        loaded = load_all(collect(request.paths, folder=request.folder), request.settings, request.selection)
+        environment, local_unavailable = choose(request.environment, cells=options.cells)
+        plan = partial(
+            plan_runnable if options.stream else _plan_whole, loaded, request.selection, environment,
+            seed=request.seed, repeat=request.repeat, client=request.client,
+        )  # fmt: skip
+        try:
+            suite, impossible = plan()
+        except BaseException:
+            environment.close()
+            raise
+    except Problems as problems:
+        print_problems(problems, ci=options.ci)
+        if local_unavailable is not None and any(problem.code == REFUSED for problem in problems.problems):
+            # Nobody asked for the environment that refuses: what keeps the other one away is what to mend.
+            remedy = local_unavailable.remedy.partition(ALTERNATIVE_SEPARATOR)[0]
+            click.echo(f"sim was taken, as local cannot run here: {local_unavailable.reason}\n  {remedy}", err=True)
+        return ExitCode.USAGE
+    except OSError as error:
+        raise CommandError(f"cannot read {error.filename}: {error.strerror}", "check its permissions") from error
+    for one in impossible:
+        JsonLineStream(sys.stdout).impossible(one)
+    if not suite.plans:
+        environment.close()
+        if impossible:
+            return ExitCode.INCONCLUSIVE
+        names = ", ".join(one.scenario.name for one in loaded) or "none"
+        tags = ", ".join(sorted({tag for one in loaded for tag in one.scenario.tags})) or "none"
+        if request.selection.cases:
+            raise _no_such_case(request.selection.cases, [one.scenario for one in loaded])
+        skipped_slow = (
+            f"slow, left out on local unless named: {', '.join(suite.skipped_slow)}; " if suite.skipped_slow else ""
+        )
+        raise CommandError(
+            "no scenario was selected: nothing was run",
+            f"{skipped_slow}scenarios: {names}; tags: {tags}",
+            code=ExitCode.NOTHING_SELECTED,
+        )
+    return PreparedSuite(environment, suite, local_unavailable)
+
+
+def _plan_whole(
+    loaded: Sequence[LoadedScenario], selection: Selection, environment: Environment, *, seed: int, repeat: int | None,
+    client: Client | None,
+) -> tuple[SuitePlan, tuple[UnrunnableScenario, ...]]:  # fmt: skip
+    suite = plan_all(loaded, selection, environment, seed=seed, repeat=repeat, client=client)
+    require_real_clients(suite.plans)
+    return suite, ()
+
+
+def _no_such_case(asked: Sequence[str], scenarios: Sequence[Scenario]) -> CommandError:
+    known = [case_id(one.name, cell.parameters) for one in scenarios for cell in one.cells]
+    hint = did_you_mean(asked[0], known) or "faultlab list --json names them"
+    return CommandError(f"there is no case {asked[0]}", hint, code=ExitCode.NOTHING_SELECTED)
+
+
+def _run_new_suite(
+    request: Request,
+    prepared: PreparedSuite,
+    plans: Sequence[RunPlan],
+    out: Path | None,
+    options: RunOptions,
+    started: float,
+) -> ExitCode:
+    folder = out if out is not None else unused_results_folder(timestamp_name())
+    chosen = replace(request, environment=prepared.environment.name)
+    manifest = new_manifest(
+        folder.name, plans, environment=chosen.environment, seed=request.seed, arguments=chosen.arguments(),
+        folder=request.folder,
+    )  # fmt: skip
+    try:
+        writer = Writer.create(folder, manifest)
+    except BaseException:
+        prepared.environment.close()
+        raise
+    return _run_plans(prepared, plans, plans, (), writer, options.screen(), options, started)
+
+
+def _run_plans(
+    prepared: PreparedSuite,
+    left: Sequence[RunPlan],
+    plans: Sequence[RunPlan],
+    previous_runs: Sequence[RunRecord],
+    writer: Writer,
+    screen: Console,
+    options: RunOptions,
+    started: float,
+) -> ExitCode:
+    environment = prepared.environment
+    lanes = min(environment.lanes, options.cells or environment.lanes)
+    for line in _head(prepared, plans, left, lanes=lanes, seed=writer.manifest.seed):
+        screen.print(line)
+    if prepared.local_unavailable is not None:
+        why = f"{prepared.local_unavailable.reason}; {prepared.local_unavailable.remedy}"
+        annotate(screen, Annotation(level="warning", title="sim-instead-of-local", message=why))
+    stream = JsonLineStream(sys.stdout) if options.stream else None
+    if stream is not None:
+        stream.line("begun", {"environment": environment.name, "note": prepared.note, "runs": len(left)})
+    with (
+        writer,
+        log_group(screen, "the runs"),
+        Display(screen, left, lanes=lanes, previous_runs=previous_runs) as display,
+    ):
+        observer: Observer = display
+        if stream is not None:
+            observer = stream.observer_for(display, writer, plans, prepared.suite.plans, previous_runs)
+        complete = Runner(environment, judge, writer, observer, lanes=lanes).run(left)
+        results = read(writer.folder.path)
+        interrupted = not complete and bool(remaining(results, plans))
+        if not interrupted:
+            groups = judge_groups(prepared.suite.plans, results.runs)
+            writer.write_groups(groups)
+            results = replace(results, groups=groups)
+    verdicts = [run.verdict for run in results.runs]
+    verdicts += [group.verdict for group in results.groups if group.verdict != "skipped"]
+    code = ExitCode.INTERRUPTED if interrupted else exit_code_of(verdicts)
+    finished = FinishedSuite(
+        results=results, plans={plan.run_id: plan for plan in plans}, elapsed_s=time.monotonic() - started, exit=code
+    )
+    code = show(
+        screen, finished, show_all=options.show_all, report=options.report and not interrupted,
+        junit=options.junit_files(writer.folder.path),
+    )  # fmt: skip
+    if options.json:
+        told = suite_document(finished, code, case_documents(finished))
+        if stream is not None:
+            stream.line("suite", told)
+        else:
+            sys.stdout.write(json.dumps(told, indent=2) + "\n")
+    return code
+
+
+def _head(
+    prepared: PreparedSuite, plans: Sequence[RunPlan], left: Sequence[RunPlan], *, lanes: int, seed: int
+) -> list[Text]:
+    """What is about to happen, in two lines, and why it is not what one might think."""
+    lines: list[Text] = []
+    environment, suite = prepared.environment, prepared.suite
+    if prepared.note is not None:
+        lines.append(wrapped(prepared.note, lead="", style="yellow"))
+    scenarios = len({plan.scenario for plan in plans})
+    lines.append(
+        Text(
+            f"{pluralized(scenarios, 'scenario')}, {pluralized(len(plans), 'run')}, {environment.name}, "
+            f"{pluralized(lanes, 'cell')}, seed {seed}"
+        )
+    )
+    lengths = [plan.expected_s for plan in left]
+    longest = max((length for length in lengths if length is not None), default=None)
+    keeps = "Ctrl-C keeps what was measured"
+    if environment.name == "sim" or longest is None:
+        lines.append(Text(keeps if longest is None else f"longest {seconds(longest)} by formula, simulated; {keeps}"))
+    else:
+        bound = max_duration_s(lengths, lanes=lanes)
+        most = "" if bound is None else f", at most {seconds(bound)}"
+        lines.append(Text(f"longest {seconds(longest)} by formula{most}; {keeps}"))
+    if suite.skipped_slow:
+        names = ", ".join(suite.skipped_slow)
+        lines.append(wrapped(f"left out as slow: {names} (--tag slow)", lead="", style="dim"))
+    lines.append(Text())
+    return lines

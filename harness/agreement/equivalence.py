@@ -1,0 +1,140 @@
+"""Two samples held against each other: how far they lie apart, and whether that is within a bound.
+
+Agreement is an equivalence test of each row, at `AGREE_CHANCE`. Difference is an alarm, at a level that all rows of a
+matrix share: a matrix in which all agree gives one with a chance below `MATRIX_CHANCE`.
+Source: Schuirmann, A comparison of the two one-sided tests procedure and the power approach (1987).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import isfinite
+
+from harness.agreement.samples import Mode, SideSample, split_into_modes
+from harness.records.agreement import Agreement, Side, SideComparison
+from harness.stats import Interval, equal_shares_p_value, share_interval
+from harness.stats.shift import shift, shift_interval
+
+MATRIX_CHANCE = 0.001
+AGREE_CHANCE = 0.05
+SHARE_BOUND = 0.3
+"""By how much the parts of the runs that went one way may differ, where chance chooses the way."""
+MAX_RUNS = 240
+"""More runs are never asked for by number."""
+
+
+@dataclass(frozen=True, slots=True)
+class _ModeResult:
+    """What a way shows: an estimate, what is compatible with it (`interval`), the bound on it, and whether it is an
+    alarm (`differs`). `description` it is of, for a reader."""
+
+    description: str
+    estimate: float
+    interval: Interval
+    bound: float
+    differs: bool
+
+    @property
+    def agrees(self) -> bool:
+        return self.interval.low >= -self.bound and self.interval.high <= self.bound
+
+
+def compare(
+    reference: SideSample, other: SideSample, *, sides: tuple[Side, Side], bound: float, level: float
+) -> SideComparison:
+    """The other sample against the reference; `sides` are the names of the reference and the other.
+
+    `bound` is in the unit of the values; `level` the chance with which two that agree may be said to differ.
+    """
+    blank = SideComparison(side=sides[1], reference=sides[0], outcome="unsure", bound=bound, level=level)
+    silent = next((pair for pair in zip(sides, (reference, other), strict=True) if pair[1].told == 0), None)
+    if silent is not None:
+        return blank.model_copy(update={"reason": f"{silent[0]}: {silent[1].silent or 'no run told anything of it'}"})
+    ways, shifts, shares = _test_modes(reference, other, bound, level)
+    outcome = _outcome([*shifts, *shares])
+    told: dict[str, object] = {"outcome": outcome, "ways": len(ways)}
+    if shifts:
+        far = max(shifts, key=lambda one: abs(one.estimate))
+        told |= {"difference": far.estimate, **_interval_fields("interval", far.interval)}
+    if len(ways) > 1:
+        uneven = max(shares, key=lambda one: abs(one.estimate))
+        told |= {"share_difference": uneven.estimate, **_interval_fields("share_interval", uneven.interval)}
+        told |= {"share_bound": SHARE_BOUND}
+    if outcome == "differs":
+        told["reason"] = "; ".join(one.description for one in (*shifts, *shares) if one.differs)
+    if outcome == "unsure":
+        told["needed"] = needed = _needed(reference, other, bound, level)
+        unsure = next(one for one in (*shifts, *shares) if not one.agrees)
+        told["reason"] = (
+            f"{unsure.description}: {'more runs than can be asked for' if needed is None else 'too few runs'}"
+        )
+    return blank.model_copy(update=told)
+
+
+def _test_modes(
+    reference: SideSample, other: SideSample, bound: float, level: float
+) -> tuple[Sequence[Mode], list[_ModeResult], list[_ModeResult]]:
+    ways = split_into_modes(reference, other, bound)
+    tests = 2 * len(ways)
+    shifts = [_test_shift(way, bound, level / tests) for way in ways if way.reference and way.other]
+    shares = [_test_share(way, (reference.told, other.told), level / tests) for way in ways]
+    return ways, shifts, shares
+
+
+def _outcome(shown: Sequence[_ModeResult]) -> Agreement:
+    if any(one.differs for one in shown):
+        return "differs"
+    return "agrees" if all(one.agrees for one in shown) else "unsure"
+
+
+def _test_shift(way: Mode, bound: float, level: float) -> _ModeResult:
+    one, two = way.reference, way.other
+    # Truth lies beyond one bound or the other, never both: each end may be missed with the whole chance.
+    return _ModeResult(
+        description=f"values at {way.label}",
+        estimate=shift(one, two),
+        interval=shift_interval(one, two, chance=2 * AGREE_CHANCE),
+        bound=bound,
+        differs=shift_interval(one, two, chance=2 * level).lies_outside(-bound, bound),
+    )
+
+
+def _test_share(way: Mode, runs: tuple[int, int], level: float) -> _ModeResult:
+    """By how much more often the other's runs are in this way.
+
+    Chance draws alike for both where they do the same: an alarm is a difference above the bound that chance would
+    hardly make of equal shares.
+    """
+    (mine, its), (my_runs, its_runs) = way.counts, runs
+    one, two = (share_interval(*pair, chance=AGREE_CHANCE) for pair in ((mine, my_runs), (its, its_runs)))
+    apart = its / its_runs - mine / my_runs
+    return _ModeResult(
+        description=f"{way.label} in {mine} of {my_runs} and {its} of {its_runs} runs",
+        estimate=apart,
+        # Each end is missed where either share is, on one side: with half of the chance each.
+        interval=Interval(two.low - one.high, two.high - one.low),
+        bound=SHARE_BOUND,
+        differs=abs(apart) > SHARE_BOUND and equal_shares_p_value(mine, my_runs, its, its_runs) <= level,
+    )
+
+
+def _needed(reference: SideSample, other: SideSample, bound: float, level: float) -> int | None:
+    """About how many runs a side decide, if further runs are as those seen."""
+    most, times = max(reference.told, other.told), 2
+    while times * most <= MAX_RUNS:
+        _, shifts, shares = _test_modes(_repeated(reference, times), _repeated(other, times), bound, level)
+        if _outcome([*shifts, *shares]) != "unsure":
+            return times * most
+        times += max(1, times // 2)
+    return None
+
+
+def _repeated(sample: SideSample, times: int) -> SideSample:
+    return replace(
+        sample, runs=sample.runs * times, values=sample.values * times, words=sample.words * times,
+        censored=sample.censored * times,
+    )  # fmt: skip
+
+
+def _interval_fields(name: str, interval: Interval) -> dict[str, float | None]:
+    ends = {f"{name}_low": interval.low, f"{name}_high": interval.high}
+    return {key: value if isfinite(value) else None for key, value in ends.items()}

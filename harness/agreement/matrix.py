@@ -1,0 +1,135 @@
+"""From the runs of several sides to a record of agreement for each measure of each case."""
+
+from collections.abc import Iterable, Sequence
+from math import ceil
+
+from harness.agreement.cases import CONCLUSIVE, AgreementCase, AgreementKey, agreement_key
+from harness.agreement.equivalence import MATRIX_CHANCE, compare
+from harness.agreement.known_differences import mark_explained
+from harness.agreement.samples import SideSample
+from harness.records.agreement import Agreement, AgreementRecord, Side, SideComparison, SideResult
+from harness.records.run import ExpectationResult, MeasureRecord, OperationRecord, RunRecord
+from harness.stats import censored_median, median
+
+RELATIVE, ABSOLUTE_S, ABSOLUTE_COUNT = 0.02, 0.050, 0.5
+"""Two that lie within 50 ms + 2 % of each other do the same; counts are the same or not."""
+SAFETY_FACTOR = 1.5
+"""Further runs are not quite as those seen: so many times what would do is made."""
+WORST_FIRST: tuple[Agreement, ...] = ("differs", "unsure", "explained", "agrees")
+
+
+def evaluate_agreement(cases: Sequence[AgreementCase], *, looks: int = 1) -> tuple[AgreementRecord, ...]:
+    """Every measure of every case, compared with its reference: the first side of `SIDES` that ran it.
+
+    What differs for a reason that is written down beside the scenario is explained. Raises DifferencesUnreadable.
+    `looks` is how often a matrix is judged, if it is judged again with more runs: each look has its part of the chance.
+    """
+    rows = [(case, measure) for case in cases for measure in case.measures]
+    comparisons = sum(len(case.runs) - 1 for case, _ in rows)
+    level = MATRIX_CHANCE / max(1, comparisons * looks)
+    records = mark_explained([_record(case, measure, level) for case, measure in rows])
+    return tuple(one.model_copy(update={"outcome": worst(one.compared)}) for one in records)
+
+
+def _record(case: AgreementCase, measure: str, level: float) -> AgreementRecord:
+    run = case.any
+    judged = next(
+        (
+            one
+            for one in run.expectations
+            if one.measure == measure and one.outcome != "skipped" and one.kind == "equals"
+        ),
+        None,
+    )
+    unit = "outcome" if measure.endswith(".outcome") else _unit(case, measure)
+    samples = {side: _sample(runs, measure) for side, runs in case.runs.items()}
+    (first, reference), *others = samples.items()
+    bound = _bound(unit, reference)
+    compared = tuple(compare(reference, other, sides=(first, side), bound=bound, level=level) for side, other in others)
+    return AgreementRecord(
+        scenario=run.scenario, path=run.path, client=run.client, client_version=run.client_version,
+        brokers=run.brokers, bootstrap=run.bootstrap, parameters=run.parameters,
+        fault=", ".join(dict.fromkeys(fault.fault for fault in run.faults)), measure=measure, unit=unit,
+        **_prediction(judged), sides=tuple(_sided(side, sample) for side, sample in samples.items()),
+        compared=compared, outcome=worst(compared),
+    )  # fmt: skip
+
+
+def worst(compared: Iterable[SideComparison]) -> Agreement:
+    outcomes = {one.outcome for one in compared}
+    return next(outcome for outcome in WORST_FIRST if outcome in outcomes)
+
+
+def _prediction(judged: ExpectationResult | None) -> dict[str, object]:
+    """What the scenario predicts, where it is a number and nobody's claim."""
+    if judged is None:
+        return {}
+    return {"formula": judged.formula, "terms": judged.terms, "predicted": judged.predicted}
+
+
+def _unit(case: AgreementCase, measure: str) -> str:
+    return "s" if measure.endswith(".time_to_end") else _expected(case.any, measure).unit
+
+
+def _expected(run: RunRecord, measure: str) -> ExpectationResult:
+    return next(judged for judged in run.expectations if judged.measure == measure)
+
+
+def _bound(unit: str, reference: SideSample) -> float:
+    if unit != "s":
+        return ABSOLUTE_COUNT
+    return ABSOLUTE_S + RELATIVE * abs(median(reference.values)) if reference.values else ABSOLUTE_S
+
+
+def _sample(runs: Sequence[RunRecord], measure: str) -> SideSample:
+    values: list[float] = []
+    words: list[str] = []
+    censored = 0
+    silent: str | None = None
+    for run in runs:
+        if run.verdict not in CONCLUSIVE:
+            silent = silent or next(iter(run.reasons), run.error.text if run.error is not None else run.verdict)
+            continue
+        alias, _, name = measure.rpartition(".")
+        if name == "outcome":
+            words += [_word(operation) for operation in run.operations if operation.alias == alias]
+            continue
+        told = next((one for one in run.measures if one.name == measure), None)
+        if told is None or (told.value is None and told.censored_at is None):
+            silent = silent or _why(told)
+        elif told.value is None:
+            censored += 1
+        else:
+            values.append(told.value)
+    return SideSample(
+        runs=len(runs), values=tuple(sorted(values)), words=tuple(sorted(words)), censored=censored, silent=silent
+    )
+
+
+def _why(told: MeasureRecord | None) -> str:
+    return "does not tell it" if told is None or told.missing is None else told.missing
+
+
+def _word(operation: OperationRecord) -> str:
+    return operation.error_class or operation.outcome
+
+
+def _sided(side: Side, sample: SideSample) -> SideResult:
+    middle = censored_median(sample.values, [float("inf")] * sample.censored) if sample.values else None
+    words = {word: sample.words.count(word) for word in sorted(set(sample.words))}
+    return SideResult(
+        side=side, runs=sample.runs, measured=len(sample.values) + len(sample.words), censored=sample.censored,
+        median=middle.value if middle is not None and not middle.censored else None, values=sample.values,
+        outcomes=tuple(words.items()), silent=sample.silent if sample.told < sample.runs else None,
+    )  # fmt: skip
+
+
+def runs_needed_by_case(records: Iterable[AgreementRecord], *, most: int) -> dict[AgreementKey, int]:
+    """How many runs a side each case needs that is not decided, `most` at most; with something to spare."""
+    needed: dict[AgreementKey, int] = {}
+    for record in records:
+        for compared in record.compared:
+            if compared.outcome == "unsure":
+                runs = min(most, ceil(compared.needed * SAFETY_FACTOR) if compared.needed is not None else most)
+                needed[agreement_key(record)] = max(needed.get(agreement_key(record), 0), runs)
+    return needed

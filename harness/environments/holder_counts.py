@@ -1,0 +1,18 @@
+"""How many levers hold each broker in a state: the first one puts it there, only the last one brings it back."""
+
+
+class HolderCounts:
+    """Counts for one kind of state."""
+
+    def __init__(self) -> None:
+        self._held: dict[int, int] = {}
+
+    def add_holder(self, broker: int) -> bool:
+        """Hold it. Whether nobody did before."""
+        self._held[broker] = self._held.get(broker, 0) + 1
+        return self._held[broker] == 1
+
+    def remove_holder(self, broker: int) -> bool:
+        """Let go of it. Whether nobody holds it any more."""
+        self._held[broker] -= 1
+        return not self._held[broker]

@@ -1,0 +1,137 @@
+"""Which of all differences are alarms.
+
+An alarm needs two things: an order of runs so clear that chance alone makes one in fewer than `ALARM_Q_VALUE` of all
+suites in
+which nothing changed (false discovery rates over every difference that could be one), and an interval that lies above
+the floor as a whole. What may be one is `unsure`, and says how many runs it takes: its interval reaches above the floor
+at a rate of at most `SUSPICION_Q_VALUE`, or it happened now and never before, or there were too few runs to say
+anything.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from harness.gating.cases import CaseName, CaseRuns, SymptomKind
+from harness.gating.explanation import where
+from harness.gating.floor import Floor
+from harness.gating.frequencies import FrequencyChange, changes
+from harness.gating.shifts import MIN_RUNS, OUTCOME_TIMES, Shift, comparable_measures, compare_samples, floor_for_sample
+from harness.stats.significance import false_discovery_rates, min_runs_per_side
+
+ALARM_Q_VALUE = 0.01
+"""What is promised: of suites in which nothing changed, at most one in a hundred alarms."""
+
+SUSPICION_Q_VALUE = 0.25
+"""Above this rate nobody asks for more runs: some difference as large comes by chance in every fourth suite."""
+
+Assessment = Literal["regression", "unsure", "better", "unchanged"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AssessedDifference:
+    """One difference and what it amounts to. `q_value` is its false discovery rate, None where no test was needed."""
+
+    assessment: Assessment
+    of: Shift | FrequencyChange
+    q_value: float | None = None
+    runs_needed: int | None = None
+
+    @property
+    def severity_key(self) -> tuple[int, int, float]:
+        """Sorts the gravest first: losses before verdicts, those before times, and the larger shift first."""
+        assessment = ("regression", "unsure", "better", "unchanged").index(self.assessment)
+        if isinstance(self.of, FrequencyChange):
+            return assessment, list(SymptomKind).index(self.of.symptom.kind), -self.of.now / self.of.of_now
+        size = self.of.shift / self.of.floor if self.of.floor else self.of.shift
+        return assessment, len(SymptomKind) + _rank(self.of), -abs(size)
+
+
+def _rank(shift: Shift) -> int:
+    """What a caller waits for comes before what follows from it, and that before counts."""
+    if shift.unit == "count":
+        return 2
+    return 0 if shift.measure.rpartition(".")[2] in OUTCOME_TIMES else 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComparedCase:
+    """One case that ran conclusively on both sides: all that was compared, the gravest first. `where` explains it."""
+
+    name: CaseName
+    before: CaseRuns
+    now: CaseRuns
+    assessed: tuple[AssessedDifference, ...]
+    where: tuple[str, ...] = ()
+
+    @property
+    def assessment(self) -> Assessment:
+        assessment = self.assessed[0].assessment if self.assessed else "unchanged"
+        if assessment in ("better", "unchanged") and not any(isinstance(one.of, Shift) for one in self.assessed):
+            # Nothing was measured: that nothing happened in a few runs says nothing.
+            return "unsure" if min(self.before.counted, self.now.counted) < MIN_RUNS else assessment
+        return assessment
+
+    def differences_assessed(self, assessment: Assessment) -> tuple[AssessedDifference, ...]:
+        return tuple(one for one in self.assessed if one.assessment == assessment)
+
+
+def assess_pairs(pairs: Sequence[tuple[CaseRuns, CaseRuns]], floor: Floor) -> tuple[ComparedCase, ...]:
+    """Hold all pairs of (before, now) against each other as one family. Each has counted runs on both sides."""
+    held = [(before, now, tuple(_differences(before, now, floor))) for before, now in pairs]
+    family = [one.chance for _, _, found in held for one in found if one.testable]
+    q_values = iter(false_discovery_rates(family))
+    single_test_level = ALARM_Q_VALUE / max(1, len(family))
+    return tuple(
+        _compared(
+            before, now, [_assess(one, next(q_values) if one.testable else 1.0, single_test_level) for one in found]
+        )
+        for before, now, found in held
+    )
+
+
+def _differences(before: CaseRuns, now: CaseRuns, floor: Floor) -> Iterator[Shift | FrequencyChange]:
+    yield from changes(before, now)
+    # What was late on both sides alike is no difference between them.
+    timer_lag_s = abs(now.timer_lag_s - before.timer_lag_s)
+    for name in comparable_measures(before, now):
+        sample = before.samples[name]
+        yield compare_samples(name, sample, now.samples[name], floor_for_sample(sample, floor, timer_lag_s))
+
+
+def _assess(one: Shift | FrequencyChange, q_value: float, single_test_level: float) -> AssessedDifference:
+    """`single_test_level`: the chance at which a single test is as rare as ALARM_Q_VALUE among all of the family."""
+    if isinstance(one, FrequencyChange):
+        return _assess_change(one, q_value, single_test_level)
+    if one.clearly_above_floor and q_value <= ALARM_Q_VALUE:
+        return AssessedDifference(assessment="regression", of=one, q_value=q_value)
+    if one.possibly_above_floor and (not one.enough_runs or q_value <= SUSPICION_Q_VALUE):
+        return AssessedDifference(
+            assessment="unsure",
+            of=one,
+            q_value=q_value,
+            runs_needed=one.runs_needed(min_runs_per_side(single_test_level)),
+        )
+    # Nothing hangs on what got better: an interval below the floor is enough.
+    return AssessedDifference(assessment="better" if one.clearly_below_floor else "unchanged", of=one)
+
+
+def _assess_change(one: FrequencyChange, q_value: float, single_test_level: float) -> AssessedDifference:
+    if one.self_evident or (one.chance < 1 and q_value <= ALARM_Q_VALUE):
+        # What is told no more is no worse, but nobody can say that it is as good as it was.
+        assessment: Assessment = (
+            "unsure" if one.symptom.kind in (SymptomKind.NOT_MEASURED, SymptomKind.NOT_CALLED) else "regression"
+        )
+        return AssessedDifference(assessment=assessment, of=one, q_value=None if one.self_evident else q_value)
+    if one.new or (one.chance < 1 and q_value <= SUSPICION_Q_VALUE):
+        return AssessedDifference(
+            assessment="unsure", of=one, q_value=q_value, runs_needed=one.runs_needed(single_test_level)
+        )
+    return AssessedDifference(assessment="better" if one.chance_fewer <= single_test_level else "unchanged", of=one)
+
+
+def _compared(before: CaseRuns, now: CaseRuns, assessed: Sequence[AssessedDifference]) -> ComparedCase:
+    ordered = tuple(sorted(assessed, key=lambda one: one.severity_key))
+    leading = ordered[0].of if ordered and ordered[0].assessment == "regression" else None
+    told = where(before, now, leading) if leading is not None else ()
+    return ComparedCase(name=now.name, before=before, now=now, assessed=ordered, where=told)

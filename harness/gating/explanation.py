@@ -1,0 +1,68 @@
+"""Where a longer time went: what the client did more often than before, and which settings it was given anew."""
+
+from collections.abc import Iterator
+
+from harness.gating.cases import CaseRuns
+from harness.gating.frequencies import FrequencyChange
+from harness.gating.shifts import Shift
+
+DONE = {"dials": "dial", "attempts": "attempt"}
+WAIT = "waits("
+WAITED = "waited("
+MAX_EXPLANATIONS = 6
+"""So many explanations are told, the first ones first."""
+
+
+def where(before: CaseRuns, now: CaseRuns, leading: Shift | FrequencyChange) -> tuple[str, ...]:
+    """`1 more dial`, `1 more Metadata.Retry.Backoff`, `Net.DialTimeout 1s, now 2s`; nothing where nothing tells."""
+    alias = leading.measure.partition(".")[0] if isinstance(leading, Shift) else leading.symptom.alias
+    told = [*settings_changed(before, now), *_extra_work(before, now, alias)]
+    return tuple(told[:MAX_EXPLANATIONS])
+
+
+def settings_changed(before: CaseRuns, now: CaseRuns) -> Iterator[str]:
+    """`Net.DialTimeout 1s, now 2s` for each that both have."""
+    for name in sorted(before.settings.keys() & now.settings.keys()):
+        was, text = before.settings[name], now.settings[name]
+        if was != text:
+            yield f"{name} {was}, now {text}"
+
+
+def _extra_work(before: CaseRuns, now: CaseRuns, alias: str) -> Iterator[str]:
+    """What the operation did; of a time that is no operation's, what all operations did, with their names."""
+    of = [alias] if alias in now.operations else list(now.operations)
+    for operation in of:
+        lead = "" if operation == alias else f"{operation}: "
+        dials = 0.0
+        for measure, noun in DONE.items():
+            more = _median_or_zero(now, f"{operation}.{measure}") - _median_or_zero(before, f"{operation}.{measure}")
+            dials = more if measure == "dials" else dials
+            yield from (f"{lead}{words}" for words in _counted(more, noun))
+        for name in sorted(before.samples.keys() | now.samples.keys()):
+            if not name.startswith(f"{operation}.{WAIT}"):
+                continue
+            setting = name.removeprefix(f"{operation}.{WAIT}").removesuffix(")")
+            more = _median_or_zero(now, name) - _median_or_zero(before, name)
+            if more and not (more == dials and "dial" in setting.lower()):
+                yield from (f"{lead}{words}" for words in _counted(more, setting, plural=False))
+            elif not more and before.settings.get(setting) == now.settings.get(setting):
+                yield from (f"{lead}{words}" for words in _longer_waits(before, now, operation, setting))
+
+
+def _counted(more: float, noun: str, *, plural: bool = True) -> Iterator[str]:
+    if more:
+        end = "s" if plural and abs(more) != 1 else ""
+        yield f"{abs(more):g} {'more' if more > 0 else 'fewer'} {noun}{end}"
+
+
+def _longer_waits(before: CaseRuns, now: CaseRuns, operation: str, setting: str) -> Iterator[str]:
+    """As many waits as before, but each a longer one."""
+    name = f"{operation}.{WAITED}{setting})"
+    longer = _median_or_zero(now, name) - _median_or_zero(before, name)
+    if longer > max(0.01, 0.05 * _median_or_zero(before, name)):
+        yield f"{setting} {longer:.2f} s longer"
+
+
+def _median_or_zero(case: CaseRuns, name: str) -> float:
+    """The median, 0 of what no run told: a client that never waited tells nothing of waiting."""
+    return case.samples[name].median if name in case.samples else 0.0

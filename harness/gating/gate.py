@@ -1,0 +1,118 @@
+"""A later suite held against an earlier one, whole: what was compared, what is there no more, what nobody can say."""
+
+import fnmatch
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from harness.gating.assessment import Assessment, ComparedCase, assess_pairs
+from harness.gating.cases import CaseName, CaseRuns, SuiteRuns
+from harness.gating.floor import DEFAULT_FLOOR, Floor
+from harness.gating.shifts import MIN_RUNS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InconclusiveCase:
+    """A case that ran on both sides, on one of which no run was conclusive. `now`: on the later one."""
+
+    before: CaseRuns
+    now: CaseRuns
+
+    @property
+    def name(self) -> CaseName:
+        return self.now.name
+
+    @property
+    def spoilt(self) -> CaseRuns:
+        return self.now if self.now.counted == 0 else self.before
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GateResult:
+    """`lost`: in the baseline, not run now. `new`: run now, not in the baseline. `other_machine`: nothing was compared
+    because times of two machines tell nothing of a client."""
+
+    baseline: SuiteRuns
+    current: SuiteRuns
+    floor: Floor
+    compared: tuple[ComparedCase, ...] = ()
+    silent: tuple[InconclusiveCase, ...] = ()
+    lost: tuple[CaseRuns, ...] = ()
+    new: tuple[CaseRuns, ...] = ()
+    other_machine: bool = False
+
+    @property
+    def expected(self) -> int:
+        """Cases that the baseline asks for."""
+        return len(self.compared) + len(self.silent) + len(self.lost)
+
+    def cases_assessed(self, assessment: Assessment) -> tuple[ComparedCase, ...]:
+        """The cases whose gravest difference says so, the gravest first."""
+        return tuple(sorted((one for one in self.compared if one.assessment == assessment), key=_severity_key))
+
+    @property
+    def regressed(self) -> bool:
+        return bool(self.lost or self.cases_assessed("regression"))
+
+    @property
+    def inconclusive(self) -> bool:
+        return bool(self.silent or self.cases_assessed("unsure")) or not self.compared
+
+
+def gate(
+    baseline: SuiteRuns, current: SuiteRuns, *, floor: Floor | None = None, only: Sequence[str] = ()
+) -> GateResult:
+    """Compare what both ran. `floor` comes before the baseline's own; `only` are names of scenarios, patterns too.
+
+    Nobody can tell what a suite that has not ended would still have run: of that nothing is lost.
+    """
+    before, now = select_scenarios(baseline, only), select_scenarios(current, only)
+    chosen = floor or baseline.floor or DEFAULT_FLOOR
+    if different_machines(before, now):
+        return GateResult(baseline=before, current=now, floor=chosen, other_machine=True)
+    was = {case.name: case for case in before.cases}
+    there = {case.name: case for case in now.cases}
+    both = [(was[name], there[name]) for name in sorted(was.keys() & there.keys())]
+    gone = [was[name] for name in sorted(was.keys() - there.keys())]
+    begun = bool(now.unfinished and current.cases)
+    both += [(case, _unfinished_case(case, now)) for case in gone if begun]
+    pairs = [(one, other) for one, other in both if one.counted and other.counted]
+    return GateResult(
+        baseline=before,
+        current=now,
+        floor=chosen,
+        compared=assess_pairs(pairs, chosen),
+        silent=tuple(
+            InconclusiveCase(before=one, now=other) for one, other in both if not (one.counted and other.counted)
+        ),
+        lost=() if begun else tuple(gone),
+        new=tuple(there[name] for name in sorted(there.keys() - was.keys())),
+    )
+
+
+def _unfinished_case(case: CaseRuns, now: SuiteRuns) -> CaseRuns:
+    return CaseRuns(name=case.name, runs=0, counted=0, reasons=(f"{now.source} has not ended: {now.unfinished}",))
+
+
+def select_scenarios(side: SuiteRuns, only: Sequence[str]) -> SuiteRuns:
+    """The cases of scenarios that match one of the patterns; all of them without any."""
+    if not only:
+        return side
+    return replace(side, cases=tuple(case for case in side.cases if matches(case.name.scenario, only)))
+
+
+def matches(scenario: str, only: Iterable[str]) -> bool:
+    return any(fnmatch.fnmatchcase(scenario, pattern) for pattern in only)
+
+
+def different_machines(before: SuiteRuns, now: SuiteRuns) -> bool:
+    """Whether their times are those of two machines. Virtual time is the same everywhere."""
+    return before.machine != now.machine and not (before.simulated and now.simulated)
+
+
+def too_few(one: ComparedCase) -> bool:
+    """Whether it is unsure for want of runs alone, whatever was measured."""
+    return one.assessment == "unsure" and min(one.before.counted, one.now.counted) < MIN_RUNS
+
+
+def _severity_key(one: ComparedCase) -> tuple[tuple[int, int, float], CaseName]:
+    return one.assessed[0].severity_key if one.assessed else (3, 0, 0.0), one.name

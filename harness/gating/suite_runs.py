@@ -1,0 +1,116 @@
+"""From a suite's records to one side of a comparison: only runs that prove something, and only what they told."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+
+from harness.gating.cases import CaseName, CaseRuns, Sample, SuiteRuns, Symptom, SymptomKind, printable
+from harness.plan import step_alias
+from harness.records.reader import Results
+from harness.records.run import MeasureRecord, RunRecord
+from harness.stats import median
+
+DIGITS = 4
+"""Times are kept to the tenth of a millisecond: finer is the lab's own, and no one could review it."""
+
+MAX_VALUE = 1e9
+"""No time in seconds and no count is larger: what is, is spoilt, as what is no number is."""
+
+REASONS = 3
+"""So many reasons for runs that told nothing are kept."""
+
+TOTALS = {"run.lost": SymptomKind.LOST, "run.duplicates": SymptomKind.DUPLICATED}
+
+
+def suite_runs_of(results: Results) -> SuiteRuns:
+    """What a results folder holds; each run's last try counts."""
+    together: dict[CaseName, list[RunRecord]] = {}
+    for run in results.runs:
+        together.setdefault(case_name_of(run), []).append(run)
+    manifest = results.manifest
+    return SuiteRuns(
+        source=str(results.folder.path),
+        machine=manifest.machine,
+        faultlab=manifest.faultlab,
+        cases=tuple(case_runs_of(name, runs) for name, runs in together.items()),
+        arguments=manifest.arguments,
+        set_aside=tuple(str(line) for line in results.quarantined),
+        unfinished=f"{len(results.missing)} of {len(manifest.run_ids)} runs are missing" if results.missing else "",
+    )
+
+
+def case_name_of(run: RunRecord) -> CaseName:
+    parameters = tuple((parameter.name, parameter.text) for parameter in run.parameters)
+    return CaseName(run.scenario, run.client, run.client_version, run.driver, run.environment, parameters)
+
+
+def case_runs_of(name: CaseName, runs: Sequence[RunRecord]) -> CaseRuns:
+    """All runs of one case, taken together."""
+    counted = [run for run in runs if inconclusive_reason(run) is None]
+    reasons = Counter(reason for reason in map(inconclusive_reason, runs) if reason is not None)
+    return CaseRuns(
+        name=name,
+        runs=len(runs),
+        counted=len(counted),
+        reasons=tuple(printable(reason) for reason, _ in reasons.most_common(REASONS)),
+        samples=_samples(counted),
+        happened=dict(sorted(Counter(one for run in counted for one in set(_symptoms(run))).items())),
+        operations=tuple(dict.fromkeys(step_alias(call.alias) for run in counted for call in run.operations)),
+        settings={setting.name: printable(setting.text) for setting in runs[0].settings},
+        path=runs[0].path,
+        timer_lag_s=round(median(run.noise.loop_lag_p99_s for run in counted), DIGITS) if counted else 0.0,
+    )
+
+
+def inconclusive_reason(run: RunRecord) -> str | None:
+    """Why a run proves nothing; None where it counts."""
+    if run.error is not None:
+        return run.error.text
+    unproven = next((fault for fault in run.faults if not fault.proven), None)
+    if unproven is not None:
+        return f"fault `{unproven.alias}` {unproven.finding}"
+    if run.noisy:
+        return "the machine was too noisy"
+    return "skipped" if run.verdict == "skipped" else None
+
+
+def _samples(runs: Iterable[RunRecord]) -> dict[str, Sample]:
+    told: dict[str, list[MeasureRecord]] = {}
+    for run in runs:
+        for measure in run.measures:
+            told_of = measure.value if measure.value is not None else measure.censored_at
+            if told_of is not None and abs(told_of) <= MAX_VALUE:
+                told.setdefault(measure.name, []).append(measure)
+    return {name: _sample(measures) for name, measures in sorted(told.items())}
+
+
+def _sample(measures: Sequence[MeasureRecord]) -> Sample:
+    values = [measure.value for measure in measures if measure.value is not None]
+    bounds = [m.censored_at for m in measures if m.value is None and m.censored_at is not None]
+    return Sample(
+        measures[0].unit,
+        tuple(sorted(round(value, DIGITS) for value in values)),
+        tuple(sorted(round(bound, DIGITS) for bound in bounds)),
+    )
+
+
+def _symptoms(run: RunRecord) -> Iterator[Symptom]:
+    if run.verdict == "fail":
+        yield Symptom(SymptomKind.VERDICT)
+    last: dict[str, str] = {}
+    for call in run.operations:
+        alias = step_alias(call.alias)
+        last[alias] = call.outcome
+        if call.outcome == "failed":
+            # Texts of errors name ports and ids: only a class is the same from run to run.
+            yield Symptom(SymptomKind.ERROR, f"{alias} {printable(call.error_class or 'without a class')}")
+    for alias, outcome in last.items():
+        if outcome != "ok":
+            yield Symptom(SymptomKind.FAILS, alias)
+        if outcome == "censored":
+            yield Symptom(SymptomKind.HANGS, alias)
+    for measure in run.measures:
+        kind = TOTALS.get(measure.name)
+        if kind is not None and measure.value:
+            yield Symptom(kind)
+        if measure.censored_at is not None and measure.value is None and measure.name.partition(".")[0] not in last:
+            yield Symptom(SymptomKind.UNENDED, measure.name)

@@ -1,0 +1,164 @@
+"""The verdict of a run. No data never passes, an unproven fault tests nothing, and noise decides nothing."""
+
+from dataclasses import dataclass
+
+from harness.judging.measuring import all_measures
+from harness.judging.one_run import absolute_tolerance, format_value, judge_expectation
+from harness.judging.statistic import applies
+from harness.language.formulas import evaluate
+from harness.measures import Missing, parse
+from harness.measures.lookup import operation_of, waits_during
+from harness.plan import Expectation, RunPlan, Statistic
+from harness.records.run import ExpectationResult, MeasureRecord, Verdict
+from harness.story import Story
+
+NOISE_SHARE = 0.5
+"""How much of a duration's tolerance the lab's own lateness may take up."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judgement:
+    """`noisy`: the machine was too busy for these tolerances; another try, alone, may tell."""
+
+    verdict: Verdict
+    reasons: tuple[str, ...]
+    measures: tuple[MeasureRecord, ...]
+    judged: tuple[ExpectationResult, ...]
+    noisy: bool = False
+
+
+def judge(plan: RunPlan, story: Story) -> Judgement:
+    """Hold a story against its plan's expectations.
+
+    Before anything can pass or fail, the lab has to have worked, each step to have met its own `expect:`, each fault to
+    be proven, and the lab's lateness to be small: otherwise what was measured stands in the record and decides nothing.
+    """
+    held = [(expectation, judge_expectation(plan, story, expectation)) for expectation in plan.expectations]
+    applicable = [(expectation, judged) for expectation, judged in held if judged.outcome != "skipped"]
+    together = [statistic for statistic in plan.statistics if applies(plan, statistic)]
+    noise = _noise(story, [*_tolerances(applicable), *_shared_tolerances(plan, together)]) or _accumulated_lag(
+        story, applicable
+    )
+    spoilt = [*_lab_errors(story), *_unmet(story), *_unproven(story)]
+    why = [*spoilt, *([noise] if noise is not None else [])]
+    judged = tuple(_invalidate(raw, why=spoilt, noise=noise) for _, raw in held)
+    unsettled = _unsettled(story)
+    reasons = [*why, *unsettled, *_open_reasons(judged, why)]
+    if not applicable and not together:
+        reasons.append(
+            "every expectation was skipped: no `when` is true here"
+            if held or plan.statistics
+            else "nothing is expected of this run"
+        )
+    return Judgement(
+        verdict=_verdict(story, judged, spoilt=bool(why), undecided=bool(unsettled) or not (applicable or together)),
+        reasons=tuple(reasons) + tuple(_would_have_failed(held, why)),
+        measures=all_measures(plan, story),
+        judged=judged,
+        noisy=noise is not None and story.error is None,
+    )
+
+
+def _verdict(story: Story, judged: tuple[ExpectationResult, ...], *, spoilt: bool, undecided: bool) -> Verdict:
+    """That of the run alone: what it shows together with others is its group's. `undecided`: it cannot pass."""
+    if story.error is not None:
+        return "lab_error"
+    if spoilt:
+        return "inconclusive"
+    if any(one.fails_run for one in judged):
+        return "fail"
+    return "inconclusive" if undecided or any(one.outcome == "inconclusive" for one in judged) else "pass"
+
+
+def _lab_errors(story: Story) -> list[str]:
+    return [] if story.error is None else [story.error.text]
+
+
+def _unmet(story: Story) -> list[str]:
+    return [operation.unmet for operation in story.operations if operation.unmet is not None]
+
+
+def _unproven(story: Story) -> list[str]:
+    return [f"fault `{fault.alias}` {fault.finding}" for fault in story.faults if not fault.proven]
+
+
+def _unsettled(story: Story) -> list[str]:
+    if story.integrity is None or story.integrity.settled.complete:
+        return []
+    return [f"the world had not settled after {story.integrity.settled.seconds:.0f} s: its log is not the last word"]
+
+
+def _tolerances(applicable: list[tuple[Expectation, ExpectationResult]]) -> list[float]:
+    """Those of times. A bound without any tolerance leaves its room in the formula: noise has nothing to exceed."""
+    found = [absolute_tolerance(judged, expectation) for expectation, judged in applicable if judged.unit == "s"]
+    return [tolerance for tolerance in found if tolerance > 0]
+
+
+def _shared_tolerances(plan: RunPlan, statistics: list[Statistic]) -> list[float]:
+    """Those of times over many runs, as narrow as those of a single one."""
+    return [
+        one.within_absolute or one.within_relative * abs(evaluate(one.formula, plan).number)
+        for one in statistics
+        if one.unit == "s"
+    ]
+
+
+def _noise(story: Story, tolerances: list[float]) -> str | None:
+    """Why the lab's lateness spoils the run, None where it does not."""
+    if not tolerances or story.noise.loop_lag_p99_s <= NOISE_SHARE * min(tolerances):
+        return None
+    lag_ms, limit_ms = story.noise.loop_lag_p99_s * 1e3, NOISE_SHARE * min(tolerances) * 1e3
+    return (
+        f"the machine was too noisy: timers came {lag_ms:.1f} ms late (p99), more than {limit_ms:.1f} ms, half of the"
+        " smallest tolerance"
+    )
+
+
+def _accumulated_lag(story: Story, applicable: list[tuple[Expectation, ExpectationResult]]) -> str | None:
+    """Why a failure may be nothing but lateness, None where it is more: each wait that ran out came late once."""
+    lag_s = story.noise.loop_lag_p99_s
+    for _, judged in applicable:
+        if not judged.fails_run or judged.unit != "s" or judged.measured is None or judged.high is None:
+            continue
+        operation = operation_of(story, parse(judged.measure).alias)
+        if isinstance(operation, Missing):
+            continue
+        waits = sum(wait.outcome == "elapsed" for wait in waits_during(story, operation))
+        if 0 < judged.measured - judged.high <= (waits + 1) * lag_s:
+            return (
+                f"the machine was too noisy: {waits} waits, each up to {lag_s * 1e3:.1f} ms late (p99), can make up the"
+                f" {(judged.measured - judged.high) * 1e3:.1f} ms by which {judged.measure} is above its bound"
+            )
+    return None
+
+
+def _invalidate(raw: ExpectationResult, *, why: list[str], noise: str | None) -> ExpectationResult:
+    """Take back what a spoilt run seems to show."""
+    reason = next(iter(why), noise if raw.unit == "s" else None)
+    if raw.outcome in ("skipped", "inconclusive") or reason is None:
+        return raw
+    return raw.model_copy(update={"outcome": "inconclusive", "fails_run": False, "reason": reason})
+
+
+def _open_reasons(judged: tuple[ExpectationResult, ...], why: list[str]) -> list[str]:
+    """Why the run did not pass, expectation by expectation."""
+    reasons = []
+    for one in judged:
+        if one.fails_run and one.kind == "claim":
+            said = "holds" if one.declared_holds else "does not hold"
+            reasons.append(f"the claim {one.formula} is {one.outcome}, though the scenario says that it {said}")
+        elif one.fails_run and one.predicted is not None:
+            reasons.append(f"{one.measure}: {one.reason} ({one.kind} {format_value(one.predicted, one.unit)})")
+        elif one.outcome == "inconclusive" and one.reason not in why:
+            reasons.append(f"{one.measure}: {one.reason}")
+    return reasons
+
+
+def _would_have_failed(held: list[tuple[Expectation, ExpectationResult]], why: list[str]) -> list[str]:
+    if not why:
+        return []
+    return [
+        f"{raw.measure}: {raw.reason}; that shows nothing in this run"
+        for _, raw in held
+        if raw.fails_run and raw.reason
+    ]

@@ -1,0 +1,94 @@
+"""Measures of a run as records: those that it gave, and those that were expected of it, given or not."""
+
+from collections.abc import Iterator
+from functools import cache, lru_cache
+from typing import Any
+
+from harness.measures import MEASURES, Censored, MeasuredValue, MeasureName, MeasureResult, Missing, parse
+from harness.measures.base import WHOLE_RUN
+from harness.measures.lookup import settings_waited_on, waits_during
+from harness.memo import memoize_last
+from harness.plan import RunPlan
+from harness.records.run import MeasureRecord
+from harness.story import Story
+
+
+def measured(plan: RunPlan, story: Story, name: MeasureName) -> MeasureResult:
+    """Take one measure. Raises KeyError for a measure that does not exist: validation refuses those."""
+    return _measured(_taken(plan, story), plan, story, name)
+
+
+def _measured(taken: dict[MeasureName, MeasureResult], plan: RunPlan, story: Story, name: MeasureName) -> MeasureResult:
+    found = taken.get(name)
+    if found is None:
+        found = taken[name] = MEASURES[name.measure].measure(plan, story, name.alias, name.argument)
+    return found
+
+
+@memoize_last
+def _taken(_plan: RunPlan, _story: Story) -> dict[MeasureName, MeasureResult]:
+    """What was measured of this run so far: expectations ask for it, and so does the record."""
+    return {}
+
+
+def all_measures(plan: RunPlan, story: Story) -> tuple[MeasureRecord, ...]:
+    """Every measure that the run gave, by operation and fault; after them the expected ones that it did not give."""
+    found: dict[str, MeasureRecord] = {}
+    taken = _taken(plan, story)
+    for name in (*_of_operations(story), *_of_faults(story), *_of_run()):
+        result = _measured(taken, plan, story, name)
+        if not isinstance(result, Missing):
+            record = as_record(name, result)
+            found[record.name] = record
+    expected = [expectation.measure for expectation in plan.expectations]
+    expected += [statistic.of for statistic in plan.statistics if statistic.statistic != "share"]
+    for name in map(parse, dict.fromkeys(expected)):
+        if str(name) not in found:
+            found[str(name)] = as_record(name, _measured(taken, plan, story, name))
+    return tuple(found.values())
+
+
+def as_record(name: MeasureName, result: MeasureResult) -> MeasureRecord:
+    if isinstance(result, MeasuredValue):
+        return _record(name, value=result.value, wire=result.wire)
+    if isinstance(result, Censored):
+        return _record(name, censored_at=result.at_least, wire=result.wire)
+    return _record(name, missing=result.reason)
+
+
+@lru_cache(maxsize=4096)
+def _record(name: MeasureName, **found: Any) -> MeasureRecord:
+    """Repeats of a case measure the same, nearly all of it."""
+    return MeasureRecord(name=str(name), unit=MEASURES[name.measure].unit, **found)
+
+
+def _of_operations(story: Story) -> Iterator[MeasureName]:
+    for operation in story.operations:
+        yield from _of_operation(
+            operation.alias, operation.operation, settings_waited_on(waits_during(story, operation))
+        )
+
+
+@lru_cache(maxsize=1024)
+def _of_operation(alias: str, operation: str, settings: tuple[str, ...]) -> tuple[MeasureName, ...]:
+    return tuple(
+        MeasureName(alias, definition.name, argument)
+        for definition in MEASURES.values()
+        if operation in definition.operations
+        for argument in (settings if definition.argument == "setting" else (None,))
+    )
+
+
+def _of_faults(story: Story) -> Iterator[MeasureName]:
+    for fault in story.faults:
+        yield from _of_fault(fault.alias)
+
+
+@lru_cache(maxsize=1024)
+def _of_fault(alias: str) -> tuple[MeasureName, ...]:
+    return tuple(MeasureName(alias, definition.name) for definition in MEASURES.values() if definition.faults)
+
+
+@cache
+def _of_run() -> tuple[MeasureName, ...]:
+    return tuple(MeasureName(WHOLE_RUN, definition.name) for definition in MEASURES.values() if definition.run)

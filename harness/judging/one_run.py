@@ -1,0 +1,142 @@
+"""One expectation held against one measurement: nothing here knows of faults, noise or other expectations."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from harness.judging.measuring import measured
+from harness.language.formulas import condition_holds, evaluate
+from harness.measures import MEASURES, Censored, MeasuredValue, MeasureName, MeasureResult, Missing, parse
+from harness.memo import memoize_last
+from harness.plan import Expectation, RunPlan
+from harness.records.run import ExpectationResult, Term
+from harness.story import Story
+
+_ROUNDING = 1e-9
+"""A sum of binary fractions may miss its own bound by this share."""
+
+
+def judge_expectation(plan: RunPlan, story: Story, expectation: Expectation) -> ExpectationResult:
+    """Judge an expectation by its measurement alone.
+
+    A censored measurement decides where its lower bound already does: beyond the upper bound it failed, at the lower
+    bound of `at_least` it held.
+    """
+    wanted = _expected_range(plan, expectation)
+    if isinstance(wanted, ExpectationResult):
+        return wanted
+    found = measured(plan, story, wanted.name)
+    judged = wanted.judged.get(found)
+    if judged is None:
+        judged = wanted.judged[found] = _compare(expectation, wanted, found)
+    return judged
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _ExpectedRange:
+    """An expectation in one case: what its formula comes to there, with bounds in the measure's unit."""
+
+    name: MeasureName
+    unit: str
+    terms: tuple[Term, ...]
+    predicted: float
+    low: float | None
+    high: float | None
+    judged: dict[MeasureResult, ExpectationResult] = field(default_factory=dict)
+    """What came of it before: simulated repeats measure the same."""
+
+
+def _compare(expectation: Expectation, wanted: _ExpectedRange, found: MeasureResult) -> ExpectationResult:
+    low, high, unit = wanted.low, wanted.high, wanted.unit
+    within, reason = _within(found, low, high, unit)
+    outcome = _outcome(within, expectation)
+    return _judged(
+        expectation, unit, terms=wanted.terms, predicted=wanted.predicted, low=low, high=high,
+        measured=found.value if isinstance(found, MeasuredValue) else None,
+        censored_at=found.at_least if isinstance(found, Censored) else None,
+        outcome=outcome, fails_run=_fails_run(outcome, expectation), reason=reason,
+    )  # fmt: skip
+
+
+def _expected_range(plan: RunPlan, expectation: Expectation) -> _ExpectedRange | ExpectationResult:
+    """What the expectation wants of this plan; its judgement already where it is skipped. Repeats want the same."""
+    known = _range_cache(plan.client, plan.cluster, plan.steps, plan.settings, plan.expectations)
+    found = known.get(id(expectation))
+    if found is None or found[0] is not expectation:
+        found = known[id(expectation)] = expectation, _compute_range(plan, expectation)
+    return found[1]
+
+
+@memoize_last
+def _range_cache(*_case: object) -> dict[int, tuple[Expectation, _ExpectedRange | ExpectationResult]]:
+    """By the expectation's identity, with itself, so that nobody else can get it."""
+    return {}
+
+
+def _compute_range(plan: RunPlan, expectation: Expectation) -> _ExpectedRange | ExpectationResult:
+    name = parse(expectation.measure)
+    unit = MEASURES[name.measure].unit
+    if expectation.when is not None and not condition_holds(expectation.when, plan):
+        return _judged(expectation, unit, outcome="skipped", reason=f"{expectation.when} is false here")
+    evaluated = evaluate(expectation.formula, plan)
+    predicted = evaluated.number
+    tolerance = expectation.within_relative * abs(predicted) + expectation.within_absolute
+    return _ExpectedRange(
+        name=name,
+        unit=unit,
+        terms=evaluated.terms,
+        predicted=predicted,
+        low=None if expectation.kind == "at_most" else predicted - tolerance - evaluated.early_s,
+        high=None if expectation.kind == "at_least" else predicted + tolerance + evaluated.late_s,
+    )
+
+
+def _judged(expectation: Expectation, unit: str, **found: Any) -> ExpectationResult:
+    return ExpectationResult(
+        measure=expectation.measure, kind=expectation.kind, formula=expectation.formula, when=expectation.when,
+        unit=unit, declared_holds=expectation.holds, source=expectation.source, name=expectation.name,
+        line=expectation.line, **found,
+    )  # fmt: skip
+
+
+def absolute_tolerance(judged: ExpectationResult, expectation: Expectation) -> float:
+    """The absolute part of a duration's tolerance in seconds; the relative one where it has no absolute part."""
+    return expectation.within_absolute or expectation.within_relative * abs(judged.predicted or 0.0)
+
+
+def format_value(value: float, unit: str) -> str:
+    """`8.850 s`, or a count."""
+    return f"{value:.3f} s" if unit == "s" else f"{value:g}"
+
+
+def _within(found: MeasureResult, low: float | None, high: float | None, unit: str) -> tuple[bool | None, str | None]:
+    """Whether it lies within the bounds, None where that is not known, and why not."""
+    slack = _ROUNDING * max(abs(low or 0.0), abs(high or 0.0), 1.0)
+    match found:
+        case Missing(reason):
+            return None, reason
+        case Censored(at_least):
+            if high is not None and at_least > high + slack:
+                return False, f"still under way at {format_value(at_least, unit)}, above {format_value(high, unit)}"
+            if high is None and low is not None and at_least >= low - slack:
+                return True, None
+            return None, f"at least {format_value(at_least, unit)}: it had not ended when the lab stopped looking"
+        case MeasuredValue(value):
+            if low is not None and value < low - slack:
+                return False, f"{format_value(value, unit)} is below {format_value(low, unit)}"
+            if high is not None and value > high + slack:
+                return False, f"{format_value(value, unit)} is above {format_value(high, unit)}"
+            return True, None
+
+
+def _outcome(within: bool | None, expectation: Expectation) -> str:
+    if within is None:
+        return "inconclusive"
+    if within:
+        return "held"
+    return "refuted" if expectation.kind == "claim" else "failed"
+
+
+def _fails_run(outcome: str, expectation: Expectation) -> bool:
+    if expectation.kind != "claim":
+        return outcome == "failed"
+    return expectation.holds is not None and outcome == ("refuted" if expectation.holds else "held")

@@ -1,0 +1,76 @@
+"""How long a run is going to take, by its formulas, and at most: progress bars and the suite's order need it."""
+
+from dataclasses import replace
+
+from harness.language.clients import profile_of
+from harness.language.formulas import Formula, evaluate_condition
+from harness.language.schema import ScenarioFile
+from harness.language.scope import scope_of
+from harness.measures import parse as parse_measure
+from harness.plan import Expectation, PlannedFault, PlannedHealing, PlannedOperation, RunPlan, Statistic, Step
+
+SPARE_S = 30.0
+"""On top of all patience: for a slow machine to start and end a run."""
+
+
+def with_time_limits(draft: RunPlan, scenario_file: ScenarioFile, default_patience: frozenset[str]) -> RunPlan:
+    """The plan with its texts, expected time and limit.
+
+    An operation that says nothing of its own patience gets twice what its formulas predict, and never less than the
+    default.
+    """
+    plan = replace(draft, scenario=scenario_file.scenario, about=scenario_file.about, tags=tuple(scenario_file.tags))
+    predicted = _predicted_s(plan)
+    plan = replace(plan, steps=tuple(_patient(step, predicted, default_patience) for step in plan.steps))
+    patience = {step.alias: step.give_up_after_s for step in plan.steps if isinstance(step, PlannedOperation)}
+    timed = predicted or any(isinstance(step, PlannedFault) and step.for_s is not None for step in plan.steps)
+    expected_s = _length_s(plan.steps, predicted) if timed else None
+    return replace(plan, expected_s=expected_s, limit_s=_length_s(plan.steps, patience) + SPARE_S)
+
+
+def _patient(step: Step, predicted: dict[str, float], default_patience: frozenset[str]) -> Step:
+    if not isinstance(step, PlannedOperation) or step.alias not in default_patience:
+        return step
+    return replace(step, give_up_after_s=max(step.give_up_after_s, 2 * predicted.get(step.alias, 0.0)))
+
+
+def _predicted_s(plan: RunPlan) -> dict[str, float]:
+    """The longest time that a formula predicts for each operation, and for recovery from each fault.
+
+    Claims predict nothing.
+    """
+    scope = scope_of(plan, profile_of(plan.client))
+    longest: dict[str, float] = {}
+    expectations: list[tuple[str, Expectation | Statistic]] = [(one.measure, one) for one in plan.expectations]
+    expectations += [(one.of, one) for one in plan.statistics if one.statistic != "share"]
+    for measure, expected in expectations:
+        name = parse_measure(measure)
+        if expected.kind in ("claim", "at_least") or not _is_time(name.measure):
+            continue
+        if expected.when is None or evaluate_condition(Formula.parse(expected.when), scope):
+            seconds = Formula.parse(expected.formula).evaluate(scope).number
+            longest[name.alias] = max(longest.get(name.alias, 0.0), seconds)
+    return longest
+
+
+def _is_time(measure: str) -> bool:
+    return measure.startswith("time_to_") or measure == "recovery"
+
+
+def _length_s(steps: tuple[Step, ...], takes_s: dict[str, float]) -> float:
+    """From the first step's start until everything has ended; operations that `takes_s` does not name take no time.
+
+    Of a fault it says how long recovery takes after healing.
+    """
+    ended: dict[str, float] = {}
+    now_s = last_s = 0.0
+    for step in steps:
+        start_s = (ended.get(step.when.alias, now_s) if step.when.alias else now_s) + step.when.after_s
+        end_s = start_s + (takes_s.get(step.alias, 0.0) if isinstance(step, PlannedOperation) else 0.0)
+        if not isinstance(step, PlannedHealing):
+            ended[step.alias] = end_s
+        healed_s = end_s + (step.for_s or 0.0) if isinstance(step, PlannedFault) else end_s
+        recovered_s = healed_s if isinstance(step, PlannedOperation) else healed_s + takes_s.get(step.alias, 0.0)
+        last_s = max(last_s, end_s, recovered_s)
+        now_s = max(now_s, start_s) if isinstance(step, PlannedOperation) and step.background else max(now_s, end_s)
+    return last_s

@@ -1,0 +1,7 @@
+"""Whether a program keeps the subject protocol: real commands to the real program, against real brokers in a cell."""
+
+from harness.subject_checks.checks import CHECKS
+from harness.subject_checks.context import CheckContext, CheckFailed
+from harness.subject_checks.runner import CheckResult, CheckTarget, check
+
+__all__ = ["CHECKS", "CheckContext", "CheckFailed", "CheckResult", "CheckTarget", "check"]

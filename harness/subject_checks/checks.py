@@ -1,0 +1,145 @@
+"""What the subject protocol asks of a program, one check a promise (docs/SUBJECT_PROTOCOL.md).
+
+A check returns how the promise was kept. It raises CheckFailed or SubjectError where it was not; what is allowed but
+worth knowing it leaves in the bench's notes.
+"""
+
+from collections.abc import Awaitable, Callable
+
+from harness.drivers import OperationResult
+from harness.story import Outcome
+from harness.subject_checks.context import TOPIC, CheckContext, CheckFailed
+
+Check = Callable[[CheckContext], Awaitable[str]]
+CHECKS: dict[str, Check] = {}
+"""By their names, in the order in which they are made."""
+
+_TEXT = "größer 漢字 \u2028 \U0001f600"
+
+
+def _check(function: Check) -> Check:
+    CHECKS[getattr(function, "__name__", "").replace("_", "-")] = function
+    return function
+
+
+@_check
+async def ready(context: CheckContext) -> str:
+    async with context.subject():
+        pass
+    if context.clock_rejection is not None:
+        context.notes.append(f"{context.clock_rejection}: its times include the way to the lab")
+    return "says `ready` before anything else" + ("" if context.clock_rejection else ", on the lab's clock")
+
+
+@_check
+async def send(context: CheckContext) -> str:
+    async with context.subject() as subject:
+        await context.connect(subject)
+        answers = [
+            await context.run_operation(subject, "send", f"s{n}", topic=TOPIC, partition=0, value=f"value {n}")
+            for n in range(2)
+        ]
+        for answer in answers:
+            _acknowledged(answer)
+        if any(answer.stamped == "harness" for answer in answers) and context.clock_rejection is None:
+            raise CheckFailed("its at_ns lie before the command or after the answer's arrival: they are not believed")
+    offsets = [answer.offset for answer in answers]
+    if None in offsets or None in [answer.partition for answer in answers]:
+        context.notes.append("its `ok` says no partition or no offset: what was lost or doubled cannot be told by them")
+    logged = {(partition, record.offset): record.value for partition, record in await context.log()}
+    for number, answer in enumerate(answers):
+        value = f"value {number}".encode()
+        if value not in logged.values():
+            raise CheckFailed(f"send `s{number}` was answered `ok`, but its value is not in the log")
+        if answer.offset is not None and logged.get((answer.partition or 0, answer.offset)) != value:
+            raise CheckFailed(f"send `s{number}` was answered with offset {answer.offset}, where another value is")
+    return "`ok` is said of what is in the log"
+
+
+@_check
+async def text(context: CheckContext) -> str:
+    async with context.subject() as subject:
+        await context.connect(subject)
+        _acknowledged(await context.run_operation(subject, "send", "näme-1", topic=TOPIC, value=_TEXT, key=_TEXT))
+    found = [record for _, record in await context.log() if record.value == _TEXT.encode()]
+    if not found:
+        raise CheckFailed(f"the value {_TEXT!r} came to the log as something else: values are UTF-8")
+    if found[0].key != _TEXT.encode():
+        raise CheckFailed(f"the key {_TEXT!r} came to the log as {found[0].key!r}")
+    return "ids, keys and values in any script; a partition need not be named"
+
+
+@_check
+async def unknown_op(context: CheckContext) -> str:
+    async with context.subject() as subject:
+        answer = await context.run_operation(subject, "juggle", "x")
+        if answer.outcome is Outcome.OK:
+            raise CheckFailed("an operation that there is not was answered `ok`; an `error` is due")
+        await context.connect(subject)
+    return "an unknown `op` is answered with an `error`, and the next command is taken"
+
+
+@_check
+async def dark(context: CheckContext) -> str:
+    async with context.subject() as subject:
+        await context.connect(subject)
+        _acknowledged(await context.run_operation(subject, "send", "warm_up", topic=TOPIC, partition=0, value="light"))
+        async with context.dark():
+            calls = [
+                await subject.call("send", {"op": "send", "id": name, "topic": TOPIC, "partition": 0, "value": name})
+                for name in ("first", "second")
+            ]
+            together = not calls[0].done.happened
+            answers = [await context.wait_for_result(subject, call) for call in calls]
+    if not together:
+        raise CheckFailed("the second `send` began only when the first had ended: several may be under way at once")
+    return f"two sends at once into the dark fail{_describe_failure(context, answers)}"
+
+
+@_check
+async def start_in_the_dark(context: CheckContext) -> str:
+    async with context.subject() as subject, context.dark():
+        answer = await context.run_operation(subject, "connect", "c")
+        if answer.outcome is Outcome.OK:
+            context.notes.append("`connect` succeeds without a broker: the client dials later")
+            answer = await context.run_operation(subject, "send", "s", topic=TOPIC, partition=0, value="dark")
+    return f"starting in the dark fails{_describe_failure(context, [answer])}"
+
+
+@_check
+async def close(context: CheckContext) -> str:
+    async with context.subject() as subject:
+        await context.connect(subject)
+        answer = await context.run_operation(subject, "close", "end")
+        if answer.outcome is not Outcome.OK:
+            raise CheckFailed(f"`close` failed: {answer.error}")
+        code = await subject.wait_closed()
+    if code != 0:
+        raise CheckFailed(f"it exited with {code} after `close`; 0 is due")
+    return "`close` is answered, and it exits with 0"
+
+
+@_check
+async def end_of_stdin(context: CheckContext) -> str:
+    async with context.subject() as subject:
+        await context.connect(subject)
+        code = await subject.wait_closed(after="saw the end of its stdin")
+    return f"it exits when its stdin ends (exit code {code})"
+
+
+def _acknowledged(answer: OperationResult) -> None:
+    if answer.outcome is not Outcome.OK:
+        raise CheckFailed(f"a `send` failed though the broker is up: {answer.error}")
+
+
+def _describe_failure(context: CheckContext, answers: list[OperationResult]) -> str:
+    """How long it took, for the end of a sentence. Raises CheckFailed where it did not fail, or said too little."""
+    for answer in answers:
+        if answer.outcome is Outcome.OK:
+            raise CheckFailed("a `send` was answered `ok` though no packet reached the broker")
+        if not (answer.error or "").strip():
+            raise CheckFailed("an `error` has no text: it should say what the client prints")
+    if any(answer.error_class is None for answer in answers):
+        context.notes.append("its `error` names no `class`: scenarios cannot tell one error from another by it")
+    longest_s = max(answer.ended_ns - answer.started_ns for answer in answers) / 1e9
+    return f" after {longest_s:.3f} s: {answers[0].error}"

@@ -1,0 +1,78 @@
+"""Every check in a cell of its own, one after the other: a program that breaks in one of them spoils no other."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Literal
+
+from harness.drivers import SubjectError
+from harness.environments.local.cell import call_in_cell
+from harness.environments.local.world import LocalWorld
+from harness.environments.world import EnvironmentUnavailable
+from harness.plan import ClientPlan, ClusterShape, ResolvedValue, RunPlan, Topic
+from harness.subject_checks.checks import CHECKS
+from harness.subject_checks.context import PARTITIONS, TOPIC, CheckContext, CheckFailed
+from harness.toxiproxy.obtain import ToxiproxyMissing, find
+
+_OVERHEAD_S = 120.0
+"""For what a check waits for beside the program's answers: its start, its `started`, its exit, the world's opening."""
+_MAX_SEQUENTIAL_WAITS = 4
+"""No check waits for more, one after the other."""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckTarget:
+    """What is checked. `settings` go to the program as a scenario's would."""
+
+    client: ClientPlan
+    settings: tuple[ResolvedValue, ...] = ()
+    patience_s: float = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class CheckResult:
+    """One promise, and how it was kept or what was done instead; `notes` are worth knowing and no breach."""
+
+    name: str
+    state: Literal["kept", "not kept"]
+    text: str
+    notes: tuple[str, ...] = ()
+
+
+def check(target: CheckTarget, logs: Path, names: Sequence[str] = ()) -> Iterator[CheckResult]:
+    """Make the checks of these names, all where there are none, in order.
+
+    What the program writes to its stderr goes to `logs`, a file a check.
+
+    Raises EnvironmentUnavailable where no cell can be made here, TimeoutError and RuntimeError where one breaks.
+    """
+    try:
+        toxiproxy = find()
+    except ToxiproxyMissing as missing:
+        raise EnvironmentUnavailable(missing.reason, missing.remedy) from missing
+    for name in names or CHECKS:
+        yield call_in_cell(
+            partial(_run_check, name, target, toxiproxy, logs / f"{name}.log"),
+            timeout_s=_OVERHEAD_S + _MAX_SEQUENTIAL_WAITS * target.patience_s,
+        )
+
+
+async def _run_check(name: str, target: CheckTarget, toxiproxy: Path, log: Path) -> CheckResult:
+    plan = _plan(target)
+    async with LocalWorld.opened(plan, None, toxiproxy, started=lambda: None) as world:
+        context = CheckContext(plan, world, log, target.patience_s)
+        try:
+            text = await CHECKS[name](context)
+        except (CheckFailed, SubjectError) as broken:
+            return CheckResult(name, "not kept", str(broken), tuple(context.notes))
+        return CheckResult(name, "kept", text, tuple(context.notes))
+
+
+def _plan(target: CheckTarget) -> RunPlan:
+    return RunPlan(
+        run_id="check", scenario="check", path=Path("check"), about="", tags=(), environment="local",
+        client=target.client, settings=target.settings, given_settings=(), parameters=(),
+        cluster=ClusterShape(brokers=1, topics=(Topic(name=TOPIC, partitions=PARTITIONS, leaders=(1,) * PARTITIONS),)),
+        steps=(), expectations=(), seed=1, repeat=1,
+    )  # fmt: skip

@@ -1,0 +1,70 @@
+"""A story made again from its records, so that what is explained at the end of a suite needs no memory of its runs."""
+
+from collections.abc import Iterable
+
+from harness.plan import Expectation, RunPlan
+from harness.records.event import EventRecord
+from harness.records.run import ExpectationResult, FaultRecord, NamedValue, OperationRecord, RunRecord
+from harness.story import (
+    Event,
+    FaultStory,
+    Kernel,
+    LabError,
+    Noise,
+    OperationStory,
+    Outcome,
+    Story,
+    Value,
+    WriteStatus,
+)
+
+EVENT_HEADER = frozenset({"run_id", "attempt", "at_ns", "source", "source_seq", "kind"})
+
+
+def restore_story(record: RunRecord, events: Iterable[EventRecord]) -> Story:
+    """The story that the record and its events were made of. No record keeps `origin_ns`, which is 0, and the log."""
+    story_events = tuple(_happening(event) for event in events)
+    ends = [happening.at_ns for happening in story_events] + [operation.ended_ns for operation in record.operations]
+    return Story(
+        run_id=record.run_id,
+        attempt=record.attempt,
+        origin_ns=0,
+        ready_s=record.ready_s,
+        ended_ns=max(ends, default=0),
+        operations=tuple(_operation(operation) for operation in record.operations),
+        faults=tuple(_fault(fault) for fault in record.faults),
+        events=story_events,
+        noise=Noise(**record.noise.model_dump()),
+        kernel=Kernel(
+            release=record.kernel.release,
+            hz=record.kernel.hz,
+            sysctls={value.name: value.text for value in record.kernel.sysctls},
+        ),
+        error=None if record.error is None else LabError(**record.error.model_dump()),
+    )
+
+
+def find_expectation(plan: RunPlan, judged: ExpectationResult) -> Expectation | None:
+    """The plan's expectation that was judged so."""
+    key = (judged.measure, judged.kind, judged.formula, judged.line)
+    return next((e for e in plan.expectations if (e.measure, e.kind, e.formula, e.line) == key), None)
+
+
+def _happening(event: EventRecord) -> Event:
+    fields: dict[str, Value] = event.model_dump(exclude=set(EVENT_HEADER), exclude_none=True)
+    return Event(at_ns=event.at_ns, source=event.source, source_seq=event.source_seq, kind=event.kind, fields=fields)
+
+
+def _operation(operation: OperationRecord) -> OperationStory:
+    told = operation.model_dump()
+    written = None if operation.written is None else WriteStatus(operation.written)
+    return OperationStory(**{**told, "outcome": Outcome(operation.outcome), "written": written})
+
+
+def _fault(fault: FaultRecord) -> FaultStory:
+    told = fault.model_dump()
+    return FaultStory(**{**told, "parameters": {value.name: _value(value) for value in fault.parameters}})
+
+
+def _value(value: NamedValue) -> Value:
+    return value.text if value.number is None else value.number
