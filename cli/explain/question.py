@@ -21,12 +21,12 @@ from harness.explaining import (
     measurements,
 )
 from harness.faults import FAULTS
-from harness.language.problems import did_you_mean
 from harness.plan import RunPlan
 from harness.quantities import QuantityError, duration_s, quote_value
 from harness.records.folder import ResultsUnreadable
 from harness.records.reader import folders, read
 from harness.story import Story
+from harness.suggestions import did_you_mean
 from harness.suite.planning import unsupported_by
 
 MAX_SUITES = 10

@@ -33,11 +33,11 @@ from harness.environments.world import Environment, EnvironmentUnavailable
 from harness.judging import judge
 from harness.judging.statistic import applies
 from harness.language import Problems, Scenario
-from harness.language.problems import did_you_mean
 from harness.plan import ClientPlan, ResolvedValue, RunPlan
 from harness.records.reader import Results, read
 from harness.records.run import RunRecord
 from harness.records.writer import Writer
+from harness.suggestions import did_you_mean
 from harness.suite.collection import collect
 from harness.suite.environment_choice import choose
 from harness.suite.grouping import judge_groups

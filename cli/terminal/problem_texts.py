@@ -4,7 +4,7 @@ from pathlib import Path
 
 from cli.show.formatting import pluralized
 from harness.language import Problem, Problems, render
-from harness.language.files import text_of
+from harness.language.yaml.files import text_of
 
 
 def full_texts(problems: Problems) -> list[str]:

@@ -8,13 +8,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.language.diagnostics import Diagnostics
-from harness.language.files import SCENARIO_SUFFIX, text_of
 from harness.language.matrix import cells
 from harness.language.named import FORMULAS_FILE, NamedFormula, cited, load_formulas
-from harness.language.problems import Problems
-from harness.language.tree import InvalidYaml, Scalar, Sequence, Tree, parse
-from harness.language.tree import Mapping as MappingTree
+from harness.language.yaml.diagnostics import Diagnostics
+from harness.language.yaml.files import SCENARIO_SUFFIX, text_of
+from harness.language.yaml.problems import Problems
+from harness.language.yaml.tree import InvalidYaml, Scalar, Sequence, Tree, parse
+from harness.language.yaml.tree import Mapping as MappingTree
 from harness.measures import parse as parse_measure
 
 SLOW = "slow"

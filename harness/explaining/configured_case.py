@@ -8,16 +8,16 @@ from client.errors import SettingError
 from client.profiles import Profile, profile
 from client.settings import SettingValue
 from harness.explaining.cases import CitedFormula, ExplainableCase
-from harness.language.clients import profile_of
-from harness.language.diagnostics import Diagnostics
-from harness.language.formulas import Evaluated, Formula, condition_holds, evaluate
+from harness.formulas.evaluate import Evaluated, Formula, condition_holds, evaluate
+from harness.formulas.profiles import profile_of
 from harness.language.identity import identity
 from harness.language.matrix import alias_of, cells
-from harness.language.problems import Problem, Span
 from harness.language.resolve import FormulaLibrary, resolve
-from harness.language.scalars import core_value
-from harness.language.tree import Entry, Scalar, Sequence, Tree
-from harness.language.tree import Mapping as MappingTree
+from harness.language.yaml.diagnostics import Diagnostics
+from harness.language.yaml.problems import Problem, Span
+from harness.language.yaml.scalars import core_value
+from harness.language.yaml.tree import Entry, Scalar, Sequence, Tree
+from harness.language.yaml.tree import Mapping as MappingTree
 from harness.measures.lookup import full_setting_name
 from harness.plan import Expectation, PlannedOperation, ResolvedValue, RunPlan
 from harness.quantities import duration_text

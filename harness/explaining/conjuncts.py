@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterator
 
 from harness.explaining.configured_case import ConfiguredCase, settings_in
-from harness.language.formulas import Formula, condition_holds, evaluate
+from harness.formulas.evaluate import Formula, condition_holds, evaluate
 
 VERSION = "client.version"
 

@@ -21,8 +21,8 @@ from harness.explaining.effects import Effect, effects, would_hold_with
 from harness.explaining.releases import OtherRelease, other_releases
 from harness.explaining.simulated import Simulate, SimulatedRun, Simulator, Trial, agree
 from harness.explaining.terms import ExplainedTerm, explained_terms
+from harness.formulas.evaluate import Evaluated, condition_holds, evaluate
 from harness.judging import Breakdown
-from harness.language.formulas import Evaluated, condition_holds, evaluate
 from harness.plan import Expectation
 
 

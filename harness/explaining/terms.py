@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from harness.explaining.configured_case import ConfiguredCase, Prediction
-from harness.language.formulas import evaluate
+from harness.formulas.evaluate import evaluate
 from harness.quantities import duration_text
 
 Origin = Literal["given", "default", "scenario"]

@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 
+from harness.formulas.evaluate import evaluate
 from harness.judging.measuring import all_measures
 from harness.judging.one_run import absolute_tolerance, format_value, judge_expectation
 from harness.judging.statistic import applies
-from harness.language.formulas import evaluate
 from harness.measures import Missing, parse
 from harness.measures.lookup import operation_of, waits_during
 from harness.plan import Expectation, RunPlan, Statistic

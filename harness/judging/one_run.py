@@ -3,8 +3,8 @@
 from dataclasses import dataclass, field
 from typing import Any
 
+from harness.formulas.evaluate import condition_holds, evaluate
 from harness.judging.measuring import measured
-from harness.language.formulas import condition_holds, evaluate
 from harness.measures import MEASURES, Censored, MeasuredValue, MeasureName, MeasureResult, Missing, parse
 from harness.memo import memoize_last
 from harness.plan import Expectation, RunPlan

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf
 
-from harness.language.conditions import first_missing_name, holds
-from harness.language.units import FormulaValue, duration, number
+from harness.formulas.run_conditions import first_missing_name, holds
+from harness.formulas.values import FormulaValue, duration, number
 from harness.plan import RunPlan, Statistic
 from harness.records.run import RunRecord
 

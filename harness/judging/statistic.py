@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from harness.formulas.evaluate import condition_holds, evaluate
 from harness.judging.estimating import Bounds, IntervalEstimate, estimate, estimate_interval
 from harness.judging.sample import CensoredSample, collect_sample, format_value
-from harness.language.formulas import condition_holds, evaluate
 from harness.plan import RunPlan, Statistic
 from harness.records.run import RunRecord, Term
 from harness.stats import Interval

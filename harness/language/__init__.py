@@ -3,17 +3,17 @@
 `load` a file, make its `plans`; `evaluate` and `condition_holds` reckon a plan's formulas from the plan alone.
 """
 
-from harness.language.files import find
-from harness.language.formulas import Evaluated, Formula, condition_holds, evaluate
+from harness.formulas.evaluate import Evaluated, Formula, condition_holds, evaluate
+from harness.formulas.syntax import FormulaError
 from harness.language.identity import identity
 from harness.language.jsonschema import json_schema
 from harness.language.loader import load, loads
 from harness.language.named import NamedFormula, load_formulas
 from harness.language.plans import plans
-from harness.language.problems import Problem, Problems, Span
-from harness.language.render import one_line, render, report
 from harness.language.scenario import Scenario
-from harness.language.syntax import FormulaError
+from harness.language.yaml.files import find
+from harness.language.yaml.problems import Problem, Problems, Span
+from harness.language.yaml.render import one_line, render, report
 
 __all__ = [
     "Evaluated",

@@ -4,17 +4,17 @@ import os
 from collections.abc import Mapping as AbstractMapping
 from dataclasses import dataclass, replace
 
-from harness.language.diagnostics import Diagnostics
-from harness.language.formulas import Evaluated, Formula, evaluate_condition
+from harness.formulas.evaluate import Evaluated, Formula, evaluate_condition
+from harness.formulas.scope import Scope
+from harness.formulas.syntax import FormulaError
+from harness.formulas.values import UNIT_NAMES, duration, number
 from harness.language.named import SUM, NamedFormula, cited
-from harness.language.problems import did_you_mean
 from harness.language.schema import BOUND_KINDS, BoundKind, Expect
-from harness.language.scope import Scope
-from harness.language.syntax import FormulaError
-from harness.language.tree import Mapping, Scalar, Tree, at
-from harness.language.units import UNIT_NAMES, duration, number
+from harness.language.yaml.diagnostics import Diagnostics
+from harness.language.yaml.tree import Mapping, Scalar, Tree, at
 from harness.plan import RunPlan
 from harness.quantities import quote_value
+from harness.suggestions import did_you_mean
 
 UNIT_EXPECTATIONS = {
     "s": "the measure is a duration",

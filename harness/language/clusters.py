@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from harness.language.diagnostics import Diagnostics
-from harness.language.problems import Span
 from harness.language.schema import Cluster
-from harness.language.tree import Tree, at
+from harness.language.yaml.diagnostics import Diagnostics
+from harness.language.yaml.problems import Span
+from harness.language.yaml.tree import Tree, at
 from harness.plan import BLACKHOLED_BASE, REFUSED_BASE, ClusterShape, Topic
 from harness.quantities import quote_value
 

@@ -4,7 +4,7 @@ from harness.language.bounds import Bound, ExpectationContext, parse_bound, scal
 from harness.language.measure_reference import measure_of
 from harness.language.schema import Expect
 from harness.language.tolerances import check_time_tolerance
-from harness.language.tree import Tree, at
+from harness.language.yaml.tree import Tree, at
 from harness.plan import Expectation
 from harness.quantities import Tolerance
 

@@ -1,8 +1,8 @@
 """Which format a file says that it has: of another one nothing else can be judged, and it is not read on."""
 
-from harness.language.diagnostics import Diagnostics
 from harness.language.schema import FORMAT
-from harness.language.tree import Mapping, Scalar
+from harness.language.yaml.diagnostics import Diagnostics
+from harness.language.yaml.tree import Mapping, Scalar
 from harness.quantities import quote_value
 
 

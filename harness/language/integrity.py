@@ -1,10 +1,10 @@
 """Whether a scenario asks for the log, and whether the log could then tell its messages apart."""
 
-from harness.language import conditions
-from harness.language.diagnostics import Diagnostics
-from harness.language.problems import Span
+from harness.formulas import run_conditions as conditions
 from harness.language.schema import ScenarioFile
-from harness.language.tree import Mapping, Sequence, Tree, at
+from harness.language.yaml.diagnostics import Diagnostics
+from harness.language.yaml.problems import Span
+from harness.language.yaml.tree import Mapping, Sequence, Tree, at
 from harness.measures import MEASURES
 from harness.measures import parse as parse_measure
 from harness.operations import OPERATIONS

@@ -4,17 +4,17 @@ from collections.abc import Mapping as AbstractMapping
 from pathlib import Path
 from types import MappingProxyType
 
-from harness.language.diagnostics import Diagnostics
-from harness.language.files import text_of
 from harness.language.format_version import has_other_format
 from harness.language.matrix import cells
-from harness.language.problems import Problem, Problems
 from harness.language.resolve import FormulaLibrary, resolve
 from harness.language.scenario import Scenario
 from harness.language.schema import ScenarioFile
 from harness.language.setting_overrides import with_overrides
-from harness.language.tree import InvalidYaml, Mapping, Scalar, parse
 from harness.language.validation import parse_model
+from harness.language.yaml.diagnostics import Diagnostics
+from harness.language.yaml.files import text_of
+from harness.language.yaml.problems import Problem, Problems
+from harness.language.yaml.tree import InvalidYaml, Mapping, Scalar, parse
 from harness.plan import RunPlan
 
 NO_SETTINGS: AbstractMapping[str, str] = MappingProxyType({})

@@ -7,13 +7,13 @@ from math import prod
 
 from pydantic import BaseModel
 
-from harness.language.diagnostics import Diagnostics
-from harness.language.problems import did_you_mean
 from harness.language.schema import Client, Cluster
-from harness.language.tree import Entry, Mapping, Scalar, Sequence, Tree
 from harness.language.validation import keys_of
+from harness.language.yaml.diagnostics import Diagnostics
+from harness.language.yaml.tree import Entry, Mapping, Scalar, Sequence, Tree
 from harness.plan import ResolvedValue
 from harness.quantities import QuantityError, quote_value, signed_duration_s
+from harness.suggestions import did_you_mean
 
 MOST_CELLS = 500
 PARTS: dict[str, type[BaseModel]] = {"client": Client, "cluster": Cluster}

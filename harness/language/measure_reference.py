@@ -1,14 +1,14 @@
 """The measure that an expectation names: it exists, and the step that it is taken of is one that has it."""
 
+from harness.formulas.syntax import FormulaError
 from harness.language.bounds import ExpectationContext
-from harness.language.problems import did_you_mean
-from harness.language.syntax import FormulaError
-from harness.language.tree import Scalar
+from harness.language.yaml.tree import Scalar
 from harness.measures import MEASURES, MeasureDefinition, MeasureName
 from harness.measures import parse as parse_measure
 from harness.measures.base import WHOLE_RUN
 from harness.operations import OPERATIONS
 from harness.quantities import quote_value
+from harness.suggestions import did_you_mean
 
 
 def measure_of(where: Scalar, context: ExpectationContext) -> MeasureDefinition | None:

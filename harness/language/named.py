@@ -10,15 +10,15 @@ from functools import lru_cache
 from itertools import accumulate
 from pathlib import Path
 
-from harness.language.diagnostics import Diagnostics
-from harness.language.files import text_of
+from harness.formulas.evaluate import Formula
+from harness.formulas.syntax import FormulaError
 from harness.language.format_version import has_other_format
-from harness.language.formulas import Formula
-from harness.language.problems import Problems, Span
 from harness.language.schema import FormulaEntry, FormulasFile
-from harness.language.syntax import FormulaError
-from harness.language.tree import InvalidYaml, Mapping, Scalar, Sequence, Tree, at, parse
 from harness.language.validation import parse_model
+from harness.language.yaml.diagnostics import Diagnostics
+from harness.language.yaml.files import text_of
+from harness.language.yaml.problems import Problems, Span
+from harness.language.yaml.tree import InvalidYaml, Mapping, Scalar, Sequence, Tree, at, parse
 
 FORMULAS_FILE = "formulas.yaml"
 CITATION = re.compile(r"\s*formula\(\s*['\"]?([A-Za-z][A-Za-z0-9_]*)['\"]?\s*\)\s*")

@@ -9,24 +9,24 @@ from typing import TypeVar
 from pydantic import BaseModel, ValidationError
 
 from client.profiles.contract import Profile
+from harness.formulas.scope import Scope, scope_of
 from harness.language.bounds import ExpectationContext
 from harness.language.clusters import check_bootstrap, cluster_shape
-from harness.language.diagnostics import Diagnostics
 from harness.language.expectations import expectation
 from harness.language.integrity import check_distinct_values, needs_log
 from harness.language.matrix import Cell
 from harness.language.named import FORMULAS_FILE, NamedFormula, cited, load_formulas
-from harness.language.problems import Problems
 from harness.language.schema import BOUND_KINDS, MEASURE, STATISTICS, Client, Cluster, Expect, ScenarioFile
-from harness.language.scope import Scope, scope_of
 from harness.language.send_before_connect import report_send_before_connect
 from harness.language.setting_conflicts import expects_refusal
 from harness.language.statistics import statistic
 from harness.language.steps import ParsedSteps, steps
 from harness.language.subjects import client_plan, settings
 from harness.language.time_limits import with_time_limits
-from harness.language.tree import Mapping, Scalar, Sequence, Tree, at, plain
 from harness.language.validation import keys_of, parse_model
+from harness.language.yaml.diagnostics import Diagnostics
+from harness.language.yaml.problems import Problems
+from harness.language.yaml.tree import Mapping, Scalar, Sequence, Tree, at, plain
 from harness.plan import ClientPlan, ClusterShape, Expectation, PlannedFault, PlannedHealing, RunPlan, Statistic, Step
 
 Model = TypeVar("Model", bound=BaseModel)

@@ -1,7 +1,7 @@
 """A bundled client sends with what `connect` has constructed: without that step it can only refuse."""
 
-from harness.language.diagnostics import Diagnostics
-from harness.language.tree import Mapping, Scalar, Sequence, Tree
+from harness.language.yaml.diagnostics import Diagnostics
+from harness.language.yaml.tree import Mapping, Scalar, Sequence, Tree
 
 CONNECT, NEEDS_IT = "connect", "send"
 

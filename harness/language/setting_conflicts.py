@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Mapping
 
 from client.settings import Conflict
-from harness.language.diagnostics import Diagnostics
-from harness.language.problems import Span
-from harness.language.tree import Entry
+from harness.language.yaml.diagnostics import Diagnostics
+from harness.language.yaml.problems import Span
+from harness.language.yaml.tree import Entry
 from harness.plan import PlannedOperation, Step
 
 CODE = "setting-conflict"

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from collections.abc import Mapping as AbstractMapping
 from dataclasses import replace
 
-from harness.language.diagnostics import Diagnostics
-from harness.language.scalars import core_value
-from harness.language.tree import Entry, Mapping, Scalar, Sequence, Tree, at
+from harness.language.yaml.diagnostics import Diagnostics
+from harness.language.yaml.scalars import core_value
+from harness.language.yaml.tree import Entry, Mapping, Scalar, Sequence, Tree, at
 from harness.quantities import quote_value
 
 

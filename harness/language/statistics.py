@@ -1,14 +1,14 @@
 """Statistical expectations: what the runs of one case have in common is to be so, give or take what chance may do."""
 
-from harness.language import conditions
+from harness.formulas import run_conditions as conditions
+from harness.formulas.evaluate import Formula
+from harness.formulas.syntax import FormulaError
+from harness.formulas.values import UNIT_NAMES
 from harness.language.bounds import Bound, ExpectationContext, caused_by_invalid_step, parse_bound, scalar
-from harness.language.formulas import Formula
 from harness.language.measure_reference import measure_of
 from harness.language.schema import Expect, StatisticKind
-from harness.language.syntax import FormulaError
 from harness.language.tolerances import check_number_tolerance, check_time_tolerance
-from harness.language.tree import Scalar, Sequence, Tree, at
-from harness.language.units import UNIT_NAMES
+from harness.language.yaml.tree import Scalar, Sequence, Tree, at
 from harness.measures import MeasureDefinition, parse
 from harness.plan import PlannedOperation, RunPlan, Statistic
 from harness.quantities import Tolerance

@@ -7,18 +7,18 @@ from pydantic import BaseModel
 
 from harness.faults import FAULTS
 from harness.faults.brokers import UnknownBroker
-from harness.language.diagnostics import Diagnostics
-from harness.language.kernel import KERNEL_FUNCTIONS
+from harness.formulas.kernel_timers import KERNEL_FUNCTIONS
 from harness.language.matrix import alias_of
-from harness.language.problems import did_you_mean
 from harness.language.schema import STEPS, DoStep, HealStep, InjectStep, Timed
-from harness.language.tree import Entry, Mapping, Scalar, Sequence, Tree, at
 from harness.language.validation import keys_of, parse_model
+from harness.language.yaml.diagnostics import Diagnostics
+from harness.language.yaml.tree import Entry, Mapping, Scalar, Sequence, Tree, at
 from harness.levers import HOOKS
 from harness.measures.base import WHOLE_RUN
 from harness.operations import OPERATIONS, Argument, Operation
 from harness.plan import ClusterShape, PlannedFault, PlannedHealing, PlannedOperation, RepeatUntil, StartCondition, Step
 from harness.quantities import QuantityError, duration_s, quote_value, size_bytes
+from harness.suggestions import did_you_mean
 
 Until = Literal["acknowledged", "ok", "failed"]
 ExpectedOutcome = Until | None

@@ -9,14 +9,14 @@ from client.profiles import profiles
 from client.profiles.contract import Profile
 from client.settings import Setting, SettingValue
 from harness.language.clusters import bootstrap_ids
-from harness.language.diagnostics import Diagnostics
-from harness.language.problems import did_you_mean
-from harness.language.scalars import core_value
 from harness.language.schema import Client
 from harness.language.setting_conflicts import report_conflicts
-from harness.language.tree import Mapping, Scalar, Tree, at
+from harness.language.yaml.diagnostics import Diagnostics
+from harness.language.yaml.scalars import core_value
+from harness.language.yaml.tree import Mapping, Scalar, Tree, at
 from harness.plan import ClientPlan, ResolvedValue, Unit
 from harness.quantities import QuantityError, duration_text, quote_value, signed_duration_s
+from harness.suggestions import did_you_mean
 
 UNITS: dict[str, Unit] = {"duration": "s", "count": "count", "flag": "bool", "choice": "text", "text": "text"}
 

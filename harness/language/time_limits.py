@@ -2,10 +2,10 @@
 
 from dataclasses import replace
 
-from harness.language.clients import profile_of
-from harness.language.formulas import Formula, evaluate_condition
+from harness.formulas.evaluate import Formula, evaluate_condition
+from harness.formulas.profiles import profile_of
+from harness.formulas.scope import scope_of
 from harness.language.schema import ScenarioFile
-from harness.language.scope import scope_of
 from harness.measures import parse as parse_measure
 from harness.plan import Expectation, PlannedFault, PlannedHealing, PlannedOperation, RunPlan, Statistic, Step
 

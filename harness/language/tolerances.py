@@ -2,9 +2,9 @@
 
 import re
 
-from harness.language.diagnostics import Diagnostics
 from harness.language.schema import Expect
-from harness.language.tree import Mapping, Scalar, Tree
+from harness.language.yaml.diagnostics import Diagnostics
+from harness.language.yaml.tree import Mapping, Scalar, Tree
 from harness.quantities import NUMBER, QuantityError, duration_s
 
 

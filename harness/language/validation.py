@@ -5,11 +5,11 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from harness.language.diagnostics import Diagnostics
-from harness.language.problems import did_you_mean
 from harness.language.schema import PATTERN_HINTS
-from harness.language.tree import Mapping, NodePath, Scalar, Tree, at, plain
+from harness.language.yaml.diagnostics import Diagnostics
+from harness.language.yaml.tree import Mapping, NodePath, Scalar, Tree, at, plain
 from harness.quantities import quote_value
+from harness.suggestions import did_you_mean
 
 Model = TypeVar("Model", bound=BaseModel)
 

@@ -6,8 +6,8 @@ from importlib.resources import files
 from pathlib import Path
 
 from harness.language import Problems, find
-from harness.language.files import SCENARIO_SUFFIX
-from harness.language.problems import did_you_mean
+from harness.language.yaml.files import SCENARIO_SUFFIX
+from harness.suggestions import did_you_mean
 from harness.suite.problem_collector import ProblemCollector
 
 

@@ -13,7 +13,10 @@ import pytest
 from talk import TOPIC
 from toolkit import ADDRESS, UPSTREAM, Check
 
-from harness.environments.local.addresses import TOXIPROXY
+from harness.environments.linux.addresses import TOXIPROXY
+from harness.environments.linux.packets import PacketTable, RuleGroup, chain_for, rules_for
+from harness.environments.linux.toxiproxy.client import ToxiproxyClient
+from harness.environments.linux.toxiproxy.server import await_ready, command
 from harness.environments.local.cell import call_in_cell
 from harness.environments.local.world import LocalWorld
 from harness.environments.sim.loop import SimLoop
@@ -23,11 +26,8 @@ from harness.environments.sim.simulation import simulate
 from harness.environments.sim.world import SimWorld
 from harness.environments.world import World
 from harness.levers import FilterPackets, Flow, PacketAction
-from harness.packets import PacketTable, RuleGroup, chain_for, rules_for
 from harness.plan import ClientPlan, ClusterShape, RunPlan, Topic
-from harness.toxiproxy.client import ToxiproxyClient
 from harness.toxiproxy.obtain import ToxiproxyMissing, find
-from harness.toxiproxy.server import await_ready, command
 
 LIMIT_S = 90.0
 

@@ -6,8 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.language import Problem, composing, tree
-from harness.language.tree import InvalidYaml, Tree, parse, plain
+from harness.language import Problem
+from harness.language.yaml import compose as composing
+from harness.language.yaml import tree
+from harness.language.yaml.tree import InvalidYaml, Tree, parse, plain
 
 PATH = Path("any.scenario.yaml")
 SHIPPED = sorted((Path(__file__).parents[2] / "scenarios").rglob("*.yaml"))

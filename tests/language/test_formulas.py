@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harness.formulas.scope import Function, Scope
+from harness.formulas.values import FormulaValue, duration
 from harness.language import Formula, FormulaError, condition_holds, evaluate
-from harness.language.scope import Function, Scope
-from harness.language.units import FormulaValue, duration
 from harness.plan import ResolvedValue, RunPlan
 
 SCOPE = Scope(

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from harness.language.kernel import Timer, next_persist_probe_s, next_retransmission_s, next_syn_s
+from harness.formulas.kernel_timers import Timer, next_persist_probe_s, next_retransmission_s, next_syn_s
 
 
 @pytest.mark.parametrize(

@@ -13,13 +13,14 @@ from pathlib import Path
 
 import pytest
 
-from harness.environments.local import namespaces, sysctls
+from harness.environments.linux import sysctls
+from harness.environments.linux.packets import TREAT, PacketTable, rules_for
+from harness.environments.local import namespaces
 from harness.environments.local.cell import call_in_cell, probe_namespaces
 from harness.environments.local.syscalls import unshare
 from harness.environments.probe import ProbeFailed
 from harness.environments.world import EnvironmentUnavailable, WorldError
 from harness.levers import FilterPackets, PacketAction
-from harness.packets import TREAT, PacketTable, rules_for
 from harness.story import Kernel
 
 pytestmark = pytest.mark.cell

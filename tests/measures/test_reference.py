@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from harness.language.kernel import KERNEL_FUNCTIONS
+from harness.formulas.kernel_timers import KERNEL_FUNCTIONS
 from harness.measures import MEASURES
 
 PAGE = (Path(__file__).parents[2] / "docs" / "EXPECTATIONS.md").read_text(encoding="utf-8")

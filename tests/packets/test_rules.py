@@ -10,9 +10,9 @@ from itertools import pairwise
 
 import pytest
 
+from harness.environments.linux.packets import TREAT, WATCH, PacketTable, RuleGroup, count_refusals, rules_for
 from harness.environments.local.cell import call_in_cell
 from harness.levers import FilterPackets, Flow, PacketAction
-from harness.packets import TREAT, WATCH, PacketTable, RuleGroup, count_refusals, rules_for
 
 pytestmark = pytest.mark.cell
 

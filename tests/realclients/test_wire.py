@@ -7,12 +7,12 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
-from harness.environments.local import addresses
+from harness.environments.linux import addresses
+from harness.environments.linux.dial_capture import DialCapture
+from harness.environments.linux.packets import TREAT, PacketTable, rules_for
 from harness.environments.local.cell import call_in_cell
-from harness.environments.local.dial_capture import DialCapture
 from harness.environments.world import Dial, EnvironmentUnavailable
 from harness.levers import FilterPackets, PacketAction
-from harness.packets import TREAT, PacketTable, rules_for
 
 pytestmark = pytest.mark.cell
 DIAL_S = 2.3

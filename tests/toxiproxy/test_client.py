@@ -13,11 +13,11 @@ from pathlib import Path
 
 import pytest
 
+from harness.environments.linux.toxiproxy import server as toxiproxy_server
+from harness.environments.linux.toxiproxy.client import BlockingToxiproxy, ToxiproxyClient
+from harness.environments.linux.toxiproxy.http_transport import ToxiproxyFailed
 from harness.environments.local.cell import call_in_cell
 from harness.environments.local.children import ChildFiles, ChildProcess, execute
-from harness.toxiproxy import server as toxiproxy_server
-from harness.toxiproxy.client import BlockingToxiproxy, ToxiproxyClient
-from harness.toxiproxy.http_transport import ToxiproxyFailed
 from harness.toxiproxy.obtain import VERSION, ToxiproxyMissing, find
 
 pytestmark = pytest.mark.cell

@@ -8,10 +8,10 @@ from pathlib import Path
 from harness.brokers.embedded.controller import Controller
 from harness.brokers.embedded.link import BrokerFailed, BrokerLink
 from harness.brokers.embedded.process import run_broker
-from harness.environments.local import addresses
+from harness.environments.linux import addresses
+from harness.environments.linux.sockets import SocketTable
 from harness.environments.local.children import ChildFiles, ChildProcess, fork
 from harness.environments.local.logs import CellLogs
-from harness.environments.local.sockets import SocketTable
 from harness.levers import Intercept
 from harness.plan import ClusterShape
 

@@ -24,7 +24,8 @@ import traceback
 from collections.abc import Awaitable, Callable
 from typing import NoReturn, TypeVar
 
-from harness.environments.local import namespaces, sysctls
+from harness.environments.linux import sysctls
+from harness.environments.local import namespaces
 from harness.environments.local.channel import Channel, ChannelClosed
 from harness.environments.local.syscalls import die_with_parent
 from harness.environments.world import EnvironmentUnavailable

@@ -4,11 +4,11 @@ import os
 from dataclasses import dataclass
 from typing import Literal
 
+from harness.environments.linux.packets import PacketRuleError, PacketTable
+from harness.environments.linux.sysctls import PINNED, kernel
 from harness.environments.local.cell import call_in_cell
 from harness.environments.local.resources import lanes_for, memory_available_bytes
-from harness.environments.local.sysctls import PINNED, kernel
 from harness.environments.world import EnvironmentUnavailable
-from harness.packets import PacketRuleError, PacketTable
 from harness.story import Kernel
 from harness.toxiproxy.obtain import ToxiproxyMissing, find
 

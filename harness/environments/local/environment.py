@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from harness.brokers.embedded.intercepts import unsupported_reason as refusal_of_intercept
+from harness.environments.linux.toxiproxy.toxics import unsupported_reason
 from harness.environments.local.cell import probe_namespaces
 from harness.environments.local.cell_main import CellMain, CellTask
 from harness.environments.local.channel import ChannelClosed
@@ -25,7 +26,6 @@ from harness.levers import CloseListener, FilterPackets, Intercept, Lever, Signa
 from harness.plan import DriverName, RunPlan
 from harness.story import Kernel, LabError, Noise, Story
 from harness.toxiproxy.obtain import ToxiproxyMissing, find
-from harness.toxiproxy.toxics import unsupported_reason
 
 _STARTING_AT_ONCE = 2
 _STARTING_LIMIT_S = 10.0

@@ -12,23 +12,24 @@ from harness.brokers.embedded.cluster import ClusterStateError
 from harness.brokers.embedded.file_log import read_valid_batches
 from harness.brokers.embedded.link import BrokerFailed
 from harness.brokers.embedded.log import StorageError
-from harness.environments.local import addresses, subject, sysctls
+from harness.environments.linux import addresses, sysctls
+from harness.environments.linux.dial_capture import DialCapture, DialCaptureFailed
+from harness.environments.linux.levers import LeverPuller
+from harness.environments.linux.loop_lag import LoopLagMonitor
+from harness.environments.linux.packets import PacketRuleError, PacketTable
+from harness.environments.linux.sockets import SocketTable
+from harness.environments.linux.toxiproxy import server as toxiproxy_server
+from harness.environments.linux.toxiproxy.client import BlockingToxiproxy, ToxiproxyClient
+from harness.environments.linux.toxiproxy.http_transport import ToxiproxyFailed
+from harness.environments.local import subject
 from harness.environments.local.brokers import ForkedBrokers, describe_unexpected_exit, partitions
 from harness.environments.local.children import ChildFiles, ChildProcess, execute
-from harness.environments.local.dial_capture import DialCapture, DialCaptureFailed
-from harness.environments.local.lag import LoopLagMonitor
-from harness.environments.local.levers import LeverPuller
 from harness.environments.local.logs import CellLogs
-from harness.environments.local.sockets import SocketTable
 from harness.environments.settling import decode_log, require_partition, settle
 from harness.environments.world import ActiveLever, Dial, Program, WorldError
 from harness.levers import Lever
-from harness.packets import PacketRuleError, PacketTable
 from harness.plan import ClusterShape, RunPlan
 from harness.story import SettleResult, StoredRecord
-from harness.toxiproxy import server as toxiproxy_server
-from harness.toxiproxy.client import BlockingToxiproxy, ToxiproxyClient
-from harness.toxiproxy.http_transport import ToxiproxyFailed
 
 _TOXIPROXY_LOG = "toxiproxy.log"
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 
 
@@ -58,15 +57,3 @@ class Problems(Exception):
 
     def __reduce__(self) -> tuple[type["Problems"], tuple[tuple[Problem, ...], dict[Path, str]]]:
         return (Problems, (self.problems, self.sources))
-
-
-def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """`did you mean X?` for the nearest known word, else what is known where that is short, else nothing."""
-    names = list(known)
-    near = get_close_matches(word, names, n=1, cutoff=0.6)
-    if not near:
-        folded = {name.casefold(): name for name in names}
-        near = [folded[fold] for fold in get_close_matches(word.casefold(), folded, n=1, cutoff=0.6)]
-    if near:
-        return f"did you mean {near[0]}?"
-    return f"one of {', '.join(names)}" if 0 < len(names) <= 12 else ""

@@ -1,7 +1,7 @@
 """Packet rules by netlink: a lever's rules, put into the kernel, counted, and seen to be gone again."""
 
-from harness.packets.rules import NftRule, chain_for, count_refusals, rules_for
-from harness.packets.table import TREAT, WATCH, PacketRuleError, PacketTable, RuleGroup
+from harness.environments.linux.packets.rules import NftRule, chain_for, count_refusals, rules_for
+from harness.environments.linux.packets.table import TREAT, WATCH, PacketRuleError, PacketTable, RuleGroup
 
 __all__ = [
     "TREAT",

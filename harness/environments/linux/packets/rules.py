@@ -5,9 +5,9 @@ Every rule counts what it matches: that count is a fault's proof.
 
 from dataclasses import dataclass
 
+from harness.environments.linux.packets import expressions as x
+from harness.environments.linux.packets.table import SEND, TREAT
 from harness.levers import FilterPackets, PacketAction
-from harness.packets import expressions as x
-from harness.packets.table import SEND, TREAT
 
 _SYN_ALONE = {"among": x.Flag.SYN | x.Flag.ACK}
 

@@ -8,17 +8,17 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import chain, pairwise
 
-from harness.language.clients import profile_of
-from harness.language.formulas import Formula, evaluate_condition
-from harness.language.problems import did_you_mean
-from harness.language.scope import Scope, scope_of
-from harness.language.syntax import FormulaError, dotted_name
-from harness.language.units import FormulaValue, duration, number
+from harness.formulas.evaluate import Formula, evaluate_condition
+from harness.formulas.profiles import profile_of
+from harness.formulas.scope import Scope, scope_of
+from harness.formulas.syntax import FormulaError, dotted_name
+from harness.formulas.values import FormulaValue, duration, number
 from harness.measures import MEASURES, MeasureDefinition
 from harness.measures.base import WHOLE_RUN
 from harness.operations import OPERATIONS
 from harness.plan import PlannedFault, PlannedOperation, RunPlan, Unit
 from harness.story import Outcome, WriteStatus
+from harness.suggestions import did_you_mean
 
 TEXT_VALUES: dict[str, tuple[str, ...]] = {
     "outcome": tuple(outcome.value for outcome in Outcome),

@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeVar
 
 import toxiproxy
 
-from harness.toxiproxy.http_transport import HttpTransport, ToxiproxyFailed
+from harness.environments.linux.toxiproxy.http_transport import HttpTransport, ToxiproxyFailed
 
 T = TypeVar("T")
 

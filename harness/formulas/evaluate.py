@@ -8,11 +8,10 @@ import math
 from dataclasses import dataclass
 from typing import NoReturn
 
-from harness.language.clients import profile_of
-from harness.language.problems import did_you_mean
-from harness.language.scope import Scope, scope_of
-from harness.language.syntax import FormulaError, ParsedFormula, dotted_name, parsed
-from harness.language.units import (
+from harness.formulas.profiles import profile_of
+from harness.formulas.scope import Scope, scope_of
+from harness.formulas.syntax import FormulaError, ParsedFormula, dotted_name, parsed
+from harness.formulas.values import (
     UNIT_NAMES,
     FormulaValue,
     UnitError,
@@ -27,6 +26,7 @@ from harness.language.units import (
 )  # fmt: skip
 from harness.plan import RunPlan, Unit
 from harness.records.run import Term
+from harness.suggestions import did_you_mean
 
 SIGNS = {ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}
 BUILT_IN = ("min", "max", "ceil", "floor", "setting")

@@ -8,14 +8,14 @@ from typing import Any
 from client.profiles.contract import Profile
 from client.settings import Settings, SettingValue
 from harness.faults import FaultModel
-from harness.language.kernel import KERNEL_FUNCTIONS, Timer
-from harness.language.problems import did_you_mean
-from harness.language.syntax import FormulaError
-from harness.language.units import UNIT_NAMES, FormulaValue, UnitError, duration, number
+from harness.formulas.kernel_timers import KERNEL_FUNCTIONS, Timer
+from harness.formulas.syntax import FormulaError
+from harness.formulas.values import UNIT_NAMES, FormulaValue, UnitError, duration, number
 from harness.memo import memoize_last
 from harness.operations import OPERATIONS
 from harness.plan import ClientPlan, ClusterShape, PlannedFault, PlannedOperation, ResolvedValue, RunPlan, Step, Unit
 from harness.quantities import QuantityUnit, quote_value
+from harness.suggestions import did_you_mean
 
 LASTS = "lasts"
 """What formulas call a fault's `for:`, a word that they cannot spell: `outage.lasts`."""

@@ -21,7 +21,7 @@ from pyroute2.netlink.nfnetlink.nftsocket import (
 from pyroute2.netlink.nlsocket import NetlinkRequest
 from pyroute2.nftables.main import AsyncNFTables
 
-from harness.packets.expressions import Expressions
+from harness.environments.linux.packets.expressions import Expressions
 
 _IPV4 = 2
 _TABLE = "faultlab"

@@ -11,9 +11,9 @@ from itertools import islice
 from pathlib import Path
 from typing import NoReturn
 
-from harness.language.composing import DEEPEST, Node, YamlSyntaxError, compose
-from harness.language.problems import Problem, Span
-from harness.language.scalars import Plain, core_value, source_offsets
+from harness.language.yaml.compose import DEEPEST, Node, YamlSyntaxError, compose
+from harness.language.yaml.problems import Problem, Span
+from harness.language.yaml.scalars import Plain, core_value, source_offsets
 from harness.quantities import quote_value
 
 LARGEST_FILE = 256 * 1024

@@ -2,7 +2,7 @@
 
 from rich.cells import cell_len
 
-from harness.language.problems import Problem, Problems, Span
+from harness.language.yaml.problems import Problem, Problems, Span
 
 WIDEST = 100
 """Source lines above this many columns are shown in part, around the place."""

@@ -11,7 +11,7 @@ import struct
 import time
 from ipaddress import IPv4Address
 
-from harness.environments.local import addresses
+from harness.environments.linux import addresses
 from harness.environments.world import Dial
 
 _ETH_P_IP = 0x0800

@@ -4,8 +4,8 @@ import asyncio
 from collections.abc import Callable
 from pathlib import Path
 
-from harness.toxiproxy.client import ToxiproxyClient
-from harness.toxiproxy.http_transport import ToxiproxyFailed
+from harness.environments.linux.toxiproxy.client import ToxiproxyClient
+from harness.environments.linux.toxiproxy.http_transport import ToxiproxyFailed
 from harness.toxiproxy.obtain import VERSION
 
 _READY_LIMIT_S = 10.0

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from harness.language.problems import Problem, Span
-from harness.language.syntax import FormulaError
-from harness.language.tree import Scalar, Tree
+from harness.formulas.syntax import FormulaError
+from harness.language.yaml.problems import Problem, Span
+from harness.language.yaml.tree import Scalar, Tree
 
 
 class Diagnostics:

@@ -20,7 +20,7 @@ from pyroute2.netlink.diag import (
 from pyroute2.netlink.exceptions import NetlinkError
 from pyroute2.netlink.nlsocket import AsyncNetlinkSocket
 
-from harness.environments.local.addresses import PORT
+from harness.environments.linux.addresses import PORT
 from harness.environments.world import WorldError
 
 _IPV4, _TCP = 2, 6

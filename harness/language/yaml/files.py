@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 from pathlib import Path
 
-from harness.language.problems import Problem, Problems
-from harness.language.tree import LARGEST_FILE
+from harness.language.yaml.problems import Problem, Problems
+from harness.language.yaml.tree import LARGEST_FILE
 
 SCENARIO_SUFFIX = ".scenario.yaml"
 

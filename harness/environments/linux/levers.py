@@ -11,14 +11,22 @@ from pathlib import Path
 
 from harness.environments.broker_signals import SignalLevers
 from harness.environments.holder_counts import HolderCounts
-from harness.environments.local import addresses
+from harness.environments.linux import addresses
+from harness.environments.linux.packets import (
+    WATCH,
+    NftRule,
+    PacketTable,
+    RuleGroup,
+    chain_for,
+    count_refusals,
+    rules_for,
+)
+from harness.environments.linux.sockets import SocketTable
+from harness.environments.linux.toxiproxy.client import ToxiproxyClient
 from harness.environments.local.brokers import ForkedBrokers
-from harness.environments.local.sockets import SocketTable
 from harness.environments.probe import DelayProbe
 from harness.environments.world import ActiveLever, Evidence, WorldError
 from harness.levers import CloseListener, FilterPackets, Intercept, Lever, PacketAction, Signal, Toxic
-from harness.packets import WATCH, NftRule, PacketTable, RuleGroup, chain_for, count_refusals, rules_for
-from harness.toxiproxy.client import ToxiproxyClient
 
 _PROBE_LIMIT_S = 2.0
 _QUICK_SHARE = 0.05

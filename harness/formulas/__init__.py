@@ -1,0 +1,1 @@
+"""What formulas are made of: quantities with units, expressions over settings, conditions on a run, named formulas."""

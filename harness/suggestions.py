@@ -1,0 +1,16 @@
+"""What somebody may have meant who wrote a name that does not exist."""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """`did you mean X?` for the nearest known word, else what is known where that is short, else nothing."""
+    names = list(known)
+    near = get_close_matches(word, names, n=1, cutoff=0.6)
+    if not near:
+        folded = {name.casefold(): name for name in names}
+        near = [folded[fold] for fold in get_close_matches(word.casefold(), folded, n=1, cutoff=0.6)]
+    if near:
+        return f"did you mean {near[0]}?"
+    return f"one of {', '.join(names)}" if 0 < len(names) <= 12 else ""
