@@ -5,7 +5,7 @@ from pathlib import Path
 
 from harness.conductor.integrity import read_integrity, with_write_status
 from harness.conductor.recorder import Recorder
-from harness.conductor.steps import StepRunner
+from harness.conductor.schedule import Schedule
 from harness.drivers import SubjectError
 from harness.environments.world import ProgressCallback, World, WorldError
 from harness.plan import RunPlan
@@ -20,14 +20,13 @@ async def conduct(plan: RunPlan, world: World, progress: ProgressCallback, logs:
     only CancelledError, after healing.
     """
     recorder = Recorder(world.now_ns())
-    steps = StepRunner(plan, world, recorder, progress, logs)
+    schedule = Schedule(plan, world, recorder, progress, logs)
     error: LabError | None = None
-    following = asyncio.create_task(steps.follow())
 
     def stop(code: str, text: str) -> None:
         nonlocal error
         error = error or LabError(code=code, text=text)
-        following.cancel()
+        schedule.stop()
 
     def world_failed(failed: "asyncio.Future[str]") -> None:
         if not failed.cancelled():
@@ -39,27 +38,22 @@ async def conduct(plan: RunPlan, world: World, progress: ProgressCallback, logs:
         plan.limit_s, stop, "run-overran", f"the run had not ended after {plan.limit_s:g} s, its limit: it was stopped"
     )
     try:
-        try:
-            await following
-        except asyncio.CancelledError:
-            task = asyncio.current_task()
-            if task is not None and task.cancelling():
-                raise
-        except (SubjectError, WorldError) as failed:
-            error = error or _lab_error(failed)
+        await schedule.follow()
+    except (SubjectError, WorldError) as failed:
+        error = error or _lab_error(failed)
     finally:
         overrun.cancel()
         failure.remove_done_callback(world_failed)
-        late = await steps.finish()
+        late = await schedule.finish()
     if late is not None:
         error = error or _lab_error(late)
     integrity: Integrity | None = None
-    if plan.integrity and error is None and not steps.unmet:
+    if plan.integrity and error is None and not schedule.calls.unmet:
         try:
-            integrity = await read_integrity(plan, world, recorder, progress, steps.sent)
+            integrity = await read_integrity(plan, world, recorder, progress, schedule.calls.sent)
         except WorldError as failed:
             error = _lab_error(failed)
-    return _story(plan, world, recorder, steps, integrity, error)
+    return _story(plan, world, recorder, schedule, integrity, error)
 
 
 def _lab_error(failed: SubjectError | WorldError) -> LabError:
@@ -72,19 +66,20 @@ def _story(
     plan: RunPlan,
     world: World,
     recorder: Recorder,
-    steps: StepRunner,
+    schedule: Schedule,
     integrity: Integrity | None,
     error: LabError | None,
 ) -> Story:
-    lags_s = steps.lags_s
+    calls = schedule.calls
+    lags_s = calls.lags_s
     return Story(
         run_id=plan.run_id,
         attempt=plan.attempt,
         origin_ns=recorder.origin_ns,
-        ready_s=None if steps.ready_ns is None else recorder.since_origin(steps.ready_ns) / 1e9,
+        ready_s=None if calls.ready_ns is None else recorder.since_origin(calls.ready_ns) / 1e9,
         ended_ns=recorder.since_origin(world.now_ns()),
-        operations=with_write_status(steps.operations(), integrity),
-        faults=steps.faults(),
+        operations=with_write_status(calls.stories(), integrity),
+        faults=schedule.faults.stories(),
         events=recorder.events(),
         noise=Noise(
             loop_lag_p99_s=p99(lags_s) if lags_s else 0.0, loop_lag_max_s=max(lags_s, default=0.0), samples=len(lags_s)

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Mapping
 from contextlib import AsyncExitStack
 
+from harness.conductor.moments import sleep_until
 from harness.conductor.proof import ProofResult, check_proof
 from harness.conductor.recorder import Recorder
 from harness.environments.world import ActiveLever, Evidence, World, WorldError
@@ -112,13 +113,6 @@ class ActiveFault:
     def _record_event(self, at_ns: int, kind: EventKind, **fields: Value) -> None:
         base: Mapping[str, Value] = {"alias": self.step.alias, "purpose": self.step.fault.name}
         self._recorder.record_event("conductor", at_ns, kind, {**base, **fields})
-
-
-async def sleep_until(world: World, at_ns: int) -> None:
-    """Sleep until an absolute value of the world's clock; not at all where that has passed."""
-    left_ns = at_ns - world.now_ns()
-    if left_ns > 0:
-        await asyncio.sleep(left_ns / 1e9)
 
 
 @memoize_last

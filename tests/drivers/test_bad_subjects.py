@@ -81,7 +81,8 @@ def _speak(made: Any, *, value: str = "v", give_up_after_s: float = 20.0) -> Non
                 call = await subject.call("send", {"op": "send", "id": "p", "value": value})
                 await subject.answer(call, give_up_after_s=give_up_after_s)
                 await asyncio.sleep(0.2)
-                subject._check()
+                if subject.failure is not None:
+                    raise subject.failure
 
     asyncio.run(speak())
 
