@@ -8,7 +8,7 @@ ROOT = Path(__file__).parents[2]
 
 def test_every_command_of_every_story_prints_what_stands_below_it() -> None:
     tool = runpy.run_path(str(ROOT / "tools" / "stories.py"))
-    files = dict(tool["fresh"]())
+    files = dict(tool["rendered_files"]())
     assert any(path.suffix == ".md" and "$ faultlab explain" in text for path, text in files.items())
     assert any(path.suffix == ".svg" for path in files)
     for path, text in files.items():

