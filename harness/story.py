@@ -208,3 +208,25 @@ class Story:
     error: LabError | None = None
     integrity: Integrity | None = None
     """None where nobody asked for the log."""
+
+
+UNKNOWN_KERNEL = Kernel(release="unknown", hz=0)
+
+
+def lost_story(
+    run_id: str, attempt: int, error: LabError, *, origin_ns: int = 0, kernel: Kernel = UNKNOWN_KERNEL
+) -> Story:
+    """The story of a run of which only the error is known: its world never opened, hung or was lost."""
+    return Story(
+        run_id=run_id,
+        attempt=attempt,
+        origin_ns=origin_ns,
+        ready_s=None,
+        ended_ns=0,
+        operations=(),
+        faults=(),
+        events=(),
+        noise=Noise(loop_lag_p99_s=0.0, loop_lag_max_s=0.0, samples=0),
+        kernel=kernel,
+        error=error,
+    )

@@ -10,7 +10,8 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
-from typing import Any, Literal, NamedTuple, Protocol
+from types import TracebackType
+from typing import Any, NamedTuple, Protocol, Self
 
 from harness.levers import Lever
 from harness.plan import ClusterShape, DriverName, RunPlan
@@ -189,10 +190,14 @@ Conduct = Callable[[RunPlan, World, ProgressCallback, Path | None], Awaitable[St
 
 
 class Environment(Protocol):
-    """A kind of world. `run` blocks, may be called from several threads at once (up to `lanes`)."""
+    """A kind of world: a context manager. `run` blocks, may be called from several threads at once (up to `lanes`)."""
 
-    name: Literal["sim", "local"]
+    name: str
     lanes: int
+    virtual_time: bool
+    """Whether time is computed: a long wait costs nothing."""
+    keeps_logs: bool
+    """Whether a run has processes whose logs are worth a folder."""
 
     def supports(self, lever: Lever) -> Supported | Unsupported:
         """Pure: `validate` and the documentation ask it too."""
@@ -200,16 +205,22 @@ class Environment(Protocol):
 
     def supports_driver(self, driver: DriverName) -> Supported | Unsupported: ...
 
-    def open(self) -> None:
-        """Prepare whatever all runs share. Called once, from the main thread. Raises EnvironmentUnavailable."""
+    def __enter__(self) -> Self:
+        """Prepare what all runs share. Entered once, from the main thread. Raises EnvironmentUnavailable."""
+        ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Interrupt the runs under way and leave nothing behind."""
         ...
 
     def run(self, plan: RunPlan, progress: ProgressCallback, logs: Path | None) -> Story:
-        """Carry the plan into a new world. Raises RunInterrupted after `close`."""
+        """Carry the plan into a new world. Raises RunInterrupted after `interrupt`."""
         ...
 
-    def close(self) -> None:
-        """End every run that is under way, at once, and leave nothing behind."""
+    def interrupt(self) -> None:
+        """End every run under way at once, and start no other. May be called from any thread, repeatedly."""
         ...
 
 

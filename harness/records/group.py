@@ -19,7 +19,7 @@ class GroupRecord(Record):
     client: str
     client_version: str
     driver: Literal["bundled", "real", "exec"]
-    environment: Literal["sim", "local"]
+    environment: str
     parameters: tuple[NamedValue, ...] = ()
     statistic: Literal["share", "mean", "quantile"]
     of: str

@@ -1,7 +1,5 @@
 """The manifest of a suite: what was asked for, so that it can be resumed, replayed and read without guessing."""
 
-from typing import Literal
-
 from harness.records.run import FORMAT, Record
 
 
@@ -12,7 +10,7 @@ class Manifest(Record):
     format: int = FORMAT
     suite: str
     faultlab: str
-    environment: Literal["sim", "local"]
+    environment: str
     seed: int
     arguments: tuple[str, ...]
     folder: str

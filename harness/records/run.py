@@ -146,7 +146,7 @@ class RunRecord(Record):
     client: str
     client_version: str
     driver: Literal["bundled", "real", "exec"]
-    environment: Literal["sim", "local"]
+    environment: str
     broker: Literal["embedded"] = "embedded"
     brokers: int
     bootstrap: tuple[int, ...]

@@ -1,39 +1,40 @@
-"""Which kind of world a suite runs in: `auto` is local where this machine can do it, else sim, and says why."""
+"""Which environment a suite runs in: `auto` is local where this machine can run it, else sim, and says why."""
 
-from typing import Literal
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 
 from harness.conductor import conduct
+from harness.environments import environment, environment_names
+from harness.environments.registry import FALLBACK
 from harness.environments.world import Environment, EnvironmentUnavailable
 
-Choice = Literal["auto", "sim", "local"]
-CHOICES: tuple[Choice, ...] = ("auto", "sim", "local")
+AUTO = "auto"
+PREFERRED = "local"
+"""What `auto` tries first."""
+CHOICES: tuple[str, ...] = (AUTO, *environment_names())
 
 
-def make(name: Literal["sim", "local"], *, cells: int | None = None) -> Environment:
-    """The environment of that name, not opened, with so many cells at most where its number is a choice."""
-    if name == "sim":
-        from harness.environments.sim.environment import SimEnvironment  # here, since each brings much along
-
-        return SimEnvironment(conduct)
-    from harness.environments.local.environment import LocalEnvironment
-
-    return LocalEnvironment(conduct, lanes=cells)
+def make(name: str, *, cells: int | None = None) -> Environment:
+    """The environment of that name, to be entered, with at most so many cells. Raises UnknownEnvironment."""
+    return environment(name, conduct, lanes=cells)
 
 
-def choose(choice: Choice, *, cells: int | None = None) -> tuple[Environment, EnvironmentUnavailable | None]:
-    """The environment, opened; and, where `auto` had to do without local, why.
+@contextmanager
+def opened(
+    choice: str, *, cells: int | None = None
+) -> Iterator[tuple[Environment, EnvironmentUnavailable | None]]:
+    """The environment, entered; and, where `auto` had to do without the preferred one, why.
 
-    Raises EnvironmentUnavailable where the one asked for by name cannot be had.
+    Raises UnknownEnvironment, and EnvironmentUnavailable where the one asked for by name cannot be had.
     """
-    if choice != "auto":
-        environment = make(choice, cells=cells)
-        environment.open()
-        return environment, None
-    environment = make("local", cells=cells)
-    try:
-        environment.open()
-    except EnvironmentUnavailable as refused:
-        environment = make("sim")
-        environment.open()
-        return environment, refused
-    return environment, None
+    with ExitStack() as stack:
+        if choice != AUTO:
+            yield stack.enter_context(make(choice, cells=cells)), None
+            return
+        refused = None
+        try:
+            chosen = stack.enter_context(make(PREFERRED, cells=cells))
+        except EnvironmentUnavailable as unavailable:
+            refused = unavailable
+            chosen = stack.enter_context(make(FALLBACK))
+        yield chosen, refused

@@ -11,7 +11,7 @@ from harness.judging.statistic import StatisticJudgement, applies, judge_statist
 from harness.plan import RunPlan, Statistic
 from harness.records.group import GroupRecord
 from harness.records.run import RunRecord, Verdict
-from harness.suite.recording import environment_name, named_value, shown_path
+from harness.suite.recording import named_value, shown_path
 
 FAMILYWISE_ERROR_RATE = 0.001
 MIN_FAMILY_SIZE = 20
@@ -59,7 +59,7 @@ def _record(
         client=plan.client.name,
         client_version=plan.client.version,
         driver=plan.client.driver,
-        environment=environment_name(plan),
+        environment=plan.environment,
         parameters=tuple(named_value(value) for value in plan.parameters),
         statistic=statistic.statistic,
         of=statistic.of,

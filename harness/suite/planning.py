@@ -20,7 +20,7 @@ REFUSED = "refused-by-environment"
 """What an environment cannot do is no mistake of the file: another one may."""
 
 SLOW = "slow"
-"""The tag of scenarios that local leaves out unless somebody asks for them: on virtual time they cost nothing."""
+"""The tag of scenarios that are left out unless asked for, except on virtual time, where they cost nothing."""
 
 
 Client = Literal["profile", "real", "both"]
@@ -123,14 +123,12 @@ def _load_unmodified(path: Path) -> Scenario | None:
 
 
 def select(
-    loaded: Sequence[LoadedScenario], selection: Selection, *, environment: str
+    loaded: Sequence[LoadedScenario], selection: Selection, *, skip_slow: bool
 ) -> tuple[list[Scenario], list[str]]:
     """The scenarios that are run, and the names of the slow ones that are left out."""
     taken = [one for one in loaded if selection.matches(one.scenario)]
     slow = [
-        one
-        for one in taken
-        if environment == "local" and SLOW in one.scenario.tags and not selection.selects_explicitly(one)
+        one for one in taken if skip_slow and SLOW in one.scenario.tags and not selection.selects_explicitly(one)
     ]
     skipped_slow = [one.scenario.name for one in slow]
     return [one.scenario for one in taken if one.scenario.name not in skipped_slow], skipped_slow
@@ -144,7 +142,7 @@ def plan_all(
 
     `client` says whether profiles or the libraries themselves are run, None: as each scenario says.
     """
-    scenarios, skipped_slow = select(loaded, selection, environment=environment.name)
+    scenarios, skipped_slow = select(loaded, selection, skip_slow=not environment.virtual_time)
     scenarios = [with_client(selection.with_selected_cases(scenario), client) for scenario in scenarios]
     planned: list[RunPlan] = []
     wrong = ProblemCollector()

@@ -4,7 +4,6 @@ import os
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import Literal
 
 from harness.judging import Judgement
 from harness.memo import memoize_last
@@ -35,7 +34,7 @@ def run_record(plan: RunPlan, story: Story, judgement: Judgement, *, started_at:
         client=plan.client.name,
         client_version=plan.client.version,
         driver=plan.client.driver,
-        environment=environment_name(plan),
+        environment=plan.environment,
         brokers=plan.cluster.brokers,
         bootstrap=plan.client.bootstrap,
         parameters=tuple(named_value(value) for value in plan.parameters),
@@ -68,11 +67,6 @@ def run_record(plan: RunPlan, story: Story, judgement: Judgement, *, started_at:
 def event_lines(plan: RunPlan, story: Story) -> bytes:
     """The lines of events.jsonl, in order."""
     return encode_events(plan.run_id, plan.attempt, sorted(story.events))
-
-
-def environment_name(plan: RunPlan) -> Literal["sim", "local"]:
-    """The plan's environment as records spell it."""
-    return "local" if plan.environment == "local" else "sim"
 
 
 def shown_path(path: Path) -> str:

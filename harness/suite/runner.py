@@ -1,14 +1,13 @@
 """Runs the plans of a suite side by side, longest first, and writes each result as its run ends.
 
-The main thread only waits, so that a signal is acted upon at once; lanes are threads in which `Environment.run` blocks.
+The main thread only waits, so that a signal is acted upon at once; lanes are threads that carry runs out.
 Runs that were too noisy to judge are tried again at the end, alone.
 """
 
 import os
 import signal
 import threading
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -18,13 +17,9 @@ from types import FrameType
 from typing import Protocol
 
 from harness.environments.world import Environment, RunInterrupted
-from harness.judging import Judgement
 from harness.plan import RunPlan
 from harness.records.run import RunRecord
-from harness.story import Story
-from harness.suite.lab_failure import failed_story
-from harness.suite.machine import wall_clock
-from harness.suite.recording import event_lines, run_record
+from harness.suite.one_run import Judge, carry_out
 
 MAX_ATTEMPTS = 3
 """A run is tried at most so often: once beside others, then alone."""
@@ -33,8 +28,6 @@ INTERRUPTED = 130
 
 SIGNAL_POLL_S = 0.2
 """How long a signal may go unnoticed that comes just before the main thread begins to wait."""
-
-Judge = Callable[[RunPlan, Story], Judgement]
 
 
 class RunWriter(Protocol):
@@ -79,7 +72,7 @@ class _Signalled:
 
 
 class Runner:
-    """Runs plans in an environment that is open, once."""
+    """Runs plans in an environment that is entered, once."""
 
     def __init__(
         self, environment: Environment, judge: Judge, writer: RunWriter, observer: Observer, *, lanes: int | None = None
@@ -99,7 +92,7 @@ class Runner:
         """Run them all; those whose `attempt` is above 1 alone, after the others.
 
         True when all have ended; False when a signal stopped the suite: what had ended by then is written.
-        Raises ResultsUnwritable. The environment is closed in every case.
+        Raises ResultsUnwritable. The runs of a suite that does not go to its end are interrupted.
         """
         alone = [plan for plan in plans if plan.attempt > 1]
         with ThreadPoolExecutor(self.lanes, thread_name_prefix="lane") as lanes, self._signals():
@@ -107,8 +100,9 @@ class Runner:
                 alone += self._side_by_side(longest_first(p for p in plans if p.attempt == 1), lanes)
                 while alone:
                     alone = alone[1:] + self._side_by_side(alone[:1], lanes)
-            finally:
+            except BaseException:
                 self._stop()
+                raise
         return not self._signalled
 
     def _side_by_side(self, plans: Sequence[RunPlan], lanes: ThreadPoolExecutor) -> list[RunPlan]:
@@ -156,32 +150,23 @@ class Runner:
 
     def _run_and_record(self, plan: RunPlan) -> RunRecord:
         self._observer.started(plan)
-        # A simulated run has no process, so nothing that could leave a log.
-        logs = None if self._environment.name == "sim" else self._writer.create_log_folder(plan.run_id, plan.attempt)
-        started_at, started = wall_clock(), time.monotonic()
-        try:
-            story = self._environment.run(plan, lambda words: self._observer.doing(plan, words), logs)
-        except RunInterrupted:
-            raise
-        except Exception as error:
-            if self._stopped.is_set():
-                raise RunInterrupted from error
-            story = failed_story(plan, error, self._writer.create_log_folder(plan.run_id, plan.attempt))
-        record = run_record(
+        result = carry_out(
             plan,
-            story,
-            self._judge(plan, story),
-            started_at=started_at,
-            duration_s=time.monotonic() - started,
+            self._environment,
+            self._judge,
+            progress=lambda words: self._observer.doing(plan, words),
+            make_log_folder=lambda plan: self._writer.create_log_folder(plan.run_id, plan.attempt),
         )
-        self._writer.write_lines(record, event_lines(plan, story))
+        if self._stopped.is_set() and result.record.error is not None:
+            raise RunInterrupted  # its world was being ended: the error says nothing
+        self._writer.write_lines(result.record, result.events)
         self._writer.remove_empty_logs(plan.run_id, plan.attempt)
-        return record
+        return result.record
 
     def _stop(self) -> None:
         if not self._stopped.is_set():
             self._stopped.set()
-            self._environment.close()
+            self._environment.interrupt()
 
     @contextmanager
     def _signals(self) -> Iterator[None]:

@@ -5,7 +5,8 @@ import sys
 import threading
 import time
 from pathlib import Path
-from typing import Literal
+from types import TracebackType
+from typing import Self
 
 from harness.brokers.embedded.intercepts import unsupported_reason as refusal_of_intercept
 from harness.environments.linux.toxiproxy.toxics import unsupported_reason
@@ -14,6 +15,7 @@ from harness.environments.local.cell_main import CellMain, CellTask
 from harness.environments.local.channel import ChannelClosed
 from harness.environments.local.resources import lanes_for
 from harness.environments.local.zygote import CellHandle, Zygote, ZygoteExited
+from harness.environments.registry import register
 from harness.environments.world import (
     Conduct,
     EnvironmentUnavailable,
@@ -24,7 +26,7 @@ from harness.environments.world import (
 )
 from harness.levers import CloseListener, FilterPackets, Intercept, Lever, Signal, Toxic
 from harness.plan import DriverName, RunPlan
-from harness.story import Kernel, LabError, Noise, Story
+from harness.story import Kernel, LabError, Story, lost_story
 from harness.toxiproxy.obtain import ToxiproxyMissing, find
 
 _STARTING_AT_ONCE = 2
@@ -34,10 +36,13 @@ _GRACE_S = 60.0
 _GONE_LIMIT_S = 10.0
 
 
+@register("local")
 class LocalEnvironment:
     """`harness.environments.world.Environment` on Linux namespaces and real sockets."""
 
-    name: Literal["sim", "local"] = "local"
+    name = "local"
+    virtual_time = False
+    keeps_logs = True
 
     def __init__(self, conduct: Conduct, *, lanes: int | None = None) -> None:
         """`lanes`: None leaves it to the machine's memory."""
@@ -49,7 +54,7 @@ class LocalEnvironment:
         self._starting = threading.BoundedSemaphore(_STARTING_AT_ONCE)
         self._cells: set[CellHandle] = set()
         self._state = threading.Lock()
-        self._closed = False
+        self._interrupted = False
 
     def supports(self, lever: Lever) -> Supported | Unsupported:
         match lever:
@@ -65,7 +70,7 @@ class LocalEnvironment:
     def supports_driver(self, driver: DriverName) -> Supported | Unsupported:
         return Supported()
 
-    def open(self) -> None:
+    def __enter__(self) -> Self:
         """Find Toxiproxy, see that cells can be made, and fork the zygote. Raises EnvironmentUnavailable."""
         if sys.platform != "linux":
             raise EnvironmentUnavailable(f"cells need Linux, this is {sys.platform}", "choose `--env sim`")
@@ -77,18 +82,26 @@ class LocalEnvironment:
         if refused is not None:
             raise refused
         self._zygote = Zygote(CellMain(self._conduct))
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.interrupt()
+        if self._zygote is not None:
+            self._zygote.close()
 
     def run(self, plan: RunPlan, progress: ProgressCallback, logs: Path | None) -> Story:
-        """Raises RunInterrupted after `close`, EnvironmentUnavailable where this cell was refused."""
+        """Raises RunInterrupted after `interrupt`, EnvironmentUnavailable where this cell was refused."""
         if self._zygote is None or self._toxiproxy is None:
-            raise RuntimeError("run() before open()")
+            raise RuntimeError("run() before the environment was entered")
         with _StartSlot(self._starting) as turn:
             cell = self._open_cell(self._zygote)
             try:
                 cell.channel.send(CellTask(plan=plan, logs=logs, toxiproxy=self._toxiproxy))
                 return self._await_story(cell, plan, progress, turn)
             except ChannelClosed:
-                if self._closed:
+                if self._interrupted:
                     raise RunInterrupted from None
                 return _lost(plan, "cell-died", f"the cell ended before its run had; {_where(logs)}")
             except TimeoutError:
@@ -101,7 +114,7 @@ class LocalEnvironment:
 
     def _open_cell(self, zygote: Zygote) -> CellHandle:
         with self._state:
-            if self._closed:
+            if self._interrupted:
                 raise RunInterrupted
             try:
                 cell = zygote.open_cell()
@@ -151,15 +164,11 @@ class LocalEnvironment:
         with self._state:
             self._cells.discard(cell)
 
-    def close(self) -> None:
+    def interrupt(self) -> None:
         with self._state:
-            if self._closed:
-                return
-            self._closed = True
+            self._interrupted = True
             for cell in self._cells:
                 cell.end()
-        if self._zygote is not None:
-            self._zygote.close()
 
 
 class _StartSlot:
@@ -189,16 +198,6 @@ def _where(logs: Path | None) -> str:
 
 def _lost(plan: RunPlan, code: str, text: str) -> Story:
     """The story of a run of which nothing came back."""
-    return Story(
-        run_id=plan.run_id,
-        attempt=plan.attempt,
-        origin_ns=time.monotonic_ns(),
-        ready_s=None,
-        ended_ns=0,
-        operations=(),
-        faults=(),
-        events=(),
-        noise=Noise(loop_lag_p99_s=0.0, loop_lag_max_s=0.0, samples=0),
-        kernel=Kernel(release=os.uname().release, hz=0),
-        error=LabError(code=code, text=text),
-    )
+    kernel = Kernel(release=os.uname().release, hz=0)
+    error = LabError(code=code, text=text)
+    return lost_story(plan.run_id, plan.attempt, error, origin_ns=time.monotonic_ns(), kernel=kernel)

@@ -6,9 +6,11 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from random import Random
-from typing import Literal
+from types import TracebackType
+from typing import Self
 
 from harness.brokers.embedded.intercepts import unsupported_reason
+from harness.environments.registry import register
 from harness.environments.sim.gc_tuning import relaxed_gc
 from harness.environments.sim.host_logs import captured_logs
 from harness.environments.sim.loop import START_S, Deadlock, Interrupted, Livelock, SimLoop
@@ -18,23 +20,31 @@ from harness.environments.sim.world import KERNEL, SimWorld
 from harness.environments.world import Conduct, ProgressCallback, RunInterrupted, Supported, Unsupported
 from harness.levers import CloseListener, FilterPackets, Intercept, Lever, Signal, Toxic
 from harness.plan import DriverName, RunPlan
-from harness.story import LabError, Noise, Story
+from harness.story import LabError, Story, lost_story
 
 
+@register("sim")
 class SimEnvironment:
     """`harness.environments.world.Environment` on virtual time. One lane: a run computes and never waits.
 
-    `run` may be called from any thread that runs no event loop, from several at once too.
+    `run` may be called from any thread that runs no event loop, from several at once too. A pickled one arrives in the
+    other process as a new one.
     """
 
-    name: Literal["sim", "local"] = "sim"
+    name = "sim"
     lanes = 1
+    virtual_time = True
+    keeps_logs = False
 
-    def __init__(self, conduct: Conduct) -> None:
+    def __init__(self, conduct: Conduct, *, lanes: int | None = None) -> None:
+        """`lanes` makes no difference: there is one."""
         self._conduct = conduct
         self._state = threading.Lock()
         self._loops: dict[SimLoop, None] = {}
-        self._closed = False
+        self._interrupted = False
+
+    def __reduce__(self) -> tuple[type["SimEnvironment"], tuple[Conduct]]:
+        return (type(self), (self._conduct,))
 
     def supports(self, lever: Lever) -> Supported | Unsupported:
         match lever:
@@ -51,12 +61,17 @@ class SimEnvironment:
             return Supported()
         return Unsupported("start a program: it runs on virtual time, which no process shares")
 
-    def open(self) -> None:
-        """There is nothing to prepare."""
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.interrupt()
 
     @relaxed_gc()
     def run(self, plan: RunPlan, progress: ProgressCallback, logs: Path | None) -> Story:
-        """Raises RunInterrupted after `close`. Where the run can never end, the story's error names what hangs."""
+        """Raises RunInterrupted after `interrupt`. Where the run can never end, the story's error names what hangs."""
 
         async def main(loop: SimLoop) -> tuple[Story, SimWorld]:
             with self._listed(loop), captured_logs(loop):
@@ -68,23 +83,24 @@ class SimEnvironment:
         except Interrupted:
             raise RunInterrupted from None
         except (Deadlock, Livelock) as hung:
-            return _lost(plan, type(hung).__name__.lower(), str(hung))
+            error = LabError(code=type(hung).__name__.lower(), text=str(hung))
+            return lost_story(plan.run_id, plan.attempt, error, origin_ns=round(START_S * 1e9), kernel=KERNEL)
         world.dispose()
         if world.failed is not None and story.error is None:
             return replace(story, error=LabError(code="world-failed", text=world.failed))
         return story
 
-    def close(self) -> None:
+    def interrupt(self) -> None:
         with self._state:
-            self._closed = True
+            self._interrupted = True
             for loop in self._loops:
                 loop.interrupt()
 
     @contextmanager
     def _listed(self, loop: SimLoop) -> Iterator[None]:
-        """While entered, `close` ends this loop."""
+        """While entered, `interrupt` ends this loop."""
         with self._state:
-            if self._closed:
+            if self._interrupted:
                 raise Interrupted
             self._loops[loop] = None
         try:
@@ -103,20 +119,3 @@ def _makes_toxic(lever: Toxic) -> Supported | Unsupported:
             has = ", ".join(sorted(known.attributes))
             return Unsupported(f"make the toxic {lever.kind} with {name}: it has {has}")
     return Supported()
-
-
-def _lost(plan: RunPlan, code: str, text: str) -> Story:
-    """The story of a run that never ended."""
-    return Story(
-        run_id=plan.run_id,
-        attempt=plan.attempt,
-        origin_ns=round(START_S * 1e9),
-        ready_s=None,
-        ended_ns=0,
-        operations=(),
-        faults=(),
-        events=(),
-        noise=Noise(loop_lag_p99_s=0.0, loop_lag_max_s=0.0, samples=0),
-        kernel=KERNEL,
-        error=LabError(code=code, text=text),
-    )
