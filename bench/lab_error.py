@@ -134,9 +134,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = parser.parse_args(arguments)
     load = ", ".join(f"{average:.2f}" for average in os.getloadavg())
     print(f"{machine()}, local, load {load}")
-    local = LocalEnvironment(conduct, lanes=given.waiting + 1)
-    local.open()
-    try:
+    with LocalEnvironment(conduct, lanes=given.waiting + 1) as local:
         reached = [
             print_result("call to ready", [to_ready_s(local) for _ in range(given.starts)], median, TARGET_READY_S)
         ]
@@ -149,8 +147,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print_result(f"error, {given.waiting} waiting cells beside", errors_s(beside), p99, TARGET_LOADED_S)
         )
         print_timer_lag(beside)
-    finally:
-        local.close()
     for thread in threads:
         thread.join(timeout=10)
     return 0 if all(reached) else 1

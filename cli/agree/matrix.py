@@ -107,29 +107,23 @@ def _suite(
     made: set[str],
 ) -> tuple[RunRecord, ...]:
     """The runs of one environment that are still to be made; none where there are none."""
-    environment = make("sim" if name == "sim" else "local", cells=asked.cells)
-    environment.open()
-    try:
+    with make(name, cells=asked.cells) as environment:
         request, plans = _plans(asked, environment, needed)
         plans = tuple(plan for plan in plans if plan.run_id not in made)
         require_real_clients(plans)
-    except BaseException:
-        environment.close()
-        raise
-    if not plans:
-        environment.close()
-        return ()
-    lanes = min(environment.lanes, asked.cells or environment.lanes)
-    screen.print(Text(f"{name}: {pluralized(len(plans), 'run')}, {pluralized(lanes, 'cell')}", style="dim"))
-    manifest = new_manifest(
-        folder.name, plans, environment=environment.name, seed=request.seed, arguments=request.arguments(),
-        folder=request.folder,
-    )  # fmt: skip
-    with (
-        Writer.create(folder, manifest) as writer,
-        Display(screen, plans, lanes=lanes) as display,
-    ):
-        complete = Runner(environment, judge, writer, display, lanes=lanes).run(plans)
+        if not plans:
+            return ()
+        lanes = min(environment.lanes, asked.cells or environment.lanes)
+        screen.print(Text(f"{name}: {pluralized(len(plans), 'run')}, {pluralized(lanes, 'cell')}", style="dim"))
+        manifest = new_manifest(
+            folder.name, plans, environment=name, seed=request.seed, arguments=request.arguments(),
+            folder=request.folder,
+        )  # fmt: skip
+        with (
+            Writer.create(folder, manifest) as writer,
+            Display(screen, plans, lanes=lanes) as display,
+        ):
+            complete = Runner(environment, judge, writer, display, lanes=lanes).run(plans)
     if not complete:
         raise SuiteInterrupted(f"kept in {folder}")
     return read(folder).runs
@@ -144,7 +138,7 @@ def _plans(
     drivers = {SIDES[side].driver for side in asked.sides if SIDES[side].environment == environment.name}
     client: Client = "both" if len(drivers) > 1 else "real" if "real" in drivers else "profile"
     request = replace(
-        asked.request, client=client, environment="sim" if environment.name == "sim" else "local",
+        asked.request, client=client, environment=environment.name,
         repeat=asked.request.repeat if needed is None else asked.most,
     )  # fmt: skip
     planned = plan_all(

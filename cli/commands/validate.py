@@ -4,7 +4,6 @@ import json as json_module
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Literal
 
 import click
 
@@ -14,13 +13,11 @@ from cli.show.rows import wrapped
 from cli.terminal.console import console
 from cli.terminal.problem_texts import problem_documents
 from cli.terminal.problems import print_problems
+from harness.environments import environment_names
 from harness.language import Problem, Problems, Scenario, plans
 from harness.suite.collection import collect
 from harness.suite.environment_choice import make
 from harness.suite.planning import load_all, unsupported_by
-
-Environment = Literal["sim", "local"]
-ENVIRONMENTS: tuple[Environment, ...] = ("sim", "local")
 
 
 def validate(*, paths: tuple[str, ...], ci: bool, json: bool) -> ExitCode:
@@ -54,13 +51,15 @@ def validate(*, paths: tuple[str, ...], ci: bool, json: bool) -> ExitCode:
     return ExitCode.PASSED
 
 
-def _refused(scenario: Scenario) -> dict[Environment, list[Problem]]:
+def _refused(scenario: Scenario) -> dict[str, list[Problem]]:
     """What of it each environment cannot do."""
-    made = {name: plans(scenario, environment=name, seed=0, repeat=1) for name in ENVIRONMENTS}
-    return {name: list(unsupported_by(made[name], make(name))) for name in ENVIRONMENTS}
+    return {
+        name: list(unsupported_by(plans(scenario, environment=name, seed=0, repeat=1), make(name)))
+        for name in environment_names()
+    }
 
 
-def _unsupported_everywhere(refused: Mapping[Environment, Sequence[Problem]]) -> Iterator[Problem]:
+def _unsupported_everywhere(refused: Mapping[str, Sequence[Problem]]) -> Iterator[Problem]:
     """A scenario that no environment can run is wrong, wherever it is to be run."""
     if not all(refused.values()):
         return

@@ -96,11 +96,9 @@ def bundled_libraries() -> Mapping[str, CaseCatalogue]:
 
 def simulator() -> Simulate:
     """Runs plans on virtual time. A run raises Mistaken where what was asked for can be made nowhere."""
-    from harness.conductor import conduct
-    from harness.environments.sim.environment import SimEnvironment  # here, since it brings much along
+    from harness.suite.environment_choice import make  # here, since it brings much along
 
-    sim = SimEnvironment(conduct)
-    sim.open()
+    sim = make("sim")
 
     def simulate(plan: RunPlan) -> Story:
         for problem in unsupported_by((plan,), sim):

@@ -24,12 +24,13 @@ from harness.language import Problems
 from harness.plan import RunPlan
 from harness.records.writer import Writer
 from harness.suite.collection import collect
-from harness.suite.environment_choice import choose
+from harness.suite.environment_choice import make
 from harness.suite.interleaving import RoutingWriter, interleave, with_program
 from harness.suite.machine import timestamp_name
 from harness.suite.planning import LoadedScenario, Selection, load_all, plan_all
 from harness.suite.runner import Runner
 
+ENVIRONMENT = "local"
 REPEAT = 20
 SEED = 7
 
@@ -58,22 +59,17 @@ def run_interleaved(screen: Console, request: InterleavedRequest) -> tuple[Suite
         )
     try:
         loaded = load_all(collect(request.paths, folder=Path.cwd()))
-        environment, _ = choose("local")
-        try:
+        with make(ENVIRONMENT) as environment:
             suites = [_plans(loaded, argv, request, environment) for argv in programs]
-        except BaseException:
-            environment.close()
-            raise
+            if suites[0]:
+                return _run_plans(screen, suites, environment, request)
     except Problems as problems:
         print_problems(problems, ci=writes_to_ci_log(screen))
         return ExitCode.USAGE
-    if not suites[0]:
-        environment.close()
-        names = ", ".join(one.scenario.name for one in loaded)
-        raise CommandError(
-            "no scenario was selected: nothing was run", f"scenarios: {names}", code=ExitCode.NOTHING_SELECTED
-        )
-    return _run_plans(screen, suites, environment, request)
+    names = ", ".join(one.scenario.name for one in loaded)
+    raise CommandError(
+        "no scenario was selected: nothing was run", f"scenarios: {names}", code=ExitCode.NOTHING_SELECTED
+    )
 
 
 def _run_plans(
@@ -82,30 +78,26 @@ def _run_plans(
     parent = request.out or unused_results_folder(f"{timestamp_name()}-gate")
     folders = (parent / "a", parent / "b")
     plans = interleave(*suites)
-    try:
-        arguments = (
-            "--env",
-            "local",
-            "--seed",
-            str(SEED),
-            "--repeat",
-            str(request.repeat or REPEAT),
-            "--",
-            *request.paths,
+    arguments = (
+        "--env",
+        ENVIRONMENT,
+        "--seed",
+        str(SEED),
+        "--repeat",
+        str(request.repeat or REPEAT),
+        "--",
+        *request.paths,
+    )
+    writers = [
+        Writer.create(
+            folder,
+            new_manifest(
+                f"{parent.name}-{folder.name}", own, environment=ENVIRONMENT, seed=SEED, arguments=arguments,
+                folder=Path.cwd(),
+            ),
         )
-        writers = [
-            Writer.create(
-                folder,
-                new_manifest(
-                    f"{parent.name}-{folder.name}", own, environment="local", seed=SEED, arguments=arguments,
-                    folder=Path.cwd(),
-                ),
-            )
-            for folder, own in zip(folders, suites, strict=True)
-        ]  # fmt: skip
-    except BaseException:
-        environment.close()
-        raise
+        for folder, own in zip(folders, suites, strict=True)
+    ]  # fmt: skip
     screen.print(f"A  {request.first}\nB  {request.second}")
     screen.print(
         f"{pluralized(len(plans), 'run')} in turn, local, {pluralized(environment.lanes, 'cell')}, into {parent}\n"

@@ -17,7 +17,7 @@ def new_manifest(
     return Manifest(
         suite=suite,
         faultlab=version("faultlab"),
-        environment="sim" if environment == "sim" else "local",
+        environment=environment,
         seed=seed,
         arguments=tuple(arguments),
         folder=os.fspath(folder),

@@ -10,7 +10,7 @@ import click
 
 from cli.arguments.settings import given
 from harness.records.manifest import Manifest
-from harness.suite.environment_choice import CHOICES, Choice
+from harness.suite.environment_choice import AUTO, CHOICES
 from harness.suite.planning import CLIENTS, Client, Selection
 
 SEED = 7
@@ -23,7 +23,7 @@ PARAMETERS: tuple[click.Parameter, ...] = (
     click.Option(
         ["--env", "environment"],
         type=click.Choice(CHOICES),
-        default="auto",
+        default=AUTO,
         show_default=True,
         help="Real sockets in namespaces (local), simulated time and network (sim), or local where it can run.",
     ),
@@ -56,7 +56,7 @@ class Request:
     """A suite as it was asked for. `folder` is where: `paths` are relative to it."""
 
     paths: tuple[str, ...]
-    environment: Choice
+    environment: str
     seed: int
     repeat: int | None
     client: Client | None
@@ -69,7 +69,7 @@ class Request:
         """From the values that click read for PARAMETERS."""
         return cls(
             paths=tuple(parameters["paths"]),
-            environment=cast(Choice, parameters["environment"]),
+            environment=parameters["environment"],
             seed=parameters["seed"],
             repeat=parameters["repeat"],
             client=cast(Client | None, parameters["client"]),

@@ -4,8 +4,8 @@ import json
 import sys
 import time
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -39,7 +39,7 @@ from harness.records.run import RunRecord
 from harness.records.writer import Writer
 from harness.suggestions import did_you_mean
 from harness.suite.collection import collect
-from harness.suite.environment_choice import choose
+from harness.suite.environment_choice import opened
 from harness.suite.grouping import judge_groups
 from harness.suite.machine import timestamp_name
 from harness.suite.naming import case_id
@@ -96,8 +96,12 @@ class RunOptions:
 
 @dataclass(frozen=True, slots=True)
 class PreparedSuite:
-    """An open environment and the plans for it; `local_unavailable` says why it is not the one that `auto` prefers."""
+    """An environment and the plans for it; `local_unavailable` says why it is not the one that `auto` prefers.
 
+    `opened` holds the environment open: leaving it ends what is left of its runs.
+    """
+
+    opened: ExitStack
     environment: Environment
     suite: SuitePlan
     local_unavailable: EnvironmentUnavailable | None
@@ -113,34 +117,32 @@ class PreparedSuite:
 def start_suite(request: Request, out: Path | None, options: RunOptions) -> ExitCode:
     """A new suite."""
     started = time.monotonic()
-    prepared = _prepare(request, options)
-    if isinstance(prepared, ExitCode):
-        return prepared
-    return _run_new_suite(request, prepared, prepared.suite.plans, out, options, started)
+    with ExitStack() as stack:
+        prepared = _prepare(request, options, stack)
+        if isinstance(prepared, ExitCode):
+            return prepared
+        return _run_new_suite(request, prepared, prepared.suite.plans, out, options, started)
 
 
 def resume_suite(folder: Path, options: RunOptions) -> ExitCode:
     """The rest of an interrupted suite, in its own folder."""
     started = time.monotonic()
     results = read(folder)
-    prepared = _prepare(Request.again(results.manifest), options)
-    if isinstance(prepared, ExitCode):
-        return prepared
-    try:
+    with ExitStack() as stack:
+        prepared = _prepare(Request.again(results.manifest), options, stack)
+        if isinstance(prepared, ExitCode):
+            return prepared
         plans = planned(results, prepared.suite.plans)
         left = remaining(results, plans)
         kept = [(run.run_id, run.attempt) for run in results.tries]
         writer = Writer.reopen(folder, results.manifest, kept=kept)
-    except BaseException:
-        prepared.environment.close()
-        raise
-    ids = {plan.run_id for plan in left}
-    previous_runs = [run for run in results.runs if run.run_id not in ids]
-    screen = options.screen()
-    screen.print(
-        f"going on with {folder}: {len(previous_runs)} of {pluralized(len(plans), 'run')} were measured before"
-    )
-    return _run_plans(prepared, left, plans, previous_runs, writer, screen, options, started)
+        ids = {plan.run_id for plan in left}
+        previous_runs = [run for run in results.runs if run.run_id not in ids]
+        screen = options.screen()
+        screen.print(
+            f"going on with {folder}: {len(previous_runs)} of {pluralized(len(plans), 'run')} were measured before"
+        )
+        return _run_plans(prepared, left, plans, previous_runs, writer, screen, options, started)
 
 
 def again(
@@ -149,13 +151,21 @@ def again(
     """The one run of a suite whose id begins with `prefix`, or all repeats of its case, in a new folder."""
     started = time.monotonic()
     request = Request.again(results.manifest)
-    prepared = _prepare(request, options)
-    if isinstance(prepared, ExitCode):
-        return prepared
+    with ExitStack() as stack:
+        prepared = _prepare(request, options, stack)
+        if isinstance(prepared, ExitCode):
+            return prepared
+        plans = _replayed(results, prepared.suite.plans, prefix, options, scope)
+        return _run_new_suite(request, prepared, plans, out, options, started)
+
+
+def _replayed(
+    results: Results, plans: Sequence[RunPlan], prefix: str, options: RunOptions, scope: Literal["run", "group"]
+) -> tuple[RunPlan, ...]:
+    """The plans of the one run, or of all repeats of its case. Raises CommandError where there is not exactly one."""
     planned = [run_id for run_id in results.manifest.run_ids if run_id.startswith(prefix.lower())]
-    found = plans_with_id_prefix(prepared.suite.plans, planned[0] if len(planned) == 1 else prefix)
+    found = plans_with_id_prefix(plans, planned[0] if len(planned) == 1 else prefix)
     if len(found) != 1:
-        prepared.environment.close()
         if len(found) > 1:
             raise CommandError(
                 f"{pluralized(len(found), 'run')} begin with {prefix}: {', '.join(p.run_id for p in found)}"
@@ -166,15 +176,15 @@ def again(
             "undo the change, or run the scenario as it is now with faultlab run",
         )
     (one,) = found
-    repeats = tuple(p for p in prepared.suite.plans if _case(p) == _case(one))
+    repeats = tuple(plan for plan in plans if _case(plan) == _case(one))
     if scope == "group":
-        return _run_new_suite(request, prepared, repeats, out, options, started)
+        return repeats
     over_all = [groups.called(statistic) for statistic in one.statistics if applies(one, statistic)]
     if over_all and len(repeats) > 1:
         options.screen().print(
             _note_on_repeats(over_all, len(repeats), replay_command(one.run_id, results, scope="group"))
         )
-    return _run_new_suite(request, prepared, found, out, options, started)
+    return found
 
 
 def _case(plan: RunPlan) -> tuple[str, ClientPlan, tuple[ResolvedValue, ...]]:
@@ -190,21 +200,16 @@ def _note_on_repeats(statistics: Sequence[str], repeats: int, command: str) -> T
     )  # fmt: skip
 
 
-def _prepare(request: Request, options: RunOptions) -> PreparedSuite | ExitCode:
-    """Everything that can be wrong, before anything starts; what is, is said here."""
+def _prepare(request: Request, options: RunOptions, stack: ExitStack) -> PreparedSuite | ExitCode:
+    """Everything that can be wrong, before anything starts; what is, is said here. `stack` closes the environment."""
     local_unavailable: EnvironmentUnavailable | None = None
     try:
         loaded = load_all(collect(request.paths, folder=request.folder), request.settings, request.selection)
-        environment, local_unavailable = choose(request.environment, cells=options.cells)
-        plan = partial(
-            plan_runnable if options.stream else _plan_whole, loaded, request.selection, environment,
-            seed=request.seed, repeat=request.repeat, client=request.client,
-        )  # fmt: skip
-        try:
-            suite, impossible = plan()
-        except BaseException:
-            environment.close()
-            raise
+        environment, local_unavailable = stack.enter_context(opened(request.environment, cells=options.cells))
+        plan = plan_runnable if options.stream else _plan_whole
+        suite, impossible = plan(
+            loaded, request.selection, environment, seed=request.seed, repeat=request.repeat, client=request.client
+        )
     except Problems as problems:
         print_problems(problems, ci=options.ci)
         if local_unavailable is not None and any(problem.code == REFUSED for problem in problems.problems):
@@ -217,7 +222,6 @@ def _prepare(request: Request, options: RunOptions) -> PreparedSuite | ExitCode:
     for one in impossible:
         JsonLineStream(sys.stdout).impossible(one)
     if not suite.plans:
-        environment.close()
         if impossible:
             return ExitCode.INCONCLUSIVE
         names = ", ".join(one.scenario.name for one in loaded) or "none"
@@ -232,7 +236,7 @@ def _prepare(request: Request, options: RunOptions) -> PreparedSuite | ExitCode:
             f"{skipped_slow}scenarios: {names}; tags: {tags}",
             code=ExitCode.NOTHING_SELECTED,
         )
-    return PreparedSuite(environment, suite, local_unavailable)
+    return PreparedSuite(stack, environment, suite, local_unavailable)
 
 
 def _plan_whole(
@@ -264,11 +268,7 @@ def _run_new_suite(
         folder.name, plans, environment=chosen.environment, seed=request.seed, arguments=chosen.arguments(),
         folder=request.folder,
     )  # fmt: skip
-    try:
-        writer = Writer.create(folder, manifest)
-    except BaseException:
-        prepared.environment.close()
-        raise
+    writer = Writer.create(folder, manifest)
     return _run_plans(prepared, plans, plans, (), writer, options.screen(), options, started)
 
 
@@ -293,6 +293,7 @@ def _run_plans(
     if stream is not None:
         stream.line("begun", {"environment": environment.name, "note": prepared.note, "runs": len(left)})
     with (
+        prepared.opened,
         writer,
         log_group(screen, "the runs"),
         Display(screen, left, lanes=lanes, previous_runs=previous_runs) as display,
@@ -344,7 +345,7 @@ def _head(
     lengths = [plan.expected_s for plan in left]
     longest = max((length for length in lengths if length is not None), default=None)
     keeps = "Ctrl-C keeps what was measured"
-    if environment.name == "sim" or longest is None:
+    if environment.virtual_time or longest is None:
         lines.append(Text(keeps if longest is None else f"longest {seconds(longest)} by formula, simulated; {keeps}"))
     else:
         bound = max_duration_s(lengths, lanes=lanes)

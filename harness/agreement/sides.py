@@ -9,7 +9,7 @@ from harness.records.run import RunRecord
 
 @dataclass(frozen=True, slots=True)
 class SideDefinition:
-    environment: Literal["sim", "local"]
+    environment: str
     driver: Literal["bundled", "real"]
 
 

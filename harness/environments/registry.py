@@ -28,7 +28,8 @@ class EnvironmentFactory(Protocol):
 
 Factory = TypeVar("Factory", bound=EnvironmentFactory)
 
-_FACTORIES: dict[str, EnvironmentFactory] = {}
+ENVIRONMENTS: dict[str, EnvironmentFactory] = {}
+"""Those whose module was imported."""
 
 
 class UnknownEnvironment(LookupError):
@@ -42,9 +43,9 @@ def register(name: str) -> Callable[[Factory], Factory]:
     """Register an environment. Raises ValueError where the name is taken."""
 
     def registered(factory: Factory) -> Factory:
-        if name in _FACTORIES:
+        if name in ENVIRONMENTS:
             raise ValueError(f"two environments are called {name}")
-        _FACTORIES[name] = factory
+        ENVIRONMENTS[name] = factory
         return factory
 
     return registered
@@ -52,15 +53,15 @@ def register(name: str) -> Callable[[Factory], Factory]:
 
 def environment_names() -> tuple[str, ...]:
     """All of them, that which runs everywhere first."""
-    names = _packaged_names() | set(_FACTORIES)
+    names = _packaged_names() | set(ENVIRONMENTS)
     return tuple(sorted(names, key=lambda name: (name != FALLBACK, name)))
 
 
 def environment(name: str, conduct: Conduct, *, lanes: int | None = None) -> Environment:
     """The environment of that name, to be entered. Raises UnknownEnvironment."""
-    if name not in _FACTORIES and name in _packaged_names():
+    if name not in ENVIRONMENTS and name in _packaged_names():
         import_module(f"{__package__}.{name}.{MODULE}")
-    factory = _FACTORIES.get(name)
+    factory = ENVIRONMENTS.get(name)
     if factory is None:
         raise UnknownEnvironment(name)
     return factory(conduct, lanes=lanes)

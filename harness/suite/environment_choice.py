@@ -20,9 +20,7 @@ def make(name: str, *, cells: int | None = None) -> Environment:
 
 
 @contextmanager
-def opened(
-    choice: str, *, cells: int | None = None
-) -> Iterator[tuple[Environment, EnvironmentUnavailable | None]]:
+def opened(choice: str, *, cells: int | None = None) -> Iterator[tuple[Environment, EnvironmentUnavailable | None]]:
     """The environment, entered; and, where `auto` had to do without the preferred one, why.
 
     Raises UnknownEnvironment, and EnvironmentUnavailable where the one asked for by name cannot be had.

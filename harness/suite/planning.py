@@ -127,9 +127,7 @@ def select(
 ) -> tuple[list[Scenario], list[str]]:
     """The scenarios that are run, and the names of the slow ones that are left out."""
     taken = [one for one in loaded if selection.matches(one.scenario)]
-    slow = [
-        one for one in taken if skip_slow and SLOW in one.scenario.tags and not selection.selects_explicitly(one)
-    ]
+    slow = [one for one in taken if skip_slow and SLOW in one.scenario.tags and not selection.selects_explicitly(one)]
     skipped_slow = [one.scenario.name for one in slow]
     return [one.scenario for one in taken if one.scenario.name not in skipped_slow], skipped_slow
 

@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,13 +23,12 @@ pytestmark = pytest.mark.cell
 
 @pytest.fixture(scope="module")
 def local() -> Iterator[LocalEnvironment]:
-    environment = LocalEnvironment(conduct, lanes=1)
-    try:
-        environment.open()
-    except EnvironmentUnavailable as refused:
-        pytest.skip(str(refused))
-    yield environment
-    environment.close()
+    with ExitStack() as stack:
+        try:
+            environment = stack.enter_context(LocalEnvironment(conduct, lanes=1))
+        except EnvironmentUnavailable as refused:
+            pytest.skip(str(refused))
+        yield environment
 
 
 def run(local: LocalEnvironment, plan: RunPlan, argv: tuple[str, ...], *steps: Step, logs: Path | None = None) -> Story:

@@ -17,7 +17,6 @@ SCENARIOS = Path(str(files("scenarios")))
 @pytest.fixture(scope="session")
 def simulate() -> Simulate:
     sim = SimEnvironment(conduct)
-    sim.open()
     return lambda plan: sim.run(plan, lambda _: None, None)
 
 

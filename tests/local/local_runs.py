@@ -1,8 +1,7 @@
 """Plans and small conducts for tests of the local environment."""
 
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -58,14 +57,8 @@ def told(result: Story) -> str:
     return result.operations[0].error or ""
 
 
-@contextmanager
-def opened(conduct: Conduct, *, lanes: int = 16) -> Iterator[LocalEnvironment]:
-    local = LocalEnvironment(conduct, lanes=lanes)
-    local.open()
-    try:
-        yield local
-    finally:
-        local.close()
+def opened(conduct: Conduct, *, lanes: int = 16) -> LocalEnvironment:
+    return LocalEnvironment(conduct, lanes=lanes)
 
 
 def run(conduct: Conduct, given: RunPlan | None = None, logs: Path | None = None) -> Story:

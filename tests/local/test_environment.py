@@ -83,27 +83,29 @@ def test_sixteen_cells_run_side_by_side_and_at_most_two_are_starting() -> None:
     assert most_running >= 4
 
 
-def test_closing_ends_every_run_at_once_and_leaves_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_an_interrupt_ends_every_run_at_once_and_leaves_nothing(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     mark = str(tmp_path)
     # Executed programs get it: Toxiproxy and the subject of each cell. What lives on in a cell keeps these alive.
     monkeypatch.setenv(MARK, mark)
     up = threading.Semaphore(0)
     marked: list[int] = []
-    closed_s: list[float] = []
+    interrupted_s: list[float] = []
 
-    def close_when_up() -> None:
+    def interrupt_when_up() -> None:
         for _ in range(4):
             up.acquire()
         marked.extend(processes_marked(mark))
-        closed_s.append(time.monotonic())
-        local.close()
+        interrupted_s.append(time.monotonic())
+        local.interrupt()
 
     with opened(_wait_for_ever) as local:
-        closing = threading.Thread(target=close_when_up)
-        closing.start()
+        interrupting = threading.Thread(target=interrupt_when_up)
+        interrupting.start()
         results = in_threads(4, lambda place: local.run(plan(run_id=str(place)), lambda _: up.release(), None))
-        closing.join()
-        assert time.monotonic() - closed_s[0] < 2.0
+        interrupting.join()
+        assert time.monotonic() - interrupted_s[0] < 2.0
         assert [type(result) for result in results] == [RunInterrupted] * 4
         with pytest.raises(RunInterrupted):
             local.run(plan(), lambda _: None, None)
@@ -111,10 +113,10 @@ def test_closing_ends_every_run_at_once_and_leaves_nothing(monkeypatch: pytest.M
     assert processes_marked(mark) == []
 
 
-def test_closing_while_cells_are_starting_interrupts_them_too() -> None:
+def test_an_interrupt_while_cells_are_starting_ends_them_too() -> None:
     for delay_s in (0.0, 0.01, 0.03, 0.1, 0.3):
         with opened(_wait_for_ever) as local:
-            timer = threading.Timer(delay_s, local.close)
+            timer = threading.Timer(delay_s, local.interrupt)
             timer.start()
             results = in_threads(6, lambda place: local.run(plan(run_id=str(place)), lambda _: None, None))
             timer.join()
@@ -179,8 +181,8 @@ def test_toxiproxy_absent_is_an_environment_that_is_not_there(tmp_path: Path, mo
     assert "--env sim" in caught.value.remedy
 
 
-def test_the_environment_is_opened_from_the_main_thread_only() -> None:
-    (result,) = in_threads(1, lambda _: environment.LocalEnvironment(_wait_for_ever, lanes=1).open())
+def test_the_environment_is_entered_from_the_main_thread_only() -> None:
+    (result,) = in_threads(1, lambda _: environment.LocalEnvironment(_wait_for_ever, lanes=1).__enter__())
     assert isinstance(result, RuntimeError)
     assert "main thread" in str(result)
 
@@ -197,10 +199,11 @@ from local_runs import opened, plan, story, told
 from harness.environments.local.preload import preload
 from harness.environments.probe import round_trip_s
 from harness.environments.world import Executable
-from harness.levers import Packets, Unlisten, Verdict
+from harness.levers import CloseListener, FilterPackets, PacketAction
 
 async def conduct(plan, world, progress, logs):
-    async with world.pull(Packets(broker=1, flow="to_broker", verdict=Verdict.DROP)), world.pull(Unlisten(broker=2)):
+    dropping = FilterPackets(broker=1, flow="to_broker", verdict=PacketAction.DROP)
+    async with world.pull(dropping), world.pull(CloseListener(broker=2)):
         pass
     process = await world.start(Executable(argv=("sh", "-c", "echo up"), launch={{}}), None)
     said = await anext(process.lines())

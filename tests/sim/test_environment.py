@@ -277,7 +277,7 @@ def test_a_run_that_hangs_tells_what_hangs() -> None:
     assert "conductor: main" in story.error.text
 
 
-def test_runs_go_on_in_several_threads_and_closing_ends_them() -> None:
+def test_runs_go_on_in_several_threads_and_an_interrupt_ends_them() -> None:
     ticking = threading.Barrier(3)
 
     async def conduct(plan: RunPlan, world: Any, progress: Any, logs: Path | None) -> Story:
@@ -286,7 +286,6 @@ def test_runs_go_on_in_several_threads_and_closing_ends_them() -> None:
             await asyncio.sleep(1)
 
     sim = SimEnvironment(conduct)
-    sim.open()
     ended: list[type] = []
 
     def one() -> None:
@@ -299,7 +298,7 @@ def test_runs_go_on_in_several_threads_and_closing_ends_them() -> None:
     for thread in threads:
         thread.start()
     ticking.wait(10)
-    sim.close()
+    sim.interrupt()
     for thread in threads:
         thread.join(10)
     assert ended == [RunInterrupted, RunInterrupted]

@@ -1,9 +1,9 @@
-"""Scenario files, plans and an environment told by hand, for what the suite does around runs."""
+"""Scenario files, plans and an environment scripted by hand, for what the suite does around runs."""
 
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Self
 
 from harness.environments.world import ProgressCallback, RunInterrupted, Supported, Unsupported
 from harness.judging import Judgement
@@ -84,20 +84,22 @@ def story_of_error(plan: RunPlan, *, after_s: float = 2.0) -> Story:
     )
 
 
-class HandWorld:
+class ScriptedEnvironment:
     """An Environment whose runs do what a test says. Counts how many are under way at once."""
 
-    name: Literal["sim", "local"] = "local"
+    name = "local"
+    virtual_time = False
+    keeps_logs = True
 
     def __init__(self, run: Callable[[RunPlan], Story], *, lanes: int = 4) -> None:
         self.lanes = lanes
         self.order: list[RunPlan] = []
         self.most_at_once = 0
-        self.closed = threading.Event()
-        self.closings = 0
+        self.under_way = 0
+        self.interrupted = threading.Event()
+        self.interruptions = 0
         self._run = run
         self._lock = threading.Lock()
-        self._now = 0
 
     def supports(self, lever: Lever) -> Supported | Unsupported:
         return Supported()
@@ -105,26 +107,30 @@ class HandWorld:
     def supports_driver(self, driver: Literal["bundled", "exec"]) -> Supported | Unsupported:
         return Supported()
 
-    def open(self) -> None: ...
+    def __enter__(self) -> Self:
+        return self
 
-    def close(self) -> None:
-        self.closings += 1
-        self.closed.set()
+    def __exit__(self, *_: object) -> None:
+        self.interrupt()
+
+    def interrupt(self) -> None:
+        self.interruptions += 1
+        self.interrupted.set()
 
     def run(self, plan: RunPlan, progress: ProgressCallback, logs: Path | None) -> Story:
         with self._lock:
             self.order.append(plan)
-            self._now += 1
-            self.most_at_once = max(self.most_at_once, self._now)
+            self.under_way += 1
+            self.most_at_once = max(self.most_at_once, self.under_way)
         progress("by hand")
         try:
             story = self._run(plan)
-            if self.closed.is_set():
+            if self.interrupted.is_set():
                 raise RunInterrupted
             return story
         finally:
             with self._lock:
-                self._now -= 1
+                self.under_way -= 1
 
 
 def judge_by_hand(noisy: Callable[[RunPlan], bool] = lambda plan: False) -> Callable[[RunPlan, Story], Judgement]:

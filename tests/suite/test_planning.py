@@ -18,18 +18,16 @@ from harness.suite.planning import Selection, load_all, plan_all, select
 class Refusing:
     """An environment that makes no packet levers and starts no programs of the user's."""
 
-    name: Literal["sim", "local"] = "sim"
+    name: str = "sim"
     lanes: int = 1
+    virtual_time: bool = True
+    keeps_logs: bool = False
 
     def supports(self, lever: Lever) -> Supported | Unsupported:
         return Unsupported("drop packets") if isinstance(lever, FilterPackets) else Supported()
 
     def supports_driver(self, driver: Literal["bundled", "exec"]) -> Supported | Unsupported:
         return Supported()
-
-    def open(self) -> None: ...
-
-    def close(self) -> None: ...
 
     def run(self, *_: object) -> object:
         raise AssertionError("planning starts nothing")
@@ -91,23 +89,26 @@ def test_two_scenarios_of_one_name_are_refused(tmp_path: Path) -> None:
     assert [(p.path.parent.name, p.line) for p in caught.value.problems] == [("b", 2)]
 
 
-def test_slow_ones_are_left_out_on_local_unless_asked_for_and_never_on_sim(tmp_path: Path) -> None:
+def test_slow_ones_are_left_out_unless_asked_for_and_never_on_virtual_time(tmp_path: Path) -> None:
     write_scenario(tmp_path, "quick")
     write_scenario(tmp_path, "long", tags="sarama, slow")
     whole = load_all(collect(["."], folder=tmp_path))
     named = load_all(collect(["long.scenario.yaml", "quick.scenario.yaml"], folder=tmp_path))
 
-    def chosen(loaded: object, environment: str, **selection: tuple[str, ...]) -> tuple[set[str], list[str]]:
-        taken, skipped_slow = select(loaded, Selection(**selection), environment=environment)  # type: ignore[arg-type]
+    def chosen(loaded: object, **selection: tuple[str, ...]) -> tuple[set[str], list[str]]:
+        taken, skipped_slow = select(loaded, Selection(**selection), skip_slow=True)  # type: ignore[arg-type]
         return {scenario.name for scenario in taken}, skipped_slow
 
-    assert chosen(whole, "local") == ({"quick"}, ["long"])
-    assert chosen(whole, "sim") == ({"quick", "long"}, [])
-    assert chosen(whole, "local", tags=("slow",)) == ({"long"}, [])
-    assert chosen(whole, "local", only=("long",)) == ({"long"}, [])
-    assert chosen(whole, "local", only=("l*",)) == (set(), ["long"])
-    assert chosen(named, "local") == ({"quick", "long"}, [])
-    assert chosen(whole, "sim", tags=("nothing",)) == (set(), [])
+    assert chosen(whole) == ({"quick"}, ["long"])
+    assert chosen(whole, tags=("slow",)) == ({"long"}, [])
+    assert chosen(whole, only=("long",)) == ({"long"}, [])
+    assert chosen(whole, only=("l*",)) == (set(), ["long"])
+    assert chosen(named) == ({"quick", "long"}, [])
+    assert chosen(whole, tags=("nothing",)) == (set(), [])
+    everything = plan_all(whole, Selection(), Making(), seed=7, repeat=1)
+    assert {scenario.name for scenario in everything.scenarios} == {"quick", "long"}
+    on_real_time = plan_all(whole, Selection(), Making(virtual_time=False), seed=7, repeat=1)
+    assert on_real_time.skipped_slow == ("long",)
 
 
 def test_what_the_environment_refuses_is_said_at_its_line_once(tmp_path: Path) -> None:

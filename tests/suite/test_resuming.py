@@ -3,10 +3,11 @@
 from pathlib import Path
 
 import pytest
-from suite_samples import HandWorld, Seen, judge_by_hand, manifest, plans_of, story_of_error, write_scenario
+from suite_samples import ScriptedEnvironment, Seen, judge_by_hand, manifest, plans_of, story_of_error, write_scenario
 
 from harness.records.reader import Results, read
 from harness.records.writer import Writer
+from harness.suite.one_run import carry_out
 from harness.suite.resuming import CannotResume, plans_with_id_prefix, remaining, short_id
 from harness.suite.runner import Runner
 
@@ -15,11 +16,18 @@ def begun(folder: Path, path: Path, *, ended: int, noisy: bool = False) -> Resul
     """A suite of which so many runs have ended."""
     plans = plans_of(path)
     with Writer.create(folder, manifest(plans)) as writer:
-        judge = judge_by_hand(lambda plan: noisy)
-        runner = Runner(HandWorld(story_of_error, lanes=1), judge, writer, Seen())
         for plan in plans[:ended]:
-            writer.write(runner._recorded(plan), [])
-    return read(folder)
+            result = carry_out(plan, ScriptedEnvironment(story_of_error), judge_by_hand(lambda plan: noisy))
+            writer.write_lines(result.record, result.events)
+    results = read(folder)
+    assert_each_try_is_there_once(results)
+    return results
+
+
+def assert_each_try_is_there_once(results: Results) -> None:
+    """A reader takes only one of two records of a run, and so would hide a second one."""
+    tries = [(run.run_id, run.attempt) for run in results.tries]
+    assert len(tries) == len(set(tries)), tries
 
 
 def test_what_has_no_record_remains(tmp_path: Path) -> None:
@@ -35,8 +43,11 @@ def test_a_noisy_try_goes_on_with_the_next_one_until_the_third(tmp_path: Path) -
     assert (first.run_id, first.attempt) == (plans_of(path)[0].run_id, 2)
     assert second.attempt == 1
     with Writer.reopen(tmp_path / "r", results.manifest, kept={(first.run_id, 1)}) as writer:
-        Runner(HandWorld(story_of_error), judge_by_hand(lambda plan: True), writer, Seen()).run([first, second])
+        Runner(ScriptedEnvironment(story_of_error), judge_by_hand(lambda plan: True), writer, Seen()).run(
+            [first, second]
+        )
     again = read(tmp_path / "r")
+    assert_each_try_is_there_once(again)
     assert [run.attempt for run in again.runs] == [3, 3]
     assert remaining(again, plans_of(path)) == ()
 

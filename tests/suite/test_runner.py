@@ -9,11 +9,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from suite_samples import HandWorld, Seen, judge_by_hand, manifest, plans_of, story_of_error, write_scenario
+from suite_samples import ScriptedEnvironment, Seen, judge_by_hand, manifest, plans_of, story_of_error, write_scenario
 
 from harness.plan import RunPlan
 from harness.records.folder import ResultsUnwritable
 from harness.records.reader import read
+from harness.records.run import RunRecord
 from harness.records.writer import Writer
 from harness.story import Story
 from harness.suite.runner import Runner, longest_first
@@ -31,12 +32,12 @@ def test_lanes_are_used_and_never_exceeded(plans: tuple[RunPlan, ...], tmp_path:
         together.wait()  # passes only if three are under way at once
         return story_of_error(plan)
 
-    world, seen = HandWorld(run, lanes=8), Seen()
+    world, seen = ScriptedEnvironment(run, lanes=8), Seen()
     with Writer.create(tmp_path / "r", manifest(plans)) as writer:
         assert Runner(world, judge_by_hand(), writer, seen, lanes=3).run(plans)
     assert world.most_at_once == 3
     assert sorted(seen.ended_runs) == sorted((plan.run_id, 1) for plan in plans)
-    assert world.closings == 1
+    assert world.interruptions == 0
     assert {run.run_id for run in read(tmp_path / "r").runs} == {plan.run_id for plan in plans}
 
 
@@ -56,10 +57,10 @@ def test_noisy_runs_are_tried_again_alone_at_the_end_and_at_most_three_times(
     def run(plan: RunPlan) -> Story:
         if plan.attempt > 1:
             time.sleep(0.02)
-            alone.append(world._now)
+            alone.append(world.under_way)
         return story_of_error(plan)
 
-    world, seen = HandWorld(run, lanes=4), Seen()
+    world, seen = ScriptedEnvironment(run, lanes=4), Seen()
     noisy = judge_by_hand(lambda plan: plan.run_id == for_ever or (plan.run_id == once and plan.attempt == 1))
     with Writer.create(tmp_path / "r", manifest(plans)) as writer:
         assert Runner(world, noisy, writer, seen).run(plans)
@@ -81,23 +82,23 @@ def test_a_signal_ends_the_suite_and_keeps_what_was_measured(plans: tuple[RunPla
             return story_of_error(plan)
         if len(world.order) == 4:
             os.kill(os.getpid(), signal.SIGINT)
-        assert world.closed.wait(20), "the environment was not closed"
+        assert world.interrupted.wait(20), "the runs were not interrupted"
         ended.release()
         return story_of_error(plan)
 
-    world, seen = HandWorld(run, lanes=2), Seen()
+    world, seen = ScriptedEnvironment(run, lanes=2), Seen()
     before = signal.getsignal(signal.SIGINT)
     with Writer.create(tmp_path / "r", manifest(plans)) as writer:
         assert Runner(world, judge_by_hand(), writer, seen).run(plans) is False
     assert signal.getsignal(signal.SIGINT) is before
-    assert (seen.stops, world.closings) == (1, 1)
+    assert (seen.stops, world.interruptions) == (1, 1)
     results = read(tmp_path / "r")
     assert {run.run_id for run in results.runs} == {plan.run_id for plan in world.order[:3]}
     assert len(results.missing) == len(plans) - 3
 
 
 def test_a_second_signal_ends_the_process_at_once(plans: tuple[RunPlan, ...], tmp_path: Path) -> None:
-    """Even if closing hangs: a child that would wait for ever is gone with 130."""
+    """Even if interrupting hangs: a child that would wait for ever is gone with 130."""
     child = os.fork()
     if child == 0:
         try:
@@ -106,10 +107,10 @@ def test_a_second_signal_ends_the_process_at_once(plans: tuple[RunPlan, ...], tm
                 os.kill(os.getpid(), signal.SIGINT)
                 while True:
                     time.sleep(0.05)
-                    if world.closed.is_set():
+                    if world.interrupted.is_set():
                         os.kill(os.getpid(), signal.SIGINT)
 
-            world = HandWorld(run, lanes=1)
+            world = ScriptedEnvironment(run, lanes=1)
             with Writer.create(tmp_path / "r", manifest(plans)) as writer:
                 Runner(world, judge_by_hand(), writer, Seen()).run(plans)
         finally:
@@ -124,7 +125,7 @@ def test_a_bug_in_one_run_is_that_run_s_lab_error_with_details(plans: tuple[RunP
         return story_of_error(plan)
 
     with Writer.create(tmp_path / "r", manifest(plans)) as writer:
-        assert Runner(HandWorld(run), judge_by_hand(), writer, Seen()).run(plans)
+        assert Runner(ScriptedEnvironment(run), judge_by_hand(), writer, Seen()).run(plans)
     records = {run.run_id: run for run in read(tmp_path / "r").runs}
     assert len(records) == len(plans)
     broken = records[plans[1].run_id]
@@ -136,14 +137,24 @@ def test_a_bug_in_one_run_is_that_run_s_lab_error_with_details(plans: tuple[RunP
     assert "ZeroDivisionError: by hand" in details.read_text()
 
 
-def test_a_folder_that_vanishes_ends_the_suite_and_closes_the_environment(
-    plans: tuple[RunPlan, ...], tmp_path: Path
-) -> None:
-    world = HandWorld(story_of_error, lanes=2)
-    with Writer.create(tmp_path / "r", manifest(plans)) as writer:
-        os.close(writer._runs)
-        writer._runs = os.open("/dev/full", os.O_RDWR)
-        with pytest.raises(ResultsUnwritable, match="No space left"):
-            Runner(world, judge_by_hand(), writer, Seen()).run(plans)
-    assert world.closed.is_set()
+class FullDisk:
+    """A RunWriter for which there is no room."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def write_lines(self, run: RunRecord, events: bytes) -> None:
+        raise ResultsUnwritable("No space left on device", "make room")
+
+    def create_log_folder(self, run_id: str, attempt: int) -> Path:
+        return self._folder
+
+    def remove_empty_logs(self, run_id: str, attempt: int) -> None: ...
+
+
+def test_a_full_disk_ends_the_suite_and_interrupts_the_other_runs(plans: tuple[RunPlan, ...], tmp_path: Path) -> None:
+    world = ScriptedEnvironment(story_of_error, lanes=2)
+    with pytest.raises(ResultsUnwritable, match="No space left"):
+        Runner(world, judge_by_hand(), FullDisk(tmp_path), Seen()).run(plans)
+    assert world.interrupted.is_set()
     assert len(world.order) <= world.lanes
