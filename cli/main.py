@@ -117,6 +117,7 @@ def _run(arguments: Sequence[str] | None) -> int:
 
 def _expected_error(error: Exception) -> tuple[str, str, ExitCode] | None:
     """Problem, remedy and code of the errors that rooms raise for bad input or a machine that cannot do it."""
+    from client.extensions import ExtensionError
     from harness.agreement.known_differences import DifferencesUnreadable
     from harness.environments.world import EnvironmentUnavailable
     from harness.realclients import RealClientMissing, UnknownRealClient
@@ -131,7 +132,7 @@ def _expected_error(error: Exception) -> tuple[str, str, ExitCode] | None:
             return OUTPUT_FAILED.format(error.strerror), "", ExitCode.LAB_ERROR
         case ResultsUnwritable():
             return error.problem, error.remedy, ExitCode.LAB_ERROR
-        case RecordsError() | ScenarioNotFound() | CannotResume() | DifferencesUnreadable():
+        case RecordsError() | ScenarioNotFound() | CannotResume() | DifferencesUnreadable() | ExtensionError():
             return error.problem, error.remedy, ExitCode.USAGE
         case UnknownRealClient():
             return error.reason, error.remedy, ExitCode.USAGE

@@ -1,11 +1,10 @@
-"""The real clients that are reproduced. Each package in here is one and holds a `PROFILE`; nothing else lists them."""
+"""The real clients that are reproduced. Each package in here holds a `PROFILE`."""
 
-import importlib
-import pkgutil
 from difflib import get_close_matches
 from functools import cache
 
 from client.errors import SettingError
+from client.extensions import modules
 from client.profiles.contract import Profile
 
 __all__ = ["Profile", "check_release", "profile", "profiles"]
@@ -15,9 +14,9 @@ __all__ = ["Profile", "check_release", "profile", "profiles"]
 def profiles() -> dict[str, Profile]:
     """Every profile by its name, in the order of their names."""
     found: dict[str, Profile] = {}
-    for info in pkgutil.iter_modules(__path__, f"{__name__}."):
-        if info.ispkg:
-            one: Profile = importlib.import_module(info.name).PROFILE
+    for module in modules(__name__, "profiles"):
+        one: Profile | None = getattr(module, "PROFILE", None)
+        if one is not None:
             assert one.name not in found, f"two profiles are called {one.name}"
             found[one.name] = one
     return dict(sorted(found.items()))

@@ -1,10 +1,10 @@
 """An API of the protocol: its key, its two bodies, and the versions that can be spoken. One file each in `apis/`."""
 
-import importlib
-import pkgutil
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Generic, TypeVar
+
+from client.extensions import modules
 
 Q = TypeVar("Q")
 R = TypeVar("R")
@@ -38,10 +38,9 @@ def _camel_case(words: str) -> str:
 @cache
 def apis() -> dict[int, Api[Any, Any]]:
     """Every API by its key: each module in `client.wire.apis` holds one."""
-    package = importlib.import_module("client.wire.apis")
     found: dict[int, Api[Any, Any]] = {}
-    for info in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
-        for value in vars(importlib.import_module(info.name)).values():
+    for module in modules("client.wire.apis", "apis"):
+        for value in vars(module).values():
             if isinstance(value, Api):
                 if value.key in found and found[value.key] is not value:
                     raise TypeError(f"two APIs have the key {value.key}: {found[value.key].name} and {value.name}")

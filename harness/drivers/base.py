@@ -2,23 +2,21 @@
 
 from collections.abc import Callable, Mapping
 
+from client.registry import Registry
 from harness.environments.world import Program
 from harness.plan import RunPlan
 
 Driver = Callable[[RunPlan, Mapping[str, object]], Program]
 
-DRIVERS: dict[str, Driver] = {}
-"""Every driver by the name in `ClientPlan.driver`; filled by importing `harness.drivers`."""
+DRIVERS: Registry[Driver] = Registry("drivers", "harness.drivers")
+"""Every driver by the name in `ClientPlan.driver`."""
 
 
 def driver(name: str) -> Callable[[Driver], Driver]:
     """Register a driver. Raises ValueError where the name is taken."""
 
     def register(function: Driver) -> Driver:
-        if name in DRIVERS:
-            raise ValueError(f"two drivers are called {name}")
-        DRIVERS[name] = function
-        return function
+        return DRIVERS.add(name, function)
 
     return register
 

@@ -6,6 +6,7 @@ from typing import ClassVar, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
+from client.registry import Registry
 from harness.levers import Lever
 
 
@@ -53,8 +54,8 @@ class FaultModel(BaseModel):
         return 1.0
 
 
-FAULTS: dict[str, type[FaultModel]] = {}
-"""Every fault by the name that scenarios use; filled by importing `harness.faults`."""
+FAULTS: Registry[type[FaultModel]] = Registry("faults", "harness.faults")
+"""Every fault by the name that scenarios use."""
 
 F = TypeVar("F", bound=type[FaultModel])
 
@@ -63,10 +64,8 @@ def fault(name: str) -> Callable[[F], F]:
     """Register a fault under the name that scenarios use. The class docstring's first line is its summary."""
 
     def register(model: F) -> F:
-        if name in FAULTS:
-            raise ValueError(f"two faults are called {name}")
         model.name = name
-        FAULTS[name] = model
+        FAULTS.add(name, model)
         return model
 
     return register

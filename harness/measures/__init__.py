@@ -1,7 +1,4 @@
-"""What can be measured of an operation: one file a measure, found by importing this package."""
-
-import pkgutil
-from importlib import import_module
+"""What can be measured of an operation: one file a measure."""
 
 from harness.measures.base import (
     MEASURES,
@@ -13,9 +10,6 @@ from harness.measures.base import (
     Missing,
     parse,
 )
-
-for _module in pkgutil.iter_modules(__path__):
-    import_module(f"{__name__}.{_module.name}")
 
 __all__ = [
     "MEASURES",

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
+from client.registry import Registry
 from harness.plan import RunPlan
 from harness.story import Story
 
@@ -89,8 +90,8 @@ def parse(text: str) -> MeasureName:
     return MeasureName(found["alias"], found["measure"], found["argument"])
 
 
-MEASURES: dict[str, MeasureDefinition] = {}
-"""Every measure by the name that scenarios use; filled by importing `harness.measures`."""
+MEASURES: Registry[MeasureDefinition] = Registry("measures", "harness.measures")
+"""Every measure by the name that scenarios use."""
 
 CLIENT_CALLS = ("connect", "send", "close")
 """Operations during which a client is at work."""
@@ -110,12 +111,11 @@ def measure(
 
     def register(function: MeasureFunction) -> MeasureFunction:
         name = function.__name__
-        if name in MEASURES:
-            raise ValueError(f"two measures are called {name}")
-        MEASURES[name] = MeasureDefinition(
+        definition = MeasureDefinition(
             name=name, unit=unit, about=about, operations=operations, argument=argument, faults=faults, run=run,
             integrity=integrity, measure=function,
         )  # fmt: skip
+        MEASURES.add(name, definition)
         return function
 
     return register

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from client.registry import Registry
 from harness.plan import PlannedOperation, RunPlan
 from harness.story import Outcome
 
@@ -43,13 +44,10 @@ class Operation:
         return {"op": self.op, "id": do.alias, **self.fields(do, plan)}
 
 
-OPERATIONS: dict[str, Operation] = {}
-"""Every operation by the name that scenarios use; filled by importing `harness.operations`."""
+OPERATIONS: Registry[Operation] = Registry("operations", "harness.operations")
+"""Every operation by the name that scenarios use."""
 
 
 def register(definition: Operation) -> Operation:
     """Register an operation under its name. Raises ValueError where the name is taken."""
-    if definition.name in OPERATIONS:
-        raise ValueError(f"two operations are called {definition.name}")
-    OPERATIONS[definition.name] = definition
-    return definition
+    return OPERATIONS.add(definition.name, definition)

@@ -1,4 +1,4 @@
-"""Protects the stories from telling what is no longer so: every command in them still prints what stands below it."""
+"""Every command in the stories still prints what stands below it."""
 
 import runpy
 from pathlib import Path
@@ -12,5 +12,5 @@ def test_every_command_of_every_story_prints_what_stands_below_it() -> None:
     assert any(path.suffix == ".md" and "$ faultlab explain" in text for path, text in files.items())
     assert any(path.suffix == ".svg" for path in files)
     for path, text in files.items():
-        told = f"{path.relative_to(ROOT)} is out of date: .venv/bin/python tools/stories.py"
-        assert path.read_text(encoding="utf-8") == text, told
+        message = f"{path.relative_to(ROOT)} is out of date: .venv/bin/python tools/stories.py"
+        assert path.read_text(encoding="utf-8") == text, message

@@ -1,12 +1,11 @@
 """The registry of APIs: each file in `apis` gives one handler; versions outside its range are refused."""
 
-import importlib
-import pkgutil
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from client.extensions import modules
 from client.wire.api import Api
 from client.wire.messages import Request, prepare
 from harness.brokers.embedded.node import Node
@@ -43,10 +42,9 @@ def handles(api: Api[Any, Any], versions: range, error_response: ErrorResponder)
 @cache
 def handlers() -> dict[int, Handler]:
     """Every handler by its API's key, in the order of the keys."""
-    package = importlib.import_module("harness.brokers.embedded.apis")
     found: dict[int, Handler] = {}
-    for info in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
-        for value in vars(importlib.import_module(info.name)).values():
+    for module in modules("harness.brokers.embedded.apis", "apis"):
+        for value in vars(module).values():
             if isinstance(value, Handler):
                 if value.api.key in found:
                     raise TypeError(f"two handlers for {value.api.name}")

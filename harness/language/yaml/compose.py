@@ -66,15 +66,17 @@ class YamlSyntaxError(Exception):
 
 def compose(source: str) -> Node | None:
     """The text's one document, None where there is none. Raises YamlSyntaxError."""
-    if CBaseLoader is not None and NEEDS_RUAMEL.search(source) is None:
-        try:
-            node = _LibyamlLoader(source).get_single_node()
-        except YAMLError:
-            pass
-        else:
-            if node is not None:
-                return cast(Node, node)
-    return _compose_with_ruamel(source)
+    return compose_with_libyaml(source) or compose_with_ruamel(source)
+
+
+def compose_with_libyaml(source: str) -> Node | None:
+    """The text's one document; None where there is none, and for a text that is left to ruamel.yaml."""
+    if CBaseLoader is None or NEEDS_RUAMEL.search(source) is not None:
+        return None
+    try:
+        return cast("Node | None", _LibyamlLoader(source).get_single_node())
+    except YAMLError:
+        return None
 
 
 class _NeedsRuamel(YAMLError):
@@ -102,8 +104,8 @@ if CBaseLoader is not None:
             self.depth -= 1
 
 
-def _compose_with_ruamel(source: str) -> Node | None:
-    """ruamel's node for the whole text. It raises more than YAMLErrors: all of that becomes YamlSyntaxError."""
+def compose_with_ruamel(source: str) -> Node | None:
+    """The text's one document, None where there is none. Raises YamlSyntaxError, whatever ruamel.yaml raises."""
     from ruamel.yaml import YAML
     from ruamel.yaml.error import MarkedYAMLError
     from ruamel.yaml.error import YAMLError as AnyError

@@ -1,0 +1,85 @@
+"""Two kinds of import-linter contracts: what each room may import, and no cycles between files (pyproject.toml)."""
+
+from graphlib import CycleError, TopologicalSorter
+from typing import Any
+
+import grimp
+from importlinter.application import output
+from importlinter.domain.contract import Contract, ContractCheck
+from importlinter.domain.fields import Field, ValidationError
+
+
+class TableField(Field[dict[str, Any]]):
+    """A table of TOML."""
+
+    def parse(self, raw_data: object) -> dict[str, Any]:
+        if not isinstance(raw_data, dict):
+            raise ValidationError("Expected a table.")
+        return raw_data
+
+
+class AllowedImports(Contract):
+    """Every module belongs to the room with the longest matching name, and imports only what its room may import.
+
+    `rooms` maps a room to what it may import: other rooms, or packages around them. A room may import itself.
+    """
+
+    rooms: Any = TableField()
+
+    def check(self, graph: grimp.ImportGraph, verbose: bool) -> ContractCheck:
+        problems: list[str] = []
+        for module in sorted(graph.modules):
+            room = self._room_of(module)
+            if room is None:
+                if graph.find_modules_directly_imported_by(module):
+                    problems.append(f"{module} belongs to no room: add a row")
+                continue
+            for imported in sorted(graph.find_modules_directly_imported_by(module)):
+                allowed = self._allowed(room)
+                if self._room_of(imported) != room and not any(_inside(imported, name) for name in allowed):
+                    problems.append(f"{module} imports {imported}: {room} may import {', '.join(allowed) or 'nothing'}")
+        return ContractCheck(kept=not problems, metadata={"problems": problems})
+
+    def render_broken_contract(self, check: ContractCheck) -> None:
+        for problem in check.metadata["problems"]:
+            output.print_error(problem)
+
+    def _room_of(self, module: str) -> str | None:
+        return max((room for room in self.rooms if _inside(module, room)), key=len, default=None)
+
+    def _allowed(self, room: str) -> list[str]:
+        return list(self.rooms[room])
+
+
+class NoCycles(Contract):
+    """No file imports itself by way of others, not even for its types.
+
+    `types_only` maps packages to the reason why imports for types alone may form cycles inside them.
+    """
+
+    types_only: Any = TableField()
+
+    def check(self, graph: grimp.ImportGraph, verbose: bool) -> ContractCheck:
+        roots = sorted({module.partition(".")[0] for module in graph.modules})
+        at_run_time = grimp.build_graph(*roots, exclude_type_checking_imports=True)
+        imports = {module: self._counted(module, graph, at_run_time) for module in graph.modules}
+        try:
+            TopologicalSorter(imports).prepare()
+        except CycleError as error:
+            return ContractCheck(kept=False, metadata={"cycle": list(reversed(error.args[1]))})
+        return ContractCheck(kept=True)
+
+    def render_broken_contract(self, check: ContractCheck) -> None:
+        output.print_error(" -> ".join(check.metadata["cycle"]))
+
+    def _counted(self, module: str, graph: grimp.ImportGraph, at_run_time: grimp.ImportGraph) -> set[str]:
+        room = next((name for name in self.types_only if _inside(module, name)), None)
+        imported = graph.find_modules_directly_imported_by(module)
+        if room is None:
+            return imported
+        needed = at_run_time.find_modules_directly_imported_by(module)
+        return {name for name in imported if name in needed or not _inside(name, room)}
+
+
+def _inside(module: str, package: str) -> bool:
+    return module == package or module.startswith(f"{package}.")
