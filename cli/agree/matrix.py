@@ -29,6 +29,7 @@ from harness.records.agreement import AgreementRecord, Side
 from harness.records.folder import ResultsFolder
 from harness.records.reader import read
 from harness.records.run import RunRecord
+from harness.records.short_names import parameters_text
 from harness.records.writer import Writer
 from harness.suite.collection import collect
 from harness.suite.environment_choice import make
@@ -160,7 +161,7 @@ def disagreement_lines(records: Sequence[AgreementRecord]) -> Iterator[Text]:
     for outcome, style in (("differs", "bold red"), ("unsure", "yellow"), ("explained", "cyan")):
         for record in (one for one in records if one.outcome == outcome):
             worst = next(one for one in record.compared if one.outcome == outcome)
-            case = " ".join(f"{p.name.rpartition('.')[2]}={p.text}" for p in record.parameters)
+            case = parameters_text([(p.name, p.text) for p in record.parameters])
             needs = f", needs about {worst.needed} runs a side" if worst.needed is not None else ""
             off = "" if worst.difference is None else f" {worst.difference:+.3f}{' s' if record.unit == 's' else ''}"
             told = (

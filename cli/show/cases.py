@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 from cli.exit_codes import EXIT_CODES_WORST_FIRST
 from harness.records.group import GroupRecord
-from harness.records.run import ExpectationResult, NamedValue, RunRecord, Verdict
+from harness.records.run import ExpectationResult, RunRecord, Verdict
+from harness.records.short_names import parameters_text
 from harness.stats import Median, censored_median, median
 
 CaseKey = tuple[str, str, str, str, tuple[tuple[str, str], ...]]
@@ -57,7 +58,7 @@ class CaseRecords:
     @property
     def parameters(self) -> str:
         """`Retry.Max=1 brokers=3`, empty without a matrix."""
-        return " ".join(_short(p) for p in self.first.parameters)
+        return parameters_text([(p.name, p.text) for p in self.first.parameters])
 
     @property
     def verdict(self) -> Verdict:
@@ -147,12 +148,3 @@ def _finding(judged: list[ExpectationResult]) -> ExpectationSummary:
         return ExpectationSummary(stands, None, ())
     middle = censored_median(values, bounds) if bounds else Median(value=median(values), censored=False)
     return ExpectationSummary(stands, middle, tuple(values))
-
-
-def _short(parameter: NamedValue) -> str:
-    """`brokers=3`, `Retry.Max=1`, `bootstrap=1,2,3`: the last two parts of a setting's name tell it from the others."""
-    kind, _, rest = parameter.name.partition(".")
-    name = rest if rest and kind in ("settings", "cluster", "client") else parameter.name
-    if kind == "settings":
-        name = ".".join(name.split(".")[-2:])
-    return f"{name}={parameter.text.strip('[]').replace(', ', ',')}"

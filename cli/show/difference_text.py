@@ -7,6 +7,7 @@ from harness.gating.cases import CaseName, CaseRuns, SymptomKind
 from harness.gating.frequencies import FrequencyChange
 from harness.gating.gate import InconclusiveCase
 from harness.gating.shifts import Shift
+from harness.records.short_names import parameters_text
 
 PROBE = "probe"
 """What a scenario mostly calls the operation that it is about: its name adds nothing."""
@@ -119,14 +120,5 @@ def case_label(name: CaseName, cases: Iterable[CaseRuns], *, client: bool) -> st
         real = "real " if name.driver == "real" else ""
         told.append(f"{real}{name.client} {name.version}".rstrip())
     if len({other.parameters for other in alike}) > 1:
-        told.append(" ".join(_parameter(*one) for one in name.parameters if one[0] != "client.version"))
+        told.append(parameters_text([one for one in name.parameters if one[0] != "client.version"]))
     return "  ".join(part for part in told if part)
-
-
-def _parameter(name: str, text: str) -> str:
-    """`brokers=3`, `Retry.Max=1`: the last two parts of a setting's name tell it from the others."""
-    kind, _, rest = name.partition(".")
-    short = rest if rest and kind in ("settings", "cluster", "client") else name
-    if kind == "settings":
-        short = ".".join(short.split(".")[-2:])
-    return f"{short}={text.strip('[]').replace(', ', ',')}"

@@ -32,7 +32,7 @@ def failure(
     if len(finding.measured_values) > 1:
         told += f"   runs {repeats}" if len(told) + 8 + len(repeats) <= WIDTH else f"\n  runs       {repeats}"
     yield Text(told)
-    error = next((o.error for o in run.operations if o.alias == judged.measure.rpartition(".")[0] and o.error), None)
+    error = next((o.error for o in run.operations if o.alias == judged.measure.partition(".")[0] and o.error), None)
     if error:
         yield wrapped(error, lead="  error      ")
     if breakdown is not None:

@@ -40,7 +40,7 @@ class CaseRows:
             return self._row(case, columns("", "", passed_of_total(case)))
         right = columns(predicted(finding.judged), measured(finding), passed_of_total(case))
         if finding.judged.unit == "count":  # a bare number does not say what it counts
-            right = f"{finding.judged.measure.rpartition('.')[2]} {right.lstrip()}"
+            right = f"{finding.judged.measure.partition('.')[2]} {right.lstrip()}"
         return self._row(case, right)
 
     def _row(self, case: CaseRecords, right: str) -> Text:

@@ -1,5 +1,6 @@
 """The strip: an operation's waits one after another, a letter for each setting, each as wide as it lasted."""
 
+from collections import Counter
 from collections.abc import Iterator
 
 from rich.text import Text
@@ -7,6 +8,7 @@ from rich.text import Text
 from cli.show.formatting import amount
 from cli.show.rows import wrapped
 from harness.judging import Breakdown, BreakdownSegment
+from harness.records.short_names import subject_word
 
 COLUMNS = 76
 BACKING_OFF = "\N{MIDDLE DOT}"
@@ -47,11 +49,15 @@ def _scale(breakdown: Breakdown, end_s: float) -> str:
 
 
 def letters_of(segments: tuple[BreakdownSegment, ...]) -> dict[str | None, str]:
-    """One letter a setting, from its own name; back-offs are dots, and what waits on nothing is a space's stand-in."""
+    """One letter a setting, from the word that says what it is about; of settings that share that word, from all of the
+    name. Back-offs are dots, and time that waits on no setting is an underscore."""
+    settings = dict.fromkeys(segment.setting for segment in segments)
+    shared = Counter(subject_word(setting) for setting in settings if setting)
     letters: dict[str | None, str] = {}
-    for setting in dict.fromkeys(segment.setting for segment in segments):
-        name = "" if setting is None else setting.rpartition(".")[2].lower()
-        wanted = "_" if setting is None else BACKING_OFF if "backoff" in name else ""
+    for setting in settings:
+        word = subject_word(setting or "").lower()
+        name = word if setting is None or shared[subject_word(setting)] == 1 else setting.replace(".", "").lower()
+        wanted = "_" if setting is None else BACKING_OFF if "backoff" in word else ""
         candidates = [wanted, *name, *"abcdefghijklmnopqrstuvwxyz"]
         letters[setting] = next(c for c in candidates if c and (c == BACKING_OFF or c not in letters.values()))
     return letters

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from harness.agreement.cases import agreement_key
 from harness.records.agreement import Agreement, AgreementRecord, SideComparison, SideResult
-from harness.records.run import NamedValue
+from harness.records.short_names import parameters_text
 
 WORDS: dict[Agreement, str] = {
     "agrees": "agrees", "explained": "explained", "unsure": "not enough runs", "differs": "DIFFERS"
@@ -33,9 +33,8 @@ def fidelity_page(records: Sequence[AgreementRecord], *, command: str, machine: 
     return "\n".join([*_head(records, command, machine, made), *_rows(records), *_others(records), ""])
 
 
-def case_text(parameters: Sequence[NamedValue]) -> str:
-    """`Retry.Max=1 brokers=3`: the last two parts of a setting's name tell it from the others."""
-    return " ".join(f"{'.'.join(p.name.split('.')[-2:])}={p.text.replace(', ', ',')}" for p in parameters)
+def case_text(record: AgreementRecord) -> str:
+    return parameters_text([(p.name, p.text) for p in record.parameters])
 
 
 def _head(records: Sequence[AgreementRecord], command: str, machine: str, made: str) -> Iterator[str]:
@@ -61,7 +60,7 @@ def _rows(records: Sequence[AgreementRecord]) -> Iterator[str]:
         predicted = "" if record.predicted is None else f"{record.predicted:.3f}"
         columns = [_time(sides.get(side), compared.get(side)) for side in ("real", "profile", "sim")]
         yield (
-            f"| {record.scenario} | {record.client_version} | {case_text(record.parameters)} | {record.measure} "
+            f"| {record.scenario} | {record.client_version} | {case_text(record)} | {record.measure} "
             f"| {predicted} | {' | '.join(columns)} | {_verdict(record)} |"
         )
     yield ""
@@ -83,7 +82,7 @@ def _others(records: Sequence[AgreementRecord]) -> Iterator[str]:
             sides = {side.side: side for side in record.sides}
             columns = [_shown(sides.get(side)) for side in ("real", "profile", "sim")]
             yield (
-                f"| {record.scenario} | {record.client_version} | {case_text(record.parameters)} | {record.measure} "
+                f"| {record.scenario} | {record.client_version} | {case_text(record)} | {record.measure} "
                 f"| {' | '.join(columns)} | {_verdict(record)} |"
             )
         if apart:

@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from typing import Protocol
 
-SHORTENED = ("settings", "cluster", "client")
-"""Parts of a scenario whose keys are clear without the part's name."""
+from harness.records.short_names import without_kind
 
 
 class Parameter(Protocol):
@@ -24,15 +23,10 @@ def case_id(scenario: str, parameters: Sequence[Parameter]) -> str:
     """
     if not parameters:
         return scenario
-    short = [_short(parameter.name) for parameter in parameters]
+    short = [without_kind(parameter.name) for parameter in parameters]
     names = short if len(set(short)) == len(short) else [parameter.name for parameter in parameters]
     told = ",".join(f"{name}={_value(p.text)}" for name, p in zip(names, parameters, strict=True))
     return f"{scenario}[{told}]"
-
-
-def _short(name: str) -> str:
-    part, _, rest = name.partition(".")
-    return rest if rest and part in SHORTENED else name
 
 
 def _value(text: str) -> str:

@@ -4,6 +4,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from harness.records.short_names import subject_word
+
 COLOURS = 6
 """Colours (and patterns) of the style sheet, `s0` to `s5`; a seventh setting begins again with the first."""
 
@@ -20,23 +22,18 @@ class Badge:
 def badges(settings: Iterable[str]) -> Mapping[str, Badge]:
     """One badge a setting, in order of appearance."""
     names = list(dict.fromkeys(settings))
-    shared = Counter(last_part(name) for name in names)
+    shared = Counter(subject_word(name) for name in names)
     taken: dict[str, str] = {}
     for name in names:
-        wishes = letter_candidates(name, unique_ending=shared[last_part(name)] == 1)
+        wishes = letter_candidates(name, unique_ending=shared[subject_word(name)] == 1)
         letter = next((wish for wish in wishes if wish not in taken.values()), "?")
         taken[name] = letter
     return {name: Badge(name, taken[name], f"s{index % COLOURS}") for index, name in enumerate(names)}
 
 
-def last_part(name: str) -> str:
-    """What a setting is about, without the unit that Java's names end in."""
-    return name.removesuffix(".ms").rpartition(".")[2]
-
-
 def letter_candidates(name: str, *, unique_ending: bool) -> list[str]:
     """`Net.ReadTimeout` would like R; settings that end alike (`Retry.Backoff`) are told apart by how they begin."""
-    first, last = name[:1], last_part(name)
+    first, last = name[:1], subject_word(name)
     order = [*last[:1], first] if unique_ending else [first, *last[:1]]
     rest = [character for character in name if character.isalpha()]
     return [character.upper() for character in [*order, *rest, *"ABCDEFGHIJKLMNOPQRSTUVWXYZ"]]

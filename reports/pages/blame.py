@@ -42,7 +42,7 @@ def blame_of(row: Mapping[str, Any], waits: Sequence[Mapping[str, Any]], marks: 
     told = compare_with_formula(terms, waits, marks) if terms else without_formula(longest, marks)
     if not told:
         return None
-    late = row["kind"] == "at_most" and str(row["measure"]).rpartition(".")[2] in TIME_MEASURES
+    late = row["kind"] == "at_most" and str(row["measure"]).partition(".")[2] in TIME_MEASURES
     ran_out = (wait["setting"] for wait in longest if wait["elapsed"])
     return Blame(parts=tuple(told[:MAX_SHOWN]), by_formula=bool(terms), lower=next(ran_out, "") if late else "")
 

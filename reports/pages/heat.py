@@ -85,7 +85,7 @@ def waits_by_case(timeouts: Iterable[Row]) -> dict[tuple[Any, ...], Row]:
 
 
 def what_of(row: Row) -> str:
-    return str(row["measure"]).rpartition(".")[2]
+    return str(row["measure"]).partition(".")[2]
 
 
 def weight(row: Row) -> tuple[bool, float]:

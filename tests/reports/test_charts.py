@@ -51,6 +51,7 @@ def test_letters_are_unique_and_tell_settings_apart() -> None:
         "request.timeout.ms",
     ]
     assert [badge.letter for badge in badges(names).values()] == ["R", "D", "P", "M", "T"]
+    assert [badge.letter for badge in badges(["message.timeout.ms", "socket.timeout.ms"]).values()] == ["M", "S"]
     many = badges(f"a.setting{number}" for number in range(20))
     assert len({badge.letter for badge in many.values()}) == 20
 
