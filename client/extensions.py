@@ -39,6 +39,11 @@ def modules(package: str, kind: str) -> Iterator[ModuleType]:
     """
     for info in pkgutil.iter_modules(import_module(package).__path__, f"{package}."):
         yield import_module(info.name)
+    yield from extension_modules(kind)
+
+
+def extension_modules(kind: str) -> Iterator[ModuleType]:
+    """Import the modules that extensions name for this kind. Raises ExtensionError."""
     for entry in extensions():
         if entry.name == kind:
             yield _imported(entry)

@@ -3,7 +3,8 @@
     @register("sim")
     class SimEnvironment: ...
 
-Names are known without importing anything: an environment brings much along, and is imported when it is asked for.
+The project's own are known by name before they are imported, since each brings much along. Another package adds one
+through the entry point `environments` (`client.extensions`).
 """
 
 from collections.abc import Callable
@@ -12,6 +13,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Protocol, TypeVar
 
+from client.extensions import extension_modules
 from harness.environments.world import Conduct, Environment
 from harness.suggestions import did_you_mean
 
@@ -29,7 +31,7 @@ class EnvironmentFactory(Protocol):
 Factory = TypeVar("Factory", bound=EnvironmentFactory)
 
 ENVIRONMENTS: dict[str, EnvironmentFactory] = {}
-"""Those whose module was imported."""
+"""Those whose module has been imported."""
 
 
 class UnknownEnvironment(LookupError):
@@ -52,19 +54,28 @@ def register(name: str) -> Callable[[Factory], Factory]:
 
 
 def environment_names() -> tuple[str, ...]:
-    """All of them, that which runs everywhere first."""
+    """All of them, that which runs everywhere first. Raises ExtensionError."""
+    _import_extensions()
     names = _packaged_names() | set(ENVIRONMENTS)
     return tuple(sorted(names, key=lambda name: (name != FALLBACK, name)))
 
 
 def environment(name: str, conduct: Conduct, *, lanes: int | None = None) -> Environment:
-    """The environment of that name, to be entered. Raises UnknownEnvironment."""
-    if name not in ENVIRONMENTS and name in _packaged_names():
+    """The environment of that name, to be entered. Raises UnknownEnvironment, ExtensionError."""
+    if name in _packaged_names():
         import_module(f"{__package__}.{name}.{MODULE}")
+    elif name not in ENVIRONMENTS:
+        _import_extensions()
     factory = ENVIRONMENTS.get(name)
     if factory is None:
         raise UnknownEnvironment(name)
     return factory(conduct, lanes=lanes)
+
+
+@cache
+def _import_extensions() -> None:
+    for _ in extension_modules("environments"):
+        pass
 
 
 @cache
