@@ -91,13 +91,32 @@ class OperationStory:
     error: str | None = None
     error_class: str | None = None
     stamped: Literal["subject", "harness"] = "subject"
-    partition: int | None = None
-    offset: int | None = None
+    result: Mapping[str, Value] = field(default_factory=dict)
+    """What a successful one returned, by the fields that its operation declares."""
     written: WriteStatus | None = None
-    """Whether its message stands in the log; None for what is no send."""
+    """Whether its message stands in the log; None for an operation that delivers none."""
     asked_ns: int | None = None
     unmet: str | None = None
     """Why the step's own `expect:` was not met; None where it was, or where there is none."""
+
+    @property
+    def partition(self) -> int | None:
+        return integer_of(self.result, "partition")
+
+    @property
+    def offset(self) -> int | None:
+        return integer_of(self.result, "offset")
+
+    @property
+    def further_result(self) -> Mapping[str, Value]:
+        """`result` without `partition` and `offset`."""
+        return {name: value for name, value in self.result.items() if name not in ("partition", "offset")}
+
+
+def integer_of(result: Mapping[str, Value], name: str) -> int | None:
+    """A field of an operation's result, where it has one that is an integer."""
+    value = result.get(name)
+    return value if isinstance(value, int) else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

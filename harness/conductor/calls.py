@@ -113,7 +113,7 @@ class ClientCalls:
     async def _finish(self, step: PlannedOperation, subject: Subject, call: OperationCall) -> None:
         result = await self._result(step, subject, call)
         self._end(step, result)
-        if step.operation == "close" and result.outcome is not Outcome.CENSORED:
+        if OPERATIONS[step.operation].closes and result.outcome is not Outcome.CENSORED:
             await subject.wait_closed()
 
     async def _repeat(self, step: PlannedOperation, subject: Subject, call: OperationCall) -> None:
@@ -168,8 +168,7 @@ class ClientCalls:
             error_class=result.error_class,
             stamped=result.stamped,
             asked_ns=None if result.asked_ns is None else since(result.asked_ns),
-            partition=result.partition,
-            offset=result.offset,
+            result=result.result,
             unmet=failed,
         )
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from harness.conductor.recorder import Recorder
 from harness.environments.world import ProgressCallback, World
+from harness.operations import delivers
 from harness.plan import RunPlan
 from harness.story import EventKind, Integrity, MessageCopy, OperationStory, WriteStatus
 
@@ -42,12 +43,12 @@ async def read_integrity(
 def with_write_status(
     operations: tuple[OperationStory, ...], integrity: Integrity | None
 ) -> tuple[OperationStory, ...]:
-    """The operations, each send with what became of its message."""
+    """The operations, each with what became of its message where it delivers one."""
     there = {copy.operation for copy in integrity.copies} if integrity is not None else set()
     complete = integrity is not None and integrity.settled.complete
 
     def told(operation: OperationStory) -> OperationStory:
-        if operation.operation != "send":
+        if not delivers(operation.operation):
             return operation
         if operation.alias in there:
             return replace(operation, written=WriteStatus.WRITTEN)

@@ -1,10 +1,11 @@
 """An operation that a subject was asked for, and its answer."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
 from harness.event import OneShotEvent
-from harness.story import Outcome
+from harness.story import Outcome, Value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,8 +19,7 @@ class OperationResult:
     stamped: Literal["subject", "harness"]
     error: str | None = None
     error_class: str | None = None
-    partition: int | None = None
-    offset: int | None = None
+    result: Mapping[str, Value] = field(default_factory=dict)
 
 
 @dataclass(slots=True, kw_only=True)

@@ -10,6 +10,7 @@ from pydantic_core import from_json, to_json
 
 from client.events import TraceKind
 from harness.drivers.errors import Fault, SubjectError
+from harness.operations import ResultField
 from harness.story import Value
 
 INT64_MAX = 2**63 - 1
@@ -32,8 +33,7 @@ class Started:
 class Ok:
     id: str
     at_ns: int | None
-    partition: int | None
-    offset: int | None
+    result: Mapping[str, Value]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,11 @@ def encode(command: Mapping[str, str | int | float]) -> bytes:
     return to_json(command)
 
 
-def parse(line: bytes | dict[str, Any]) -> SubjectEvent:
+ResultFields = Callable[[str], tuple[ResultField, ...]]
+"""Takes the id of a call, gives the fields that its result may have."""
+
+
+def parse(line: bytes | dict[str, Any], result_fields: ResultFields = lambda _id: ()) -> SubjectEvent:
     """What a subject's line says, or one that was never spelt out (it is used up).
 
     Raises SubjectError with the line's beginning and what is wrong with it.
@@ -84,32 +88,37 @@ def parse(line: bytes | dict[str, Any]) -> SubjectEvent:
         known = ", ".join(_READERS)
         raise SubjectError(Fault.UNKNOWN_EVENT, f"said an unknown `ev`: {name[:MAX_SHOWN_CHARS]!r} (known: {known})")
     try:
-        return reader(message)
+        return reader(message, result_fields)
     except ValueError as error:
         raise _malformed_line(line, str(error)) from error
 
 
-def _ready(message: dict[str, object]) -> SubjectEvent:
+def _ready(message: dict[str, object], _: ResultFields) -> SubjectEvent:
     return Ready(_integer("clock_ns", message.get("clock_ns")))
 
 
-def _started(message: dict[str, object]) -> SubjectEvent:
+def _started(message: dict[str, object], _: ResultFields) -> SubjectEvent:
     return Started(_id(message), _at_ns(message))
 
 
-def _ok(message: dict[str, object]) -> SubjectEvent:
-    partition, offset = message.get("partition"), message.get("offset")
-    return Ok(_id(message), _at_ns(message), _integer("partition", partition), _integer("offset", offset))
+def _ok(message: dict[str, object], result_fields: ResultFields) -> SubjectEvent:
+    call_id, at_ns = _id(message), _at_ns(message)
+    result: dict[str, Value] = {}
+    for field in result_fields(call_id):
+        value = _CHECKS[_RESULT_TYPES[field.kind]](field.name, message.get(field.name))
+        if value is not None:
+            result[field.name] = value
+    return Ok(call_id, at_ns, result)
 
 
-def _error(message: dict[str, object]) -> SubjectEvent:
+def _error(message: dict[str, object], _: ResultFields) -> SubjectEvent:
     error = _text("error", message.get("error"))
     if error is None:
         raise ValueError("has no `error`: the text as the client prints it")
     return Failed(_id(message), _at_ns(message), error, _text("class", message.get("class")))
 
 
-def _trace(message: dict[str, object]) -> SubjectEvent:
+def _trace(message: dict[str, object], _: ResultFields) -> SubjectEvent:
     kind = message.get("kind")
     if kind not in _TRACE_KINDS:
         raise ValueError(
@@ -126,7 +135,7 @@ def _trace(message: dict[str, object]) -> SubjectEvent:
     return Trace(_at_ns(message), str(kind), fields)
 
 
-_READERS: Mapping[str, Callable[[dict[str, object]], SubjectEvent]] = {
+_READERS: Mapping[str, Callable[[dict[str, object], ResultFields], SubjectEvent]] = {
     "ready": _ready, "started": _started, "ok": _ok, "error": _error, "trace": _trace,
 }  # fmt: skip
 
@@ -170,6 +179,7 @@ def _number(name: str, value: object) -> float | None:
 
 
 _CHECKS: Mapping[type, Callable[[str, object], Value]] = {str: _text, int: _integer, float: _number}
+_RESULT_TYPES: Mapping[str, type] = {"text": str, "integer": int, "number": float}
 _TRACE_FIELDS: Mapping[str, type] = {
     "operation": str, "connection": int, "broker": int, "address": str, "api": str, "correlation_id": int,
     "bytes": int, "waiting_on": str, "limit_s": float, "purpose": str, "try_number": int, "outcome": str,

@@ -16,6 +16,7 @@ from harness.drivers.launch import launch_record
 from harness.drivers.protocol import Failed, Ok, Ready, Started, SubjectEvent, Trace, encode, parse
 from harness.environments.world import LOG_LIMIT_BYTES, LogLimitExceeded, OutputBatch, OutputLine, Process, World
 from harness.event import OneShotEvent
+from harness.operations import OPERATIONS, ResultField
 from harness.plan import RunPlan
 from harness.story import EventKind, Outcome, Value
 
@@ -197,7 +198,7 @@ class Subject:
                 earliest_ns, latest_ns = self._clock.trusted_window(received_ns)  # that may have been `ready`
 
     def _on_line(self, line: OutputLine, received_ns: int) -> None:
-        event = Trace(*line) if isinstance(line, tuple) else parse(line)
+        event = Trace(*line) if isinstance(line, tuple) else parse(line, self._result_fields)
         if self._ready_received and isinstance(event, Trace):
             at_ns = self._clock.trusted_time(event.at_ns, received_ns)
             self._emit(received_ns if at_ns is None else at_ns, event.kind, event.fields)
@@ -268,8 +269,7 @@ class Subject:
             stamped="subject" if trusted else "harness",
             error=event.error if isinstance(event, Failed) else None,
             error_class=event.error_class if isinstance(event, Failed) else None,
-            partition=event.partition if isinstance(event, Ok) else None,
-            offset=event.offset if isinstance(event, Ok) else None,
+            result=event.result if isinstance(event, Ok) else {},
         )
         fields = {"operation": call.id, "purpose": call.operation, "outcome": outcome.value,
                   "error": call.answer.error, "error_class": call.answer.error_class}  # fmt: skip
@@ -287,6 +287,10 @@ class Subject:
                 Fault.ANSWERS_UNKNOWN, f"said `{said}` for `{call_id[:200]}`, which was never asked for ({asked} was)"
             )
         return call
+
+    def _result_fields(self, call_id: str) -> tuple[ResultField, ...]:
+        call = self._calls.get(call_id)
+        return OPERATIONS[call.operation].result if call is not None and call.operation in OPERATIONS else ()
 
     def _raise_failure(self) -> None:
         if self.failure is not None:

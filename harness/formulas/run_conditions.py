@@ -33,9 +33,10 @@ def available_names(plan: RunPlan) -> dict[str, Unit]:
     found: dict[str, Unit] = {}
     for step in plan.steps:
         if isinstance(step, PlannedOperation) and step.operation in OPERATIONS:
-            texts = [text for text in TEXT_NAMES if text != "written" or step.operation == "send"]
+            operation = OPERATIONS[step.operation]
+            texts = [text for text in TEXT_NAMES if text != "written" or operation.delivers]
             found |= {f"{step.alias}.{text}": "text" for text in texts}
-            found |= _measures(step.alias, [m for m in MEASURES.values() if step.operation in m.operations])
+            found |= _measures(step.alias, [m for m in MEASURES.values() if m.applies_to(operation)])
         elif isinstance(step, PlannedFault):
             found |= _measures(step.alias, [m for m in MEASURES.values() if m.faults])
     return found | _measures(WHOLE_RUN, [m for m in MEASURES.values() if m.run])

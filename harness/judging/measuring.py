@@ -8,6 +8,7 @@ from harness.measures import MEASURES, Censored, MeasuredValue, MeasureName, Mea
 from harness.measures.base import WHOLE_RUN
 from harness.measures.lookup import settings_waited_on, waits_during
 from harness.memo import memoize_last
+from harness.operations import OPERATIONS
 from harness.plan import RunPlan
 from harness.records.run import MeasureRecord
 from harness.story import Story
@@ -74,7 +75,7 @@ def _of_operation(alias: str, operation: str, settings: tuple[str, ...]) -> tupl
     return tuple(
         MeasureName(alias, definition.name, argument)
         for definition in MEASURES.values()
-        if operation in definition.operations
+        if operation in OPERATIONS and definition.applies_to(OPERATIONS[operation])
         for argument in (settings if definition.argument == "setting" else (None,))
     )
 

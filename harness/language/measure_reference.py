@@ -47,8 +47,8 @@ def _fit(name: MeasureName, definition: MeasureDefinition, where: Scalar, contex
         fits, said, wanted = definition.run, "the whole run", "run"
         fitting = [m.name for m in MEASURES.values() if m.run]
     elif operation in OPERATIONS:
-        fits, said, wanted = operation in definition.operations, operation, operation
-        fitting = [m.name for m in MEASURES.values() if operation in m.operations]
+        fits, said, wanted = definition.applies_to(OPERATIONS[operation]), operation, operation
+        fitting = [m.name for m in MEASURES.values() if m.applies_to(OPERATIONS[operation])]
     else:
         return
     if not fits:

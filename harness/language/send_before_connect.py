@@ -2,19 +2,18 @@
 
 from harness.language.yaml.diagnostics import Diagnostics
 from harness.language.yaml.tree import Mapping, Scalar, Sequence, Tree
-
-CONNECT, NEEDS_IT = "connect", "send"
+from harness.operations import OPERATIONS
 
 
 def report_send_before_connect(steps: Tree | None, diagnostics: Diagnostics) -> None:
     """Note the first send that stands before any connect."""
     for step in steps.items if isinstance(steps, Sequence) else ():
         done = step.get("do") if isinstance(step, Mapping) else None
-        if not isinstance(done, Scalar):
+        if not isinstance(done, Scalar) or done.text not in OPERATIONS:
             continue
-        if done.text == CONNECT:
+        if OPERATIONS[done.text].constructs:
             return
-        if done.text == NEEDS_IT:
+        if OPERATIONS[done.text].needs_client:
             message = "nothing is constructed yet that could send: no step before this one connects"
             diagnostics.add(done.span, "not-connected", message, "add - {do: connect} before it")
             return

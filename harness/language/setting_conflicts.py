@@ -6,6 +6,7 @@ from client.settings import Conflict
 from harness.language.yaml.diagnostics import Diagnostics
 from harness.language.yaml.problems import Span
 from harness.language.yaml.tree import Entry
+from harness.operations import names_where
 from harness.plan import PlannedOperation, Step
 
 CODE = "setting-conflict"
@@ -15,8 +16,10 @@ REFUSED = "{do: connect, expect: failed}"
 
 def expects_refusal(steps: Iterable[Step]) -> bool:
     """Whether the client is expected not to be constructed."""
+    constructing = names_where(lambda operation: operation.constructs)
     return any(
-        isinstance(step, PlannedOperation) and step.operation == "connect" and step.expect == "failed" for step in steps
+        isinstance(step, PlannedOperation) and step.operation in constructing and step.expect == "failed"
+        for step in steps
     )
 
 

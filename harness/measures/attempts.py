@@ -1,13 +1,13 @@
 """How often the client tried to deliver the operation's message."""
 
 from client.events import TraceKind
-from harness.measures.base import Censored, MeasuredValue, MeasureResult, Missing, measure
+from harness.measures.base import Censored, MeasuredValue, MeasureResult, Missing, deliveries, measure
 from harness.measures.lookup import events_during, missing_trace, operation_of
 from harness.plan import RunPlan
 from harness.story import Outcome, Story
 
 
-@measure(unit="count", about="Tries to deliver the message, failed dials too.", operations=("send",))
+@measure(unit="count", about="Tries to deliver the message, failed dials too.", applies_to=deliveries)
 def attempts(plan: RunPlan, story: Story, alias: str, _argument: str | None) -> MeasureResult:
     operation = operation_of(story, alias)
     if isinstance(operation, Missing):

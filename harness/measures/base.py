@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from client.registry import Registry
+from harness.operations import Operation, names_where
 from harness.plan import RunPlan
 from harness.story import Story
 
@@ -46,7 +47,7 @@ WHOLE_RUN = "run"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeasureDefinition:
-    """`operations` names those that it makes sense for; `argument` says what stands in brackets, None: nothing.
+    """`applies_to` says which operations it makes sense for; `argument` says what stands in brackets, None: nothing.
 
     `faults`: it is measured of a fault; `run`: of the whole run too. `integrity`: it takes the log of a settled world.
     """
@@ -54,7 +55,7 @@ class MeasureDefinition:
     name: str
     unit: MeasureUnit
     about: str
-    operations: tuple[str, ...]
+    applies_to: Callable[[Operation], bool]
     measure: MeasureFunction
     argument: Literal["setting"] | None = None
     faults: bool = False
@@ -64,7 +65,9 @@ class MeasureDefinition:
     @property
     def of(self) -> str:
         """What it is measured of, for people: `connect, send`, `faults`."""
-        return ", ".join((*self.operations, *(["a fault"] if self.faults else []), *(["run"] if self.run else [])))
+        return ", ".join(
+            (*names_where(self.applies_to), *(["a fault"] if self.faults else []), *(["run"] if self.run else []))
+        )
 
 
 class MeasureName(NamedTuple):
@@ -93,15 +96,30 @@ def parse(text: str) -> MeasureName:
 MEASURES: Registry[MeasureDefinition] = Registry("measures", "harness.measures")
 """Every measure by the name that scenarios use."""
 
-CLIENT_CALLS = ("connect", "send", "close")
-"""Operations during which a client is at work."""
+
+def any_operation(_operation: Operation) -> bool:
+    return True
+
+
+def any_call(operation: Operation) -> bool:
+    """Operations during which a client is at work."""
+    return operation.op is not None
+
+
+def deliveries(operation: Operation) -> bool:
+    """Operations that deliver a message."""
+    return operation.delivers
+
+
+def no_operation(_operation: Operation) -> bool:
+    return False
 
 
 def measure(
     *,
     unit: MeasureUnit,
     about: str,
-    operations: tuple[str, ...] = CLIENT_CALLS,
+    applies_to: Callable[[Operation], bool] = any_call,
     argument: Literal["setting"] | None = None,
     faults: bool = False,
     run: bool = False,
@@ -112,7 +130,7 @@ def measure(
     def register(function: MeasureFunction) -> MeasureFunction:
         name = function.__name__
         definition = MeasureDefinition(
-            name=name, unit=unit, about=about, operations=operations, argument=argument, faults=faults, run=run,
+            name=name, unit=unit, about=about, applies_to=applies_to, argument=argument, faults=faults, run=run,
             integrity=integrity, measure=function,
         )  # fmt: skip
         MEASURES.add(name, definition)

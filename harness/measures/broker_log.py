@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from harness.measures.base import WHOLE_RUN, Missing
+from harness.operations import delivers
 from harness.plan import step_alias
 from harness.story import MessageCopy, OperationStory, Story
 
@@ -30,7 +31,7 @@ def messages_of(story: Story, alias: str) -> Messages | Missing:
     sends = tuple(
         operation
         for operation in story.operations
-        if operation.operation == "send" and alias in (WHOLE_RUN, step_alias(operation.alias))
+        if delivers(operation.operation) and alias in (WHOLE_RUN, step_alias(operation.alias))
     )
     if not sends:
         return Missing("nothing was sent" if alias == WHOLE_RUN else f"`{alias}` sent nothing")

@@ -7,7 +7,9 @@ from harness.plan import RunPlan
 from harness.story import OperationStory, Outcome, Story
 
 
-@measure(unit="count", about="Dials that began during the operation, successful or not.")
+@measure(
+    unit="count", about="Dials that began during the operation, successful or not.", applies_to=lambda one: one.dials
+)
 def dials(plan: RunPlan, story: Story, alias: str, _argument: str | None) -> MeasureResult:
     operation = operation_of(story, alias)
     if isinstance(operation, Missing):

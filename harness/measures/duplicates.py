@@ -1,6 +1,6 @@
 """Messages that stand in the log more than once: what a retry after an unanswered request may leave."""
 
-from harness.measures.base import MeasuredValue, MeasureResult, Missing, measure
+from harness.measures.base import MeasuredValue, MeasureResult, Missing, deliveries, measure
 from harness.measures.broker_log import messages_of
 from harness.plan import RunPlan
 from harness.story import Story
@@ -9,7 +9,7 @@ from harness.story import Story
 @measure(
     unit="count",
     about="Copies in the log beyond the first one of each message.",
-    operations=("send",),
+    applies_to=deliveries,
     run=True,
     integrity=True,
 )

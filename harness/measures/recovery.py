@@ -1,6 +1,6 @@
 """How long a client needs after the network is well again: `outage.recovery`."""
 
-from harness.measures.base import MeasureResult, Missing, measure
+from harness.measures.base import MeasureResult, Missing, measure, no_operation
 from harness.measures.steady_state import fault_of, time_to_steady_state
 from harness.plan import RunPlan
 from harness.story import Story
@@ -9,7 +9,7 @@ from harness.story import Story
 @measure(
     unit="s",
     about="From the confirmed healing of the fault until the first acknowledgement behind which no send fails.",
-    operations=(),
+    applies_to=no_operation,
     faults=True,
 )
 def recovery(_plan: RunPlan, story: Story, alias: str, _argument: str | None) -> MeasureResult:

@@ -1,6 +1,6 @@
 """Messages that another one has overtaken: what a retry beside later requests may leave."""
 
-from harness.measures.base import MeasuredValue, MeasureResult, Missing, measure
+from harness.measures.base import MeasuredValue, MeasureResult, Missing, deliveries, measure
 from harness.measures.broker_log import messages_of
 from harness.plan import RunPlan
 from harness.story import Story
@@ -9,7 +9,7 @@ from harness.story import Story
 @measure(
     unit="count",
     about="Messages that stand in the log behind one that was sent later, to the same partition. First copies count.",
-    operations=("send",),
+    applies_to=deliveries,
     run=True,
     integrity=True,
 )

@@ -1,6 +1,7 @@
 """When a client was steady again: the first acknowledgement after a fault's healing behind which no send fails."""
 
 from harness.measures.base import Censored, MeasuredValue, MeasureResult, Missing
+from harness.operations import delivers
 from harness.story import FaultStory, Outcome, Story
 
 
@@ -22,7 +23,7 @@ def time_to_steady_state(story: Story, fault: FaultStory, *, since_ns: int) -> M
     if fault.healed_ns is None:
         return Missing(f"`{fault.alias}` was not healed")
     undone_ns = fault.healed_ns if fault.healing_ns is None else fault.healing_ns
-    sends = (operation for operation in story.operations if operation.operation == "send")
+    sends = (operation for operation in story.operations if delivers(operation.operation))
     after = sorted((s for s in sends if s.ended_ns >= undone_ns), key=lambda send: send.ended_ns)
     if not after or (after[-1].outcome is not Outcome.OK and after[-1].ended_ns < fault.healed_ns):
         return Missing(f"no send ended after `{fault.alias}` was healed")

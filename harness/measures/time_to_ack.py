@@ -1,12 +1,12 @@
 """How long the caller waits for the acknowledgement."""
 
-from harness.measures.base import Censored, MeasuredValue, MeasureResult, Missing, measure
+from harness.measures.base import Censored, MeasuredValue, MeasureResult, Missing, deliveries, measure
 from harness.measures.lookup import operation_of
 from harness.plan import RunPlan
 from harness.story import Outcome, Story
 
 
-@measure(unit="s", about="From the call until its acknowledgement reaches the caller.", operations=("send",))
+@measure(unit="s", about="From the call until its acknowledgement reaches the caller.", applies_to=deliveries)
 def time_to_ack(_plan: RunPlan, story: Story, alias: str, _argument: str | None) -> MeasureResult:
     operation = operation_of(story, alias)
     if isinstance(operation, Missing):

@@ -1,13 +1,12 @@
 """How long the caller waits, whichever way it ends."""
 
-from harness.measures.base import CLIENT_CALLS, Censored, MeasuredValue, MeasureResult, Missing, measure
+from harness.measures.base import Censored, MeasuredValue, MeasureResult, Missing, any_operation, measure
 from harness.measures.lookup import operation_of
 from harness.plan import RunPlan
 from harness.story import Outcome, Story
 
 
-@measure(unit="s", about="From the call until it returns, with a result or with an error.",
-         operations=("start_client", *CLIENT_CALLS))  # fmt: skip
+@measure(unit="s", about="From the call until it returns, with a result or with an error.", applies_to=any_operation)
 def time_to_end(_plan: RunPlan, story: Story, alias: str, _argument: str | None) -> MeasureResult:
     operation = operation_of(story, alias)
     if isinstance(operation, Missing):

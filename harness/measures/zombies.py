@@ -1,6 +1,6 @@
 """Messages whose error the caller got and that were written all the same: whoever sends them again doubles them."""
 
-from harness.measures.base import MeasuredValue, MeasureResult, Missing, measure
+from harness.measures.base import MeasuredValue, MeasureResult, Missing, deliveries, measure
 from harness.measures.broker_log import messages_of
 from harness.plan import RunPlan
 from harness.story import Outcome, Story
@@ -9,7 +9,7 @@ from harness.story import Outcome, Story
 @measure(
     unit="count",
     about="Messages that are in the log though their send returned an error.",
-    operations=("send",),
+    applies_to=deliveries,
     run=True,
     integrity=True,
 )

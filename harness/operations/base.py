@@ -14,19 +14,42 @@ Fields = dict[str, str | int | float]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Argument:
-    """A key that a scenario may write beside `do:`. Plans carry durations in seconds and sizes in bytes."""
+    """A key that a scenario may write beside `do:`. Plans carry durations in seconds and sizes in bytes.
+
+    `key` is the command's field that takes the value as it is; None where the operation's `fields` do more with it.
+    """
 
     name: str
     kind: Literal["text", "count", "duration", "size"]
     about: str
+    key: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResultField:
+    """A field of a successful operation's result, under its key in the protocol's `ok`; it may be absent there."""
+
+    name: str
+    kind: Literal["text", "integer", "number"]
+    about: str
+
+
+HANDLE = Argument(
+    name="handle", kind="text", key="handle", about="which of the client's handles; its only one where absent"
+)
+"""For operations on one of several producers, writers or connections that a client holds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operation:
-    """`op` and `fields` make the protocol's command; `op` is None where the lab asks the subject nothing.
+    """`op`, `arguments` and `fields` make the protocol's command; `op` is None where the lab asks the subject nothing.
 
     `expects` says which outcome each word of a step's `expect:` stands for; other words are refused. `repeatable`: a
-    step may call it again and again (`every:`).
+    step may call it again and again (`every:`). `result` lists what the subject may return.
+
+    What else holds for it: `delivers`, its success means that a message was acknowledged and may be in the log.
+    `dials`, the client may open connections meanwhile. `constructs`, it makes the client that operations with
+    `needs_client` work with. `closes`, the subject exits after its success.
     """
 
     name: str
@@ -36,12 +59,23 @@ class Operation:
     repeatable: bool = False
     expects: Mapping[str, Outcome] = field(default_factory=lambda: {"ok": Outcome.OK, "failed": Outcome.FAILED})
     fields: Callable[[PlannedOperation, RunPlan], Fields] = lambda _do, _plan: {}
+    result: tuple[ResultField, ...] = ()
+    delivers: bool = False
+    dials: bool = False
+    constructs: bool = False
+    needs_client: bool = False
+    closes: bool = False
 
     def command(self, do: PlannedOperation, plan: RunPlan) -> Fields:
         """The JSON object of the command. Raises ValueError for an operation without one."""
         if self.op is None:
             raise ValueError(f"{self.name} is no command of the subject protocol")
-        return {"op": self.op, "id": do.alias, **self.fields(do, plan)}
+        given = {
+            argument.key: do.arguments[argument.name]
+            for argument in self.arguments
+            if argument.key is not None and argument.name in do.arguments
+        }
+        return {"op": self.op, "id": do.alias, **given, **self.fields(do, plan)}
 
 
 OPERATIONS: Registry[Operation] = Registry("operations", "harness.operations")
@@ -51,3 +85,14 @@ OPERATIONS: Registry[Operation] = Registry("operations", "harness.operations")
 def register(definition: Operation) -> Operation:
     """Register an operation under its name. Raises ValueError where the name is taken."""
     return OPERATIONS.add(definition.name, definition)
+
+
+def delivers(name: str) -> bool:
+    """Whether the operation of this name delivers a message; False for one that is not registered here."""
+    return name in OPERATIONS and OPERATIONS[name].delivers
+
+
+def names_where(holds: Callable[[Operation], bool]) -> tuple[str, ...]:
+    """The names of all operations for which this holds, in the order in which a client's life has them."""
+    order = sorted(OPERATIONS.values(), key=lambda one: (one.op is not None, not one.constructs, one.closes, one.name))
+    return tuple(operation.name for operation in order if holds(operation))

@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 FORMAT = 1
 """Version of the run format. Fields are added, never changed; a reader refuses newer numbers."""
@@ -87,7 +87,9 @@ class OperationRecord(Record):
     partition: int | None = None
     offset: int | None = None
     written: Literal["written", "not_written", "unknown"] | None = None
-    """Of a send alone: whether its message is in the log, once the world has settled."""
+    """Of an operation that delivers a message alone: whether it is in the log, once the world has settled."""
+    result: tuple[NamedValue, ...] = Field(default=(), exclude_if=lambda values: not values)
+    """Further fields of its result. Absent where there are none."""
 
 
 class FaultRecord(Record):

@@ -7,7 +7,7 @@ worth knowing it leaves in the bench's notes.
 from collections.abc import Awaitable, Callable
 
 from harness.drivers import OperationResult
-from harness.story import Outcome
+from harness.story import Outcome, integer_of
 from harness.subject_checks.context import TOPIC, CheckContext, CheckFailed
 
 Check = Callable[[CheckContext], Awaitable[str]]
@@ -43,16 +43,16 @@ async def send(context: CheckContext) -> str:
             _acknowledged(answer)
         if any(answer.stamped == "harness" for answer in answers) and context.clock_rejection is None:
             raise CheckFailed("its at_ns lie before the command or after the answer's arrival: they are not believed")
-    offsets = [answer.offset for answer in answers]
-    if None in offsets or None in [answer.partition for answer in answers]:
+    written = [(integer_of(one.result, "partition"), integer_of(one.result, "offset")) for one in answers]
+    if any(None in place for place in written):
         context.notes.append("its `ok` says no partition or no offset: what was lost or doubled cannot be told by them")
     logged = {(partition, record.offset): record.value for partition, record in await context.log()}
-    for number, answer in enumerate(answers):
+    for number, (partition, offset) in enumerate(written):
         value = f"value {number}".encode()
         if value not in logged.values():
             raise CheckFailed(f"send `s{number}` was answered `ok`, but its value is not in the log")
-        if answer.offset is not None and logged.get((answer.partition or 0, answer.offset)) != value:
-            raise CheckFailed(f"send `s{number}` was answered with offset {answer.offset}, where another value is")
+        if offset is not None and logged.get((partition or 0, offset)) != value:
+            raise CheckFailed(f"send `s{number}` was answered with offset {offset}, where another value is")
     return "`ok` is said of what is in the log"
 
 

@@ -106,6 +106,7 @@ def _operation(story: OperationStory) -> OperationRecord:
         stamped=story.stamped,
         partition=story.partition,
         offset=story.offset,
+        result=_values(story.further_result),
         written=None if story.written is None else story.written.value,
     )
 

@@ -56,9 +56,12 @@ def _happening(event: EventRecord) -> Event:
 
 
 def _operation(operation: OperationRecord) -> OperationStory:
-    told = operation.model_dump()
+    told = operation.model_dump(exclude={"partition", "offset", "result"})
     written = None if operation.written is None else WriteStatus(operation.written)
-    return OperationStory(**{**told, "outcome": Outcome(operation.outcome), "written": written})
+    columns = {"partition": operation.partition, "offset": operation.offset}
+    result: dict[str, Value] = {name: value for name, value in columns.items() if value is not None}
+    result |= {value.name: _value(value) for value in operation.result}
+    return OperationStory(**{**told, "outcome": Outcome(operation.outcome), "written": written, "result": result})
 
 
 def _fault(fault: FaultRecord) -> FaultStory:
