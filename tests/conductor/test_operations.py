@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import harness.operations
-from harness.operations import OPERATIONS
+from harness.operations import OPERATIONS, delivers, names_where
 from harness.plan import ClusterShape, PlannedOperation
 from harness.story import Outcome
 
@@ -57,3 +57,19 @@ def test_words_of_expect() -> None:
 def test_each_file_is_an_operation() -> None:
     files = {module.name for module in pkgutil.iter_modules(harness.operations.__path__)} - {"base"}
     assert files == set(OPERATIONS)
+
+
+def test_a_handle_is_named_only_where_it_is_given(sim: Any) -> None:
+    assert "handle" not in command(sim, "send")
+    for name in ("connect", "send", "close"):
+        assert command(sim, name, handle="second")["handle"] == "second"
+
+
+def test_names_come_in_the_order_of_a_clients_life() -> None:
+    assert names_where(lambda _: True) == ("start_client", "connect", "send", "close")
+    assert names_where(lambda operation: operation.delivers) == ("send",)
+
+
+def test_what_is_not_registered_delivers_nothing() -> None:
+    assert delivers("send")
+    assert not delivers("of_somewhere_else")
