@@ -17,10 +17,10 @@ from random import Random
 
 from bench.gate_errors import longest_measure
 from bench.gate_other_data import VARIATIONS, Variation, one_of_each
+from harness.comparing.cases import CaseRuns
+from harness.comparing.floor import DEFAULT_FLOOR, Floor
+from harness.comparing.shifts import UNCERTAINTY, comparable_measures, floor_for_sample
 from harness.gating.assessment import ALARM_Q_VALUE
-from harness.gating.cases import CaseRuns
-from harness.gating.floor import DEFAULT_FLOOR, Floor
-from harness.gating.shifts import UNCERTAINTY, comparable_measures, floor_for_sample
 from harness.stats.bootstrap import bootstrapped_shift
 from harness.stats.ranks import mann_whitney_p_value
 from harness.stats.shift import shift

@@ -20,10 +20,13 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from harness.gating.cases import CaseName, CaseRuns, Sample, SuiteRuns, Symptom, Unit
+from harness.comparing.cases import CaseRuns, SuiteRuns
+from harness.comparing.samples import Sample, Unit
+from harness.comparing.shifts import comparable_measures
+from harness.comparing.suite_runs import DIGITS
+from harness.comparing.symptoms import Symptom
 from harness.gating.gate import gate
-from harness.gating.shifts import comparable_measures
-from harness.gating.suite_runs import DIGITS
+from harness.records.case_key import CaseKey
 from harness.stats import median, share_interval
 
 RUNS = Path(__file__).parent / "data" / "gate_runs.json"
@@ -38,7 +41,7 @@ Values = Sequence[float | str | None]
 class RunPool:
     """The runs of one case, column by column."""
 
-    name: CaseName
+    key: CaseKey
     operations: tuple[str, ...]
     timer_lag_s: Sequence[float]
     happened: Mapping[Symptom, Sequence[int]]
@@ -60,7 +63,7 @@ class RunPool:
             for measure, (unit, values) in self.measures.items()
         }
         return CaseRuns(
-            name=self.name,
+            key=self.key,
             runs=len(chosen),
             counted=len(chosen),
             samples={measure: sample for measure, sample in samples.items() if len(sample)},
@@ -90,7 +93,7 @@ def pools() -> dict[str, list[RunPool]]:
     found: dict[str, list[RunPool]] = {}
     for case in json.loads(RUNS.read_text(encoding="utf-8"))["cases"]:
         pool = _pool(case)
-        found.setdefault(pool.name.scenario, []).append(pool)
+        found.setdefault(pool.key.scenario, []).append(pool)
     return found
 
 
@@ -98,7 +101,7 @@ def _pool(case: dict[str, Any]) -> RunPool:
     scenario, client, version, driver, environment, parameters = case["name"]
     columns = {key.partition(" ")[::2]: values for key, values in case.items()}
     return RunPool(
-        name=CaseName(scenario, client, version, driver, environment, tuple((name, text) for name, text in parameters)),
+        key=CaseKey(scenario, client, version, driver, environment, tuple((name, text) for name, text in parameters)),
         operations=tuple(case["operations"]),
         timer_lag_s=case["late_s"],
         happened={Symptom.parse(rest): told for (kind, rest), told in columns.items() if kind == "happened"},
@@ -126,8 +129,8 @@ def slower_suite(runs: int, number: int) -> str:
     before = [pool.draw(random, runs) for pool in chosen]
     now = [pool.draw(random, runs, slower=longest_measure(pool) if pool is victim else None) for pool in chosen]
     gated = gate(side(before), side(now))
-    found = any(one.name == victim.name for one in gated.cases_assessed("regression"))
-    return "found" if found else f"missed {victim.name.scenario}"
+    found = any(one.key == victim.key for one in gated.cases_assessed("regression"))
+    return "found" if found else f"missed {victim.key.scenario}"
 
 
 def longest_measure(pool: RunPool) -> str:

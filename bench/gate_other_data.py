@@ -17,7 +17,7 @@ from itertools import chain
 from random import Random
 
 from bench.gate_errors import ALPHA, MAX_ALARM_RATE, MIN_DETECTION_RATE, RunPool, longest_measure, pools, side
-from harness.gating.cases import CaseRuns
+from harness.comparing.cases import CaseRuns
 from harness.gating.gate import gate
 from harness.stats import share_interval
 
@@ -162,7 +162,7 @@ def slower_suite(name: str, number: int) -> str:
         variation.draw(pool, random, variation.runs, longest_measure(pool) if pool is victim else None)
         for pool in chosen
     ]
-    return next(one.assessment for one in gate(side(before), side(now)).compared if one.name == victim.name)
+    return next(one.assessment for one in gate(side(before), side(now)).compared if one.key == victim.key)
 
 
 def _variation_named(name: str) -> Variation:

@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Literal
 
 from harness.faults.base import FaultModel
+from harness.records.case_key import CaseKey
+from harness.records.run import EMBEDDED
 
 Unit = Literal["s", "count", "bool", "text"]
 
@@ -43,10 +45,12 @@ class Topic:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterShape:
-    """`brokers` brokers with ids 1..brokers, and their topics."""
+    """`brokers` brokers with ids 1..brokers, and their topics; which kind of broker, in which version if it has any."""
 
     brokers: int
     topics: tuple[Topic, ...] = ()
+    kind: str = EMBEDDED
+    version: str = ""
 
     @property
     def broker_ids(self) -> tuple[int, ...]:
@@ -233,3 +237,17 @@ class RunPlan:
     limit_s: float = 600.0
     statistics: tuple[Statistic, ...] = ()
     integrity: bool = False
+
+    @property
+    def case_key(self) -> CaseKey:
+        """The case of which this run is a repeat; equal to that of its record."""
+        return CaseKey(
+            scenario=self.scenario,
+            client=self.client.name,
+            version=self.client.version,
+            driver=self.client.driver,
+            environment=self.environment,
+            parameters=tuple((parameter.name, parameter.text) for parameter in self.parameters),
+            broker=self.cluster.kind,
+            broker_version=self.cluster.version,
+        )

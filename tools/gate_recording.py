@@ -13,8 +13,9 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from harness.gating.cases import CaseName, Sample
-from harness.gating.suite_runs import case_name_of, case_runs_of, inconclusive_reason
+from harness.comparing.samples import Sample
+from harness.comparing.suite_runs import case_runs_of, inconclusive_reason
+from harness.records.case_key import CaseKey, by_case
 from harness.records.folder import RecordsError
 from harness.records.reader import read
 from harness.records.run import RunRecord
@@ -46,11 +47,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         results = read(given.folder)
     except RecordsError as error:
         parser.error(str(error))
-    together: dict[CaseName, list[RunRecord]] = {}
-    for run in results.runs:
-        runs = together.setdefault(case_name_of(run), [])
-        runs += [run] if inconclusive_reason(run) is None else []
-    few = [_case_label(name, len(runs)) for name, runs in sorted(together.items()) if len(runs) < MIN_RUNS]
+    together = {
+        key: [run for run in runs if inconclusive_reason(run) is None] for key, runs in by_case(results.runs).items()
+    }
+    few = [_case_label(key, len(runs)) for key, runs in sorted(together.items()) if len(runs) < MIN_RUNS]
     gone = [name for name in SCENARIOS if f"sarama-{name}" not in {case.scenario for case in together}]
     for problem, which in (("not run", gone), (f"fewer than {MIN_RUNS} conclusive runs", few)):
         if which:
@@ -61,7 +61,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "made_by": "tools/gate_recording.py", "machine": results.manifest.machine,
         "faultlab": results.manifest.faultlab, "environment": results.manifest.environment,
     }  # fmt: skip
-    blocks = ",\n".join("  {\n" + ",\n".join(_case(name, runs)) + "\n  }" for name, runs in sorted(together.items()))
+    blocks = ",\n".join("  {\n" + ",\n".join(_case(key, runs)) + "\n  }" for key, runs in sorted(together.items()))
     lines = "".join(f"{json.dumps(key)}: {json.dumps(value)},\n" for key, value in head.items())
     FILE.parent.mkdir(exist_ok=True)
     FILE.write_text("{\n" + lines + f'"cases": [\n{blocks}\n]\n}}\n', encoding="utf-8")
@@ -69,14 +69,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _case_label(name: CaseName, runs: int) -> str:
-    parameters = " ".join(f"{parameter}={text}" for parameter, text in name.parameters)
-    return f"{name.scenario} {parameters}".rstrip() + f" ({runs})"
+def _case_label(key: CaseKey, runs: int) -> str:
+    parameters = " ".join(f"{parameter}={text}" for parameter, text in key.parameters)
+    return f"{key.scenario} {parameters}".rstrip() + f" ({runs})"
 
 
-def _case(name: CaseName, runs: Sequence[RunRecord]) -> Iterator[str]:
-    cases = [case_runs_of(name, [run]) for run in runs]
-    yield f'    "name": {json.dumps(list(name))}'
+def _case(key: CaseKey, runs: Sequence[RunRecord]) -> Iterator[str]:
+    cases = [case_runs_of([run]) for run in runs]
+    name = [key.scenario, key.client, key.version, key.driver, key.environment, key.parameters]
+    yield f'    "name": {json.dumps(name)}'
     yield f'    "operations": {json.dumps(list(cases[0].operations))}'
     yield f'    "late_s": {json.dumps([case.timer_lag_s for case in cases])}'
     symptoms = sorted({str(symptom) for case in cases for symptom in case.happened})

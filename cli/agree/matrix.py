@@ -16,9 +16,7 @@ from cli.suite.manifest import new_manifest
 from cli.suite.request import Request
 from harness.agreement import (
     SIDES,
-    AgreementKey,
     agreement_cases,
-    agreement_key,
     evaluate_agreement,
     runs_needed_by_case,
 )
@@ -26,6 +24,7 @@ from harness.environments.world import Environment
 from harness.judging import judge
 from harness.plan import RunPlan
 from harness.records.agreement import AgreementRecord, Side
+from harness.records.case_key import CaseKey
 from harness.records.folder import ResultsFolder
 from harness.records.reader import read
 from harness.records.run import RunRecord
@@ -104,7 +103,7 @@ def _suite(
     asked: MatrixRequest,
     name: str,
     folder: Path,
-    needed: dict[AgreementKey, int] | None,
+    needed: dict[CaseKey, int] | None,
     made: set[str],
 ) -> tuple[RunRecord, ...]:
     """The runs of one environment that are still to be made; none where there are none."""
@@ -133,7 +132,7 @@ def _suite(
 def _plans(
     asked: MatrixRequest,
     environment: Environment,
-    needed: dict[AgreementKey, int] | None,
+    needed: dict[CaseKey, int] | None,
 ) -> tuple[Request, tuple[RunPlan, ...]]:
     """All runs of an environment's sides; with `needed`, of those cases that need more, as many as they need."""
     drivers = {SIDES[side].driver for side in asked.sides if SIDES[side].environment == environment.name}
@@ -153,7 +152,7 @@ def _plans(
     plans = (plan for plan in planned.plans if plan.client.driver != "exec")
     if needed is None:
         return request, tuple(plans)
-    return request, tuple(plan for plan in plans if plan.repeat <= needed.get(agreement_key(plan), 0))
+    return request, tuple(plan for plan in plans if plan.repeat <= needed.get(plan.case_key.on_any_side, 0))
 
 
 def disagreement_lines(records: Sequence[AgreementRecord]) -> Iterator[Text]:

@@ -26,11 +26,12 @@ from cli.suite.results_folders import unused_results_folder
 from cli.suite.session import ALTERNATIVE_SEPARATOR
 from cli.terminal.console import console
 from cli.terminal.problems import print_problems
-from harness.agreement import SIDES, agreement_key
+from harness.agreement import SIDES
 from harness.agreement.fidelity_page import fidelity_page
 from harness.environments.world import EnvironmentUnavailable
 from harness.language import Problems
 from harness.records.agreement import Side
+from harness.records.case_key import case_key
 from harness.suite.machine import machine, timestamp_name, wall_clock
 
 REPEAT, MOST = 13, 120
@@ -90,7 +91,7 @@ def agree(
     page = make_report(screen, *matrix.folders, out=target).page if report else None
     code = agreement_exit_code(matrix.records)
     agreed = sum(record.outcome in ("agrees", "explained") for record in matrix.records)
-    cases = pluralized(len({*map(agreement_key, matrix.records)}), "case")
+    cases = pluralized(len({*map(case_key, matrix.records)}), "case")
     told = f"{agreed} of {pluralized(len(matrix.records), 'row')} in {cases}"
     screen.print(f"\n{WORDS[code]}  {told}; {time.monotonic() - began:.1f} s")
     screen.print(f"results {kept}")

@@ -12,8 +12,8 @@ from cli.show.gate_json import comparison_document
 from cli.show.markdown import block
 from cli.show.suite_comparison import table
 from cli.terminal.console import append_job_summary, console
-from harness.gating.gate import select_scenarios
-from harness.gating.side_by_side import side_by_side
+from harness.comparing.cases import select_scenarios
+from harness.comparing.side_by_side import side_by_side
 
 
 def compare(*, first: Path, second: Path, only: tuple[str, ...], all_: bool, json: bool, ci: bool) -> ExitCode:

@@ -10,8 +10,8 @@ from cli.exit_codes import ExitCode
 from cli.gate.result import GateOptions, Inconclusive, floor_from_option, report_result, update_baseline
 from cli.gate.suites import load_baseline, load_current, nothing_selected_error, rerun_baseline_suite
 from cli.terminal.console import console
+from harness.comparing.cases import select_scenarios
 from harness.gating.gate import gate as compare_with_baseline
-from harness.gating.gate import select_scenarios
 
 
 def gate(

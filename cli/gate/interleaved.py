@@ -16,8 +16,8 @@ from cli.suite.manifest import new_manifest
 from cli.suite.results_folders import unused_results_folder
 from cli.terminal.console import log_group, writes_to_ci_log
 from cli.terminal.problems import print_problems
+from harness.comparing.cases import SuiteRuns
 from harness.environments.world import Environment
-from harness.gating.cases import SuiteRuns
 from harness.gating.reading import read_suite_runs
 from harness.judging import judge
 from harness.language import Problems

@@ -21,12 +21,12 @@ from cli.show.gate_json import gate_document
 from cli.show.gate_junit import gate_junit
 from cli.show.rows import wrapped
 from cli.terminal.console import annotate, append_job_summary
+from harness.comparing.cases import SuiteRuns, select_scenarios
+from harness.comparing.floor import DEFAULT_FLOOR, Floor, parse_floor
+from harness.comparing.shifts import MIN_RUNS
 from harness.gating.baseline import merge_into_baseline, write_baseline
-from harness.gating.cases import SuiteRuns
-from harness.gating.floor import DEFAULT_FLOOR, Floor, parse_floor
-from harness.gating.gate import GateResult, select_scenarios
+from harness.gating.gate import GateResult
 from harness.gating.reading import read_suite_runs
-from harness.gating.shifts import MIN_RUNS
 from harness.quantities import QuantityError
 from harness.records.folder import ResultsUnwritable
 from harness.records.junit import write_document
@@ -124,7 +124,7 @@ def update_baseline(
     whole = merge_into_baseline(before, taken, only) if only and before is not None else taken
     chosen = floor or (before.floor if before is not None else None) or DEFAULT_FLOOR
     write_baseline(target, whole, chosen)
-    scenarios = len({case.name.scenario for case in taken.cases})
+    scenarios = len({case.key.scenario for case in taken.cases})
     screen.print(
         wrapped(
             f"{target}   {pluralized(len(taken.cases), 'case')} of {pluralized(scenarios, 'scenario')}"
@@ -149,8 +149,8 @@ def update_baseline(
 
 def _print_dropped_cases(screen: Console, before: SuiteRuns | None, whole: SuiteRuns) -> None:
     """A suite of which only a part was run takes the place of all: nobody would notice what is held no more."""
-    kept = {case.name for case in whole.cases}
-    gone = [case.name for case in before.cases if case.name not in kept] if before is not None else []
+    kept = {case.key for case in whole.cases}
+    gone = [case.key for case in before.cases if case.key not in kept] if before is not None else []
     if gone:
         names = ", ".join(sorted({name.scenario for name in gone}))
         told = f"{pluralized(len(gone), 'case')} of the old baseline left, since the suite did not run them: {names}"

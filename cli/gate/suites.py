@@ -18,10 +18,9 @@ from cli.suite.request import Request, parse_run_arguments
 from cli.suite.results_folders import RESULTS, suites_newest_first, unused_results_folder
 from cli.suite.session import RunOptions, start_suite
 from cli.terminal.console import log_group
-from harness.gating.cases import SuiteRuns
-from harness.gating.gate import different_machines, select_scenarios
+from harness.comparing.cases import SuiteRuns, different_machines, select_scenarios
+from harness.comparing.shifts import MAX_RUNS
 from harness.gating.reading import read_suite_runs
-from harness.gating.shifts import MAX_RUNS
 from harness.records.folder import MANIFEST
 from harness.records.reader import folders
 from harness.suite.machine import machine, timestamp_name
@@ -112,7 +111,7 @@ def rerun_baseline_suite(
 
 def nothing_selected_error(baseline: SuiteRuns, only: Sequence[str]) -> CommandError:
     """What ends a command whose `--only` leaves nothing of a side, or that has nothing in any case."""
-    names = ", ".join(sorted({case.name.scenario for case in baseline.cases})) or "none"
+    names = ", ".join(sorted({case.key.scenario for case in baseline.cases})) or "none"
     asked = f"no scenario of {baseline.source} is called {' or '.join(only)}" if only else f"{baseline.source} is empty"
     return CommandError(f"{asked}: nothing to compare", f"its scenarios: {names}", code=ExitCode.NOTHING_SELECTED)
 

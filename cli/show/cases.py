@@ -8,18 +8,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from cli.exit_codes import EXIT_CODES_WORST_FIRST
+from harness.records.case_key import CaseKey, by_case
 from harness.records.group import GroupRecord
 from harness.records.run import ExpectationResult, RunRecord, Verdict
 from harness.records.short_names import parameters_text
 from harness.stats import Median, censored_median, median
-
-CaseKey = tuple[str, str, str, str, tuple[tuple[str, str], ...]]
-"""Scenario, client, version, driver, parameters."""
-
-
-def case_key(run: RunRecord | GroupRecord) -> CaseKey:
-    parameters = tuple((p.name, p.text) for p in run.parameters)
-    return (run.scenario, run.client, run.client_version, run.driver, parameters)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,21 +109,16 @@ class CaseRecords:
 
 def group_into_cases(runs: Iterable[RunRecord], groups: Iterable[GroupRecord] = ()) -> tuple[CaseRecords, ...]:
     """In the order in which each case first appears."""
-    shared: dict[CaseKey, list[GroupRecord]] = {}
-    for group in groups:
-        shared.setdefault(case_key(group), []).append(group)
-    together: dict[CaseKey, list[RunRecord]] = {}
-    for run in runs:
-        together.setdefault(case_key(run), []).append(run)
+    shared = by_case(groups)
     return tuple(
         CaseRecords(tuple(sorted(runs, key=lambda run: run.repeat)), tuple(shared.get(key, ())))
-        for key, runs in together.items()
+        for key, runs in by_case(runs).items()
     )
 
 
 def scenarios_with_several_cases(cases: Iterable[CaseKey]) -> frozenset[str]:
     """The scenarios that have more than one of these cases."""
-    return frozenset(name for name, number in Counter(key[0] for key in cases).items() if number > 1)
+    return frozenset(name for name, number in Counter(key.scenario for key in cases).items() if number > 1)
 
 
 def verdict_counts(runs: Iterable[RunRecord]) -> Counter[Verdict]:

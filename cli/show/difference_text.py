@@ -2,11 +2,13 @@
 
 from collections.abc import Iterable
 
+from harness.comparing.cases import CaseRuns
+from harness.comparing.frequencies import FrequencyChange
+from harness.comparing.shifts import Shift
+from harness.comparing.symptoms import SymptomKind
 from harness.gating.assessment import AssessedDifference
-from harness.gating.cases import CaseName, CaseRuns, SymptomKind
-from harness.gating.frequencies import FrequencyChange
 from harness.gating.gate import InconclusiveCase
-from harness.gating.shifts import Shift
+from harness.records.case_key import CaseKey
 from harness.records.short_names import parameters_text
 
 PROBE = "probe"
@@ -112,9 +114,9 @@ def q_value(one: AssessedDifference) -> str:
     return f"q={one.q_value:.1g}" if one.q_value >= 0.0001 else "q<0.0001"
 
 
-def case_label(name: CaseName, cases: Iterable[CaseRuns], *, client: bool) -> str:
+def case_label(name: CaseKey, cases: Iterable[CaseRuns], *, client: bool) -> str:
     """`kafka-go-blackhole  kafka-go 0.4.50`, with parameters where the scenario has several cases."""
-    alike = {case.name for case in cases if case.name.scenario == name.scenario}
+    alike = {case.key for case in cases if case.key.scenario == name.scenario}
     told = [name.scenario]
     if client or len({(other.client, other.version, other.driver) for other in alike}) > 1:
         real = "real " if name.driver == "real" else ""

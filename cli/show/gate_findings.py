@@ -5,10 +5,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 from cli.show.difference_text import case_label, change, figures, label, measure_label, q_value, silent_reason
+from harness.comparing.cases import CaseRuns
+from harness.comparing.shifts import MIN_RUNS, Shift
 from harness.gating.assessment import AssessedDifference, ComparedCase
-from harness.gating.cases import CaseName, CaseRuns
 from harness.gating.gate import GateResult
-from harness.gating.shifts import MIN_RUNS, Shift
+from harness.records.case_key import CaseKey
 
 CaseStatus = Literal["regression", "lost", "unsure", "better", "unchanged"]
 
@@ -38,10 +39,10 @@ def findings(gated: GateResult) -> Iterator[GateFinding]:
     for one in gated.cases_assessed("regression"):
         yield _compared(one, "regression", told)
     for case in gated.lost:
-        yield _gate_finding("lost", case.name, told, kind="lost", figures="in the baseline, not run now")
+        yield _gate_finding("lost", case.key, told, kind="lost", figures="in the baseline, not run now")
     for silent in gated.silent:
         words = ": ".join([silent_reason(silent), *silent.spoilt.reasons[:1]])
-        yield _gate_finding("unsure", silent.name, told, kind="unsure", figures=words, path=silent.now.path)
+        yield _gate_finding("unsure", silent.key, told, kind="unsure", figures=words, path=silent.now.path)
     for one in gated.cases_assessed("unsure"):
         yield _compared(one, "unsure", told)
     for one in gated.cases_assessed("better"):
@@ -56,7 +57,7 @@ def _compared(one: ComparedCase, status: CaseStatus, told: tuple[CaseRuns, ...])
     where = f"  where: {', '.join(one.where)}" if one.where else ""
     measure = measure_label(leading.of.measure) if leading is not None and isinstance(leading.of, Shift) else ""
     told_of = f"{_figures(leading)}{_needed(one, leading, status)}{where}" if leading is not None else ""
-    return _gate_finding(status, one.name, told, kind=kind, measure=measure, figures=told_of, path=one.now.path)
+    return _gate_finding(status, one.key, told, kind=kind, measure=measure, figures=told_of, path=one.now.path)
 
 
 def _leading(one: ComparedCase, status: CaseStatus) -> AssessedDifference | None:
@@ -80,7 +81,7 @@ def _needed(one: ComparedCase, leading: AssessedDifference, status: CaseStatus) 
 
 
 def _gate_finding(
-    status: CaseStatus, name: CaseName, told: tuple[CaseRuns, ...], *, kind: str, measure: str = "", figures: str = "",
+    status: CaseStatus, name: CaseKey, told: tuple[CaseRuns, ...], *, kind: str, measure: str = "", figures: str = "",
     path: str = "",
 ) -> GateFinding:  # fmt: skip
     case = " ".join(case_label(name, told, client=True).split())

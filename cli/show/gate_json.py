@@ -6,11 +6,10 @@ from typing import Any
 from cli.exit_codes import ExitCode
 from cli.show.difference_text import change, figures, label
 from cli.show.gate_text import EXIT_HEADLINES
+from harness.comparing.frequencies import FrequencyChange
+from harness.comparing.side_by_side import SuiteComparison
 from harness.gating.assessment import AssessedDifference
-from harness.gating.cases import CaseName
-from harness.gating.frequencies import FrequencyChange
 from harness.gating.gate import GateResult
-from harness.gating.side_by_side import SuiteComparison
 
 FORMAT = 1
 
@@ -18,7 +17,7 @@ FORMAT = 1
 def gate_document(gated: GateResult, code: ExitCode) -> dict[str, Any]:
     """The comparison as JSON values."""
     findings = [
-        {"kind": assessment, **_name(one.name), "leading": _judged(one.assessed[0]) if one.assessed else None,
+        {"kind": assessment, **one.key.as_json(), "leading": _judged(one.assessed[0]) if one.assessed else None,
          "also": [_judged(other) for other in one.differences_assessed(assessment)[1:]], "where": list(one.where)}
         for assessment in ("regression", "unsure", "better")
         for one in gated.cases_assessed(assessment)
@@ -35,9 +34,9 @@ def gate_document(gated: GateResult, code: ExitCode) -> dict[str, Any]:
         "compared": len(gated.compared),
         "unchanged": len(gated.cases_assessed("unchanged")),
         "findings": findings,
-        "lost": [_name(case.name) for case in gated.lost],
-        "silent": [_name(one.name) | {"reasons": list(one.spoilt.reasons)} for one in gated.silent],
-        "new": [_name(case.name) for case in gated.new],
+        "lost": [case.key.as_json() for case in gated.lost],
+        "silent": [one.key.as_json() | {"reasons": list(one.spoilt.reasons)} for one in gated.silent],
+        "new": [case.key.as_json() for case in gated.new],
         "set_aside": [*gated.baseline.set_aside, *gated.current.set_aside],
     }
 
@@ -51,23 +50,19 @@ def comparison_document(found: SuiteComparison) -> dict[str, Any]:
         "other_machine": found.other_machine,
         "differing": [
             {
-                "first": _name(one.first.name),
-                "second": _name(one.second.name),
+                "first": one.first.key.as_json(),
+                "second": one.second.key.as_json(),
                 "shifts": [asdict(shift) for shift in one.shifts],
                 "happenings": [_symptom(change) for change in one.changes],
                 "settings": list(one.settings),
             }
             for one in found.differing
         ],
-        "same": [_name(one.first.name) for one in found.both if not one.differs],
-        "only_first": [_name(case.name) for case in found.only_first],
-        "only_second": [_name(case.name) for case in found.only_second],
-        "silent": [_name(one.name) for one, _ in found.silent],
+        "same": [one.first.key.as_json() for one in found.both if not one.differs],
+        "only_first": [case.key.as_json() for case in found.only_first],
+        "only_second": [case.key.as_json() for case in found.only_second],
+        "silent": [one.key.as_json() for one, _ in found.silent],
     }
-
-
-def _name(name: CaseName) -> dict[str, Any]:
-    return {**name._asdict(), "parameters": dict(name.parameters)}
 
 
 def _judged(one: AssessedDifference) -> dict[str, Any]:

@@ -21,11 +21,11 @@ from cli.show.difference_text import (
 )
 from cli.show.formatting import WIDTH, pluralized
 from cli.show.rows import wrapped
+from harness.comparing.frequencies import FrequencyChange
+from harness.comparing.shifts import MAX_RUNS, MIN_RUNS, Shift
 from harness.gating.assessment import AssessedDifference, ComparedCase
-from harness.gating.cases import CaseName
-from harness.gating.frequencies import FrequencyChange
 from harness.gating.gate import GateResult, InconclusiveCase, too_few
-from harness.gating.shifts import MAX_RUNS, MIN_RUNS, Shift
+from harness.records.case_key import CaseKey
 
 T = TypeVar("T")
 
@@ -65,8 +65,8 @@ def _comparison_scope(gated: GateResult, *, interleaved: bool) -> Iterator[Text]
         yield wrapped(gated.baseline.machine, lead="  baseline  ")
         yield wrapped(gated.current.machine, lead="  now       ")
         return
-    names = [one.name for one in gated.compared] + [one.name for one in gated.silent]
-    names += [case.name for case in gated.lost]
+    names = [one.key for one in gated.compared] + [one.key for one in gated.silent]
+    names += [case.key for case in gated.lost]
     scenarios = len({name.scenario for name in names})
     of = pluralized(scenarios, "scenario")
     of = of if len(names) == scenarios else f"{len(names)} cases of {of}"
@@ -93,11 +93,11 @@ def body(gated: GateResult, *, show_all: bool) -> Iterator[Text]:
     yield from _omitted_note(gated.silent, show_all=show_all)
     yield from _unsure(gated, show_all=show_all)
     for one in _limited(gated.cases_assessed("better"), show_all=show_all):
-        yield _line(gated, "BETTER", one.name, _short(one.assessed[0]))
+        yield _line(gated, "BETTER", one.key, _short(one.assessed[0]))
     yield from _omitted_note(gated.cases_assessed("better"), show_all=show_all)
     yield from _unchanged(gated)
     if gated.new:
-        scenarios = ", ".join(sorted({case.name.scenario for case in gated.new}))
+        scenarios = ", ".join(sorted({case.key.scenario for case in gated.new}))
         yield wrapped(f"{len(gated.new)}, not in the baseline: {scenarios}", lead="new".ljust(WORD))
 
 
@@ -125,7 +125,7 @@ def told(gated: GateResult, *, warned: bool) -> str:
 
 def _why_nothing_in_common(gated: GateResult) -> str:
     """Why there is no case in common, where one thing explains it: a lab that fell back to virtual time, mostly."""
-    was, now = ({case.name.environment for case in side.cases} for side in (gated.baseline, gated.current))
+    was, now = ({case.key.environment for case in side.cases} for side in (gated.baseline, gated.current))
     if was and not was & now:
         return f"the baseline was made in {' and '.join(sorted(was))}, these runs in {' and '.join(sorted(now))}"
     return "the two have no case in common"
@@ -133,8 +133,8 @@ def _why_nothing_in_common(gated: GateResult) -> str:
 
 def scenarios_to_rerun(gated: GateResult) -> tuple[str, ...]:
     """The scenarios that somebody will want to run again."""
-    wanted = [one.name for assessment in ("regression", "unsure") for one in gated.cases_assessed(assessment)]
-    wanted += [one.name for one in gated.silent]
+    wanted = [one.key for assessment in ("regression", "unsure") for one in gated.cases_assessed(assessment)]
+    wanted += [one.key for one in gated.silent]
     return tuple(dict.fromkeys(name.scenario for name in wanted))
 
 
@@ -143,10 +143,10 @@ def _regression(gated: GateResult, one: ComparedCase, *, show_all: bool) -> Iter
     others = [other for other in others if not _is_explained_by(other, first)]
     lead = " " * WORD
     if isinstance(first.of, Shift):
-        yield _line(gated, "REGRESSION", one.name, measure_label(first.of.measure), client=True)
+        yield _line(gated, "REGRESSION", one.key, measure_label(first.of.measure), client=True)
         yield _indented(figures(first.of), q_value(first), f"floor {_floor(first.of)}")
     else:
-        yield _line(gated, "REGRESSION", one.name, "", client=True)
+        yield _line(gated, "REGRESSION", one.key, "", client=True)
         yield _indented(change(first.of), q_value(first))
     for other in others if show_all else others[:MAX_FURTHER_REGRESSIONS]:
         yield wrapped(f"also: {_short(other, words=True)}", lead=lead)
@@ -169,11 +169,11 @@ def _indented(*parts: str) -> Text:
 
 def _lost(gated: GateResult) -> list[str]:
     """What is not run now, by case; a scenario of which nothing is run has one line."""
-    kept = {case.name.scenario for case in gated.current.cases}
-    gone = Counter(case.name.scenario for case in gated.lost if case.name.scenario not in kept)
+    kept = {case.key.scenario for case in gated.current.cases}
+    gone = Counter(case.key.scenario for case in gated.lost if case.key.scenario not in kept)
     whole = [f"{name}  {number} cases" if number > 1 else name for name, number in gone.items()]
     cases = gated.current.cases + gated.baseline.cases
-    parts = [case_label(case.name, cases, client=False) for case in gated.lost if case.name.scenario in kept]
+    parts = [case_label(case.key, cases, client=False) for case in gated.lost if case.key.scenario in kept]
     return whole + parts
 
 
@@ -184,12 +184,12 @@ def _unsure(gated: GateResult, *, show_all: bool) -> Iterator[Text]:
         first = one.assessed[0]
         needs = f"needs {first.runs_needed or f'more than {MAX_RUNS}'} runs a side"
         untold = isinstance(first.of, FrequencyChange) and first.runs_needed is None
-        yield _line(gated, "UNSURE", one.name, _short(first) + ("" if untold else f"  {needs}"))
+        yield _line(gated, "UNSURE", one.key, _short(first) + ("" if untold else f"  {needs}"))
     yield from _omitted_note([one for one in unsure if not too_few(one)], show_all=show_all)
     if few:
         needs = f"needs {_runs_needed(few)} runs a side"
         runs = f"{_runs([c.before.counted for c in few])} + {_runs([c.now.counted for c in few])} conclusive runs"
-        name = case_label(few[0].name, gated.current.cases, client=False) if len(few) == 1 else f"{len(few)} cases"
+        name = case_label(few[0].key, gated.current.cases, client=False) if len(few) == 1 else f"{len(few)} cases"
         yield _labelled_line("UNSURE", name, f"only {runs}  {needs}")
 
 
@@ -221,18 +221,18 @@ def _unchanged(gated: GateResult) -> Iterator[Text]:
     ]
     if wide:
         case, shift = max(wide, key=lambda pair: pair[1].interval.high if pair[1].interval else 0.0)
-        told += f"; {len({c.name for c, _ in wide})} known only to {interval(shift)} s ({case.name.scenario})"
+        told += f"; {len({c.key for c, _ in wide})} known only to {interval(shift)} s ({case.key.scenario})"
     yield wrapped(told, lead="unchanged".ljust(WORD), style="green")
 
 
 def _silent(gated: GateResult, silent: InconclusiveCase) -> Iterator[Text]:
     spoilt = silent.spoilt
-    yield _line(gated, "UNSURE", silent.name, silent_reason(silent))
+    yield _line(gated, "UNSURE", silent.key, silent_reason(silent))
     for reason in spoilt.reasons[:1]:
         yield wrapped(reason, lead=" " * WORD, style="dim")
 
 
-def _line(gated: GateResult, word: str, name: CaseName, text: str, *, client: bool = False) -> Text:
+def _line(gated: GateResult, word: str, name: CaseKey, text: str, *, client: bool = False) -> Text:
     told = case_label(name, gated.current.cases + gated.baseline.cases, client=client)
     return _labelled_line(word, told, text)
 

@@ -11,11 +11,12 @@ from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.text import Text
 
-from cli.show.cases import CaseKey, case_key, group_into_cases, scenarios_with_several_cases
+from cli.show.cases import group_into_cases, scenarios_with_several_cases
 from cli.show.formatting import VERDICT_STYLES, WIDTH, pluralized, seconds
 from cli.show.rows import CaseRows
 from cli.show.summary import VERDICT_COUNT_LABELS
 from harness.plan import RunPlan
+from harness.records.case_key import CaseKey, case_key
 from harness.records.run import RunRecord
 from harness.suite.progress import ActiveRun, Snapshot, SuiteProgress
 from harness.suite.runner import MAX_ATTEMPTS
@@ -49,7 +50,7 @@ class Display:
         self._cases = {case_key(case.first): list(case.runs) for case in group_into_cases(kept)}
         self._open: dict[CaseKey, set[str]] = {}
         for plan in plans:
-            self._open.setdefault(_key(plan), set()).add(plan.run_id)
+            self._open.setdefault(plan.case_key, set()).add(plan.run_id)
         self._rows = CaseRows(
             words=VERDICT_WIDTH,
             multi_case_scenarios=scenarios_with_several_cases(self._cases.keys() | self._open.keys()),
@@ -76,7 +77,7 @@ class Display:
             self.progress.postponed(plan)  # only the last try is shown
             return
         self.progress.ended(plan, record)
-        key = _key(plan)
+        key = plan.case_key
         runs = self._cases.setdefault(key, [])
         runs.append(record)
         self._open[key].discard(plan.run_id)
@@ -193,8 +194,3 @@ def _counted(snapshot: Snapshot) -> str:
 
 def _time_left(snapshot: Snapshot) -> str:
     return "" if snapshot.remaining_s is None else f"   at most {seconds(snapshot.remaining_s)} left"
-
-
-def _key(plan: RunPlan) -> CaseKey:
-    parameters = tuple((p.name, p.text) for p in plan.parameters)
-    return (plan.scenario, plan.client.name, plan.client.version, plan.client.driver, parameters)

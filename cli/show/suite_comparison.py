@@ -7,10 +7,11 @@ from rich.text import Text
 from cli.show.difference_text import case_label, interval, measure_label, sentence, signed
 from cli.show.formatting import pluralized
 from cli.show.rows import right_aligned, wrapped
-from harness.gating.cases import CaseName, SuiteRuns
-from harness.gating.frequencies import FrequencyChange
-from harness.gating.shifts import Shift
-from harness.gating.side_by_side import CaseComparison, SuiteComparison
+from harness.comparing.cases import SuiteRuns
+from harness.comparing.frequencies import FrequencyChange
+from harness.comparing.shifts import Shift
+from harness.comparing.side_by_side import CaseComparison, SuiteComparison
+from harness.records.case_key import CaseKey
 
 MAX_CASES = 20
 """So many cases are shown without `--all`."""
@@ -50,14 +51,14 @@ def _side(word: str, side: SuiteRuns) -> Text:
         if min(counted) == max(counted)
         else (f"{min(counted)}-{max(counted)}")
     )
-    environments = ", ".join(sorted({case.name.environment for case in side.cases})) or "empty"
+    environments = ", ".join(sorted({case.key.environment for case in side.cases})) or "empty"
     told = f"{side.source}   {pluralized(len(side.cases), 'case')}, {runs} conclusive runs each, {environments}"
     return wrapped(f"{told}, faultlab {side.faultlab}", lead=f"{word}  ")
 
 
 def _block(found: SuiteComparison, one: CaseComparison) -> Iterator[Text]:
-    name = case_label(one.first.name, found.first.cases, client=True)
-    release = "" if one.first.name == one.second.name else f" / {one.second.name.version}"
+    name = case_label(one.first.key, found.first.cases, client=True)
+    release = "" if one.first.key == one.second.key else f" / {one.second.key.version}"
     runs = f"{one.first.counted} + {one.second.counted} runs"
     yield Text(right_aligned(f"{name}{release}", runs, lead=0), style="bold")
     for shift in one.shifts:
@@ -89,17 +90,17 @@ def _rest(found: SuiteComparison, *, show_all: bool) -> Iterator[Text]:
         yield Text(f"same      {pluralized(len(same), 'case')}: nothing differs for sure by a millisecond or more")
     for word, cases in (("only in A", found.only_first), ("only in B", found.only_second)):
         if cases:
-            yield wrapped(_names([case.name for case in cases], show_all=show_all), lead=f"{word} ")
+            yield wrapped(_names([case.key for case in cases], show_all=show_all), lead=f"{word} ")
     for first, second in found.silent:
         spoilt = second if second.counted == 0 else first
-        told = f"{first.name.scenario}: no conclusive run in {'B' if spoilt is second else 'A'}"
+        told = f"{first.key.scenario}: no conclusive run in {'B' if spoilt is second else 'A'}"
         why = f" ({spoilt.reasons[0]})" if spoilt.reasons else ""
         yield wrapped(f"{told}{why}", lead="untold    ", style="yellow")
     if not found.both and not found.silent:
         yield Text("the two have no case in common", style="yellow")
 
 
-def _names(names: Sequence[CaseName], *, show_all: bool) -> str:
+def _names(names: Sequence[CaseKey], *, show_all: bool) -> str:
     scenarios = sorted({name.scenario for name in names})
     shown = scenarios if show_all else scenarios[:MAX_CASES]
     more = f" and {len(scenarios) - len(shown)} more (--all)" if len(scenarios) > len(shown) else ""

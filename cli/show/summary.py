@@ -7,10 +7,11 @@ from rich.text import Text
 
 from cli.exit_codes import EXIT_CODES_WORST_FIRST, ExitCode
 from cli.show import groups
-from cli.show.cases import CaseRecords, case_key, scenarios_with_several_cases, verdict_counts
+from cli.show.cases import CaseRecords, scenarios_with_several_cases, verdict_counts
 from cli.show.claims import claims_summary
 from cli.show.formatting import VERDICT_LABELS, WIDTH, pluralized, seconds
 from cli.show.rows import CaseRows, columns, right_aligned, wrapped
+from harness.records.case_key import case_key
 from harness.records.run import RunRecord, Verdict
 
 MAX_PASSED_WITH_FAILURES = 6

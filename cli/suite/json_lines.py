@@ -9,12 +9,12 @@ from collections.abc import Iterable, Sequence
 from typing import TextIO
 
 from cli.exit_codes import exit_code_of
-from cli.show.cases import CaseKey, case_key
 from cli.suite.case_documents import case_documents
 from cli.suite.closing import FinishedSuite
 from cli.terminal.problem_texts import full_texts
 from harness.language import Problems
 from harness.plan import RunPlan
+from harness.records.case_key import CaseKey, case_key
 from harness.records.reader import Results
 from harness.records.run import RunRecord
 from harness.records.writer import Writer
@@ -67,7 +67,7 @@ class _StreamingObserver:
         self._runs: dict[CaseKey, list[RunRecord]] = {}
         self._open: dict[CaseKey, set[str]] = {}
         for plan in plans:
-            self._open.setdefault(_key(plan), set()).add(plan.run_id)
+            self._open.setdefault(plan.case_key, set()).add(plan.run_id)
         for record in previous_runs:
             self._run_finished(record)
 
@@ -102,8 +102,3 @@ class _StreamingObserver:
         finished = FinishedSuite(results=results, plans=self._plans, elapsed_s=0.0, exit=exit_code_of(verdicts))
         for told in case_documents(finished, breakdown_of_passed=False):
             self._stream.line("case", told)
-
-
-def _key(plan: RunPlan) -> CaseKey:
-    parameters = tuple((p.name, p.text) for p in plan.parameters)
-    return (plan.scenario, plan.client.name, plan.client.version, plan.client.driver, parameters)

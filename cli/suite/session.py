@@ -33,7 +33,7 @@ from harness.environments.world import Environment, EnvironmentUnavailable
 from harness.judging import judge
 from harness.judging.statistic import applies
 from harness.language import Problems, Scenario
-from harness.plan import ClientPlan, ResolvedValue, RunPlan
+from harness.plan import RunPlan
 from harness.records.reader import Results, read
 from harness.records.run import RunRecord
 from harness.records.writer import Writer
@@ -176,7 +176,7 @@ def _replayed(
             "undo the change, or run the scenario as it is now with faultlab run",
         )
     (one,) = found
-    repeats = tuple(plan for plan in plans if _case(plan) == _case(one))
+    repeats = tuple(plan for plan in plans if plan.case_key == one.case_key)
     if scope == "group":
         return repeats
     over_all = [groups.called(statistic) for statistic in one.statistics if applies(one, statistic)]
@@ -185,10 +185,6 @@ def _replayed(
             _note_on_repeats(over_all, len(repeats), replay_command(one.run_id, results, scope="group"))
         )
     return found
-
-
-def _case(plan: RunPlan) -> tuple[str, ClientPlan, tuple[ResolvedValue, ...]]:
-    return plan.scenario, plan.client, plan.parameters
 
 
 def _note_on_repeats(statistics: Sequence[str], repeats: int, command: str) -> Text:

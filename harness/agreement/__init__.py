@@ -5,15 +5,13 @@ agreement. They differ where no compatible shift lies within it, at a level that
 lies between is unsure, and needs more runs.
 """
 
-from harness.agreement.cases import AgreementKey, agreement_cases, agreement_key
+from harness.agreement.cases import agreement_cases
 from harness.agreement.matrix import evaluate_agreement, runs_needed_by_case
 from harness.agreement.sides import SIDES, side_of
 
 __all__ = [
     "SIDES",
-    "AgreementKey",
     "agreement_cases",
-    "agreement_key",
     "evaluate_agreement",
     "runs_needed_by_case",
     "side_of",

@@ -4,20 +4,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from harness.agreement.sides import SIDES, side_of
-from harness.plan import RunPlan
-from harness.records.agreement import AgreementRecord, Side
+from harness.records.agreement import Side
+from harness.records.case_key import CaseKey, case_key
 from harness.records.run import RunRecord
 
 CONCLUSIVE = ("pass", "fail")
 """Verdicts of runs in which something was tested."""
-
-AgreementKey = tuple[str, str, str, tuple[tuple[str, str], ...]]
-"""Scenario, client, version, parameters."""
-
-
-def agreement_key(of: RunRecord | AgreementRecord | RunPlan) -> AgreementKey:
-    name, version = (of.client.name, of.client.version) if isinstance(of, RunPlan) else (of.client, of.client_version)
-    return (of.scenario, name, version, tuple((parameter.name, parameter.text) for parameter in of.parameters))
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,10 +42,10 @@ class AgreementCase:
 def agreement_cases(runs: Iterable[RunRecord], sides: Iterable[Side] = SIDES) -> tuple[AgreementCase, ...]:
     """The cases that more than one of these sides ran, in the order of their first runs."""
     wanted = set(sides)
-    together: dict[AgreementKey, dict[Side, list[RunRecord]]] = {}
+    together: dict[CaseKey, dict[Side, list[RunRecord]]] = {}
     for run in runs:
         side = side_of(run)
         if side in wanted and side is not None:
-            together.setdefault(agreement_key(run), {}).setdefault(side, []).append(run)
+            together.setdefault(case_key(run).on_any_side, {}).setdefault(side, []).append(run)
     cases = [AgreementCase({side: tuple(ran[side]) for side in SIDES if side in ran}) for ran in together.values()]
     return tuple(case for case in cases if len(case.runs) > 1)

@@ -3,8 +3,8 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from harness.agreement.cases import agreement_key
 from harness.records.agreement import Agreement, AgreementRecord, SideComparison, SideResult
+from harness.records.case_key import case_key
 from harness.records.short_names import parameters_text
 
 WORDS: dict[Agreement, str] = {
@@ -38,7 +38,7 @@ def case_text(record: AgreementRecord) -> str:
 
 
 def _head(records: Sequence[AgreementRecord], command: str, machine: str, made: str) -> Iterator[str]:
-    cases = {agreement_key(record) for record in records}
+    cases = {case_key(record) for record in records}
     counted = Counter(record.outcome for record in records)
     told = ", ".join(f"{counted[outcome]} {WORDS[outcome]}" for outcome in ORDER if counted[outcome])
     runs = sorted({side.runs for record in records for side in record.sides})

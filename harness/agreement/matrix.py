@@ -3,11 +3,12 @@
 from collections.abc import Iterable, Sequence
 from math import ceil
 
-from harness.agreement.cases import CONCLUSIVE, AgreementCase, AgreementKey, agreement_key
+from harness.agreement.cases import CONCLUSIVE, AgreementCase
 from harness.agreement.equivalence import MATRIX_CHANCE, compare
 from harness.agreement.known_differences import mark_explained
 from harness.agreement.samples import SideSample
 from harness.records.agreement import Agreement, AgreementRecord, Side, SideComparison, SideResult
+from harness.records.case_key import CaseKey, case_key
 from harness.records.run import ExpectationResult, MeasureRecord, OperationRecord, RunRecord
 from harness.stats import censored_median, median
 
@@ -48,7 +49,8 @@ def _record(case: AgreementCase, measure: str, level: float) -> AgreementRecord:
     compared = tuple(compare(reference, other, sides=(first, side), bound=bound, level=level) for side, other in others)
     return AgreementRecord(
         scenario=run.scenario, path=run.path, client=run.client, client_version=run.client_version,
-        brokers=run.brokers, bootstrap=run.bootstrap, parameters=run.parameters,
+        broker=run.broker, broker_version=run.broker_version, brokers=run.brokers, bootstrap=run.bootstrap,
+        parameters=run.parameters,
         fault=", ".join(dict.fromkeys(fault.fault for fault in run.faults)), measure=measure, unit=unit,
         **_prediction(judged), sides=tuple(_sided(side, sample) for side, sample in samples.items()),
         compared=compared, outcome=worst(compared),
@@ -124,12 +126,13 @@ def _sided(side: Side, sample: SideSample) -> SideResult:
     )  # fmt: skip
 
 
-def runs_needed_by_case(records: Iterable[AgreementRecord], *, most: int) -> dict[AgreementKey, int]:
-    """How many runs a side each case needs that is not decided, `most` at most; with something to spare."""
-    needed: dict[AgreementKey, int] = {}
+def runs_needed_by_case(records: Iterable[AgreementRecord], *, most: int) -> dict[CaseKey, int]:
+    """How many runs a side each undecided case needs, by `CaseKey.on_any_side`: `most` at most, with a margin."""
+    needed: dict[CaseKey, int] = {}
     for record in records:
+        key = case_key(record)
         for compared in record.compared:
             if compared.outcome == "unsure":
                 runs = min(most, ceil(compared.needed * SAFETY_FACTOR) if compared.needed is not None else most)
-                needed[agreement_key(record)] = max(needed.get(agreement_key(record), 0), runs)
+                needed[key] = max(needed.get(key, 0), runs)
     return needed

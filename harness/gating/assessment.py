@@ -12,11 +12,20 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from harness.gating.cases import CaseName, CaseRuns, SymptomKind
+from harness.comparing.cases import CaseRuns
+from harness.comparing.floor import Floor
+from harness.comparing.frequencies import FrequencyChange, changes
+from harness.comparing.shifts import (
+    MIN_RUNS,
+    OUTCOME_TIMES,
+    Shift,
+    comparable_measures,
+    compare_samples,
+    floor_for_sample,
+)
+from harness.comparing.symptoms import SymptomKind
 from harness.gating.explanation import where
-from harness.gating.floor import Floor
-from harness.gating.frequencies import FrequencyChange, changes
-from harness.gating.shifts import MIN_RUNS, OUTCOME_TIMES, Shift, comparable_measures, compare_samples, floor_for_sample
+from harness.records.case_key import CaseKey
 from harness.stats.significance import false_discovery_rates, min_runs_per_side
 
 ALARM_Q_VALUE = 0.01
@@ -58,11 +67,14 @@ def _rank(shift: Shift) -> int:
 class ComparedCase:
     """One case that ran conclusively on both sides: all that was compared, the gravest first. `where` explains it."""
 
-    name: CaseName
     before: CaseRuns
     now: CaseRuns
     assessed: tuple[AssessedDifference, ...]
     where: tuple[str, ...] = ()
+
+    @property
+    def key(self) -> CaseKey:
+        return self.now.key
 
     @property
     def assessment(self) -> Assessment:
@@ -134,4 +146,4 @@ def _compared(before: CaseRuns, now: CaseRuns, assessed: Sequence[AssessedDiffer
     ordered = tuple(sorted(assessed, key=lambda one: one.severity_key))
     leading = ordered[0].of if ordered and ordered[0].assessment == "regression" else None
     told = where(before, now, leading) if leading is not None else ()
-    return ComparedCase(name=now.name, before=before, now=now, assessed=ordered, where=told)
+    return ComparedCase(before=before, now=now, assessed=ordered, where=told)

@@ -15,12 +15,15 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
-from harness.gating.cases import CaseName, CaseRuns, Sample, SuiteRuns, Symptom, printable
-from harness.gating.floor import DEFAULT_FLOOR, Floor, parse_floor
-from harness.gating.gate import matches
+from harness.comparing.cases import CaseRuns, SuiteRuns, matches, printable
+from harness.comparing.floor import DEFAULT_FLOOR, Floor, parse_floor
+from harness.comparing.samples import Sample
+from harness.comparing.symptoms import Symptom
 from harness.quantities import QuantityError
 from harness.records.atomic import write_atomically
+from harness.records.case_key import CaseKey
 from harness.records.folder import RecordsError, ResultsUnreadable, ResultsUnwritable
+from harness.records.run import EMBEDDED
 
 FORMAT = 1
 """Version of the file's format: fields are added, never changed; newer numbers are refused."""
@@ -59,8 +62,10 @@ class _Case(_Part):
     client: Name
     version: Name
     driver: Literal["bundled", "real", "exec"]
-    environment: Literal["sim", "local"]
+    environment: Name
     parameters: dict[Name, Name] = Field(default_factory=dict)
+    broker: Name = EMBEDDED
+    broker_version: Name = ""
     runs: int = Field(ge=0)
     counted: int = Field(ge=0)
     reasons: tuple[Text, ...] = ()
@@ -126,7 +131,7 @@ class _File(_Head):
     @field_validator("cases")
     @classmethod
     def _each_once(cls, cases: tuple[_Case, ...]) -> tuple[_Case, ...]:
-        names = Counter(_name_of(case) for case in cases)
+        names = Counter(_key_of(case) for case in cases)
         twice = next((name for name, number in names.items() if number > 1), None)
         if twice is not None:
             raise ValueError(f"a case of {twice.scenario} stands there twice")
@@ -197,7 +202,7 @@ def merge_into_baseline(baseline: SuiteRuns, current: SuiteRuns, only: tuple[str
             f"{baseline.source} was made on another machine ({baseline.machine}): a part of it cannot be replaced",
             "write all of it anew, without --only",
         )
-    kept = tuple(case for case in baseline.cases if not matches(case.name.scenario, only))
+    kept = tuple(case for case in baseline.cases if not matches(case.key.scenario, only))
     return replace(baseline, faultlab=current.faultlab, cases=(*kept, *current.cases))
 
 
@@ -208,19 +213,16 @@ def baseline_text(side: SuiteRuns, floor: Floor) -> str:
         "arguments": list(side.arguments),
     }  # fmt: skip
     lines = [f"  {_json_member(key, value)}," for key, value in head.items()]
-    cases = sorted((case for case in side.cases), key=lambda case: case.name)
+    cases = sorted(side.cases, key=lambda case: case.key)
     separator = ",\n"
     blocks = separator.join(f"    {{\n{separator.join(_block(case))}\n    }}" for case in cases)
     return "{\n" + "\n".join(lines) + f'\n  "cases": [\n{blocks}\n  ]\n}}\n'
 
 
 def _block(case: CaseRuns) -> Iterator[str]:
-    name = case.name
     plain: dict[str, Any] = {
-        "scenario": name.scenario, "client": name.client, "version": name.version, "driver": name.driver,
-        "environment": name.environment, "parameters": dict(name.parameters), "runs": case.runs,
-        "counted": case.counted, "reasons": list(case.reasons), "late_ms": _ms(case.timer_lag_s),
-        "operations": list(case.operations),
+        **case.key.as_json(), "runs": case.runs, "counted": case.counted, "reasons": list(case.reasons),
+        "late_ms": _ms(case.timer_lag_s), "operations": list(case.operations),
         "happened": {str(symptom): number for symptom, number in sorted(case.happened.items())},
     }  # fmt: skip
     yield from (f"      {_json_member(key, value)}" for key, value in plain.items() if value not in ({}, []))
@@ -246,7 +248,7 @@ def _case_of(case: _Case) -> CaseRuns:
         numbers = sorted(float(text) for text, times in tally.items() for _ in range(times))
         samples[name] = Sample("count", tuple(numbers))
     return CaseRuns(
-        name=_name_of(case),
+        key=_key_of(case),
         runs=case.runs,
         counted=case.counted,
         reasons=case.reasons,
@@ -258,9 +260,17 @@ def _case_of(case: _Case) -> CaseRuns:
     )
 
 
-def _name_of(case: _Case) -> CaseName:
-    parameters = tuple(case.parameters.items())
-    return CaseName(case.scenario, case.client, case.version, case.driver, case.environment, parameters)
+def _key_of(case: _Case) -> CaseKey:
+    return CaseKey(
+        scenario=case.scenario,
+        client=case.client,
+        version=case.version,
+        driver=case.driver,
+        environment=case.environment,
+        parameters=tuple(case.parameters.items()),
+        broker=case.broker,
+        broker_version=case.broker_version,
+    )
 
 
 def _seconds(values_ms: tuple[float, ...]) -> tuple[float, ...]:

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from harness.gating.cases import CaseRuns
-from harness.gating.frequencies import FrequencyChange
-from harness.gating.shifts import Shift
+from harness.comparing.cases import CaseRuns, settings_changed
+from harness.comparing.frequencies import FrequencyChange
+from harness.comparing.shifts import Shift
 
 DONE = {"dials": "dial", "attempts": "attempt"}
 WAIT = "waits("
@@ -18,14 +18,6 @@ def where(before: CaseRuns, now: CaseRuns, leading: Shift | FrequencyChange) -> 
     alias = leading.measure.partition(".")[0] if isinstance(leading, Shift) else leading.symptom.alias
     told = [*settings_changed(before, now), *_extra_work(before, now, alias)]
     return tuple(told[:MAX_EXPLANATIONS])
-
-
-def settings_changed(before: CaseRuns, now: CaseRuns) -> Iterator[str]:
-    """`Net.DialTimeout 1s, now 2s` for each that both have."""
-    for name in sorted(before.settings.keys() & now.settings.keys()):
-        was, text = before.settings[name], now.settings[name]
-        if was != text:
-            yield f"{name} {was}, now {text}"
 
 
 def _extra_work(before: CaseRuns, now: CaseRuns, alias: str) -> Iterator[str]:

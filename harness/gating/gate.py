@@ -1,13 +1,13 @@
 """A later suite held against an earlier one, whole: what was compared, what is there no more, what nobody can say."""
 
-import fnmatch
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 
+from harness.comparing.cases import CaseRuns, SuiteRuns, different_machines, select_scenarios
+from harness.comparing.floor import DEFAULT_FLOOR, Floor
+from harness.comparing.shifts import MIN_RUNS
 from harness.gating.assessment import Assessment, ComparedCase, assess_pairs
-from harness.gating.cases import CaseName, CaseRuns, SuiteRuns
-from harness.gating.floor import DEFAULT_FLOOR, Floor
-from harness.gating.shifts import MIN_RUNS
+from harness.records.case_key import CaseKey
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,8 +18,8 @@ class InconclusiveCase:
     now: CaseRuns
 
     @property
-    def name(self) -> CaseName:
-        return self.now.name
+    def key(self) -> CaseKey:
+        return self.now.key
 
     @property
     def spoilt(self) -> CaseRuns:
@@ -69,8 +69,7 @@ def gate(
     chosen = floor or baseline.floor or DEFAULT_FLOOR
     if different_machines(before, now):
         return GateResult(baseline=before, current=now, floor=chosen, other_machine=True)
-    was = {case.name: case for case in before.cases}
-    there = {case.name: case for case in now.cases}
+    was, there = before.by_key, now.by_key
     both = [(was[name], there[name]) for name in sorted(was.keys() & there.keys())]
     gone = [was[name] for name in sorted(was.keys() - there.keys())]
     begun = bool(now.unfinished and current.cases)
@@ -90,23 +89,7 @@ def gate(
 
 
 def _unfinished_case(case: CaseRuns, now: SuiteRuns) -> CaseRuns:
-    return CaseRuns(name=case.name, runs=0, counted=0, reasons=(f"{now.source} has not ended: {now.unfinished}",))
-
-
-def select_scenarios(side: SuiteRuns, only: Sequence[str]) -> SuiteRuns:
-    """The cases of scenarios that match one of the patterns; all of them without any."""
-    if not only:
-        return side
-    return replace(side, cases=tuple(case for case in side.cases if matches(case.name.scenario, only)))
-
-
-def matches(scenario: str, only: Iterable[str]) -> bool:
-    return any(fnmatch.fnmatchcase(scenario, pattern) for pattern in only)
-
-
-def different_machines(before: SuiteRuns, now: SuiteRuns) -> bool:
-    """Whether their times are those of two machines. Virtual time is the same everywhere."""
-    return before.machine != now.machine and not (before.simulated and now.simulated)
+    return CaseRuns(key=case.key, runs=0, counted=0, reasons=(f"{now.source} has not ended: {now.unfinished}",))
 
 
 def too_few(one: ComparedCase) -> bool:
@@ -114,5 +97,5 @@ def too_few(one: ComparedCase) -> bool:
     return one.assessment == "unsure" and min(one.before.counted, one.now.counted) < MIN_RUNS
 
 
-def _severity_key(one: ComparedCase) -> tuple[tuple[int, int, float], CaseName]:
-    return one.assessed[0].severity_key if one.assessed else (3, 0, 0.0), one.name
+def _severity_key(one: ComparedCase) -> tuple[tuple[int, int, float], CaseKey]:
+    return one.assessed[0].severity_key if one.assessed else (3, 0, 0.0), one.key

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
+from harness.comparing.cases import SuiteRuns
+from harness.comparing.suite_runs import suite_runs_of
 from harness.gating.baseline import read_baseline
-from harness.gating.cases import SuiteRuns
-from harness.gating.suite_runs import suite_runs_of
 from harness.records.folder import ResultsUnreadable
 from harness.records.reader import read
 

@@ -6,7 +6,9 @@ real client on real sockets, the profile on virtual time.
 
 from typing import Literal
 
-from harness.records.run import FORMAT, NamedValue, Record, Term
+from pydantic import Field
+
+from harness.records.run import EMBEDDED, FORMAT, NamedValue, Record, Term
 
 Side = Literal["profile", "real", "sim"]
 Agreement = Literal["agrees", "explained", "unsure", "differs"]
@@ -66,6 +68,8 @@ class AgreementRecord(Record):
     path: str
     client: str
     client_version: str
+    broker: str = Field(EMBEDDED, exclude_if=lambda kind: kind == EMBEDDED)
+    broker_version: str = Field("", exclude_if=lambda version: not version)
     brokers: int
     bootstrap: tuple[int, ...] = ()
     fault: str = ""

@@ -2,7 +2,9 @@
 
 from typing import Literal
 
-from harness.records.run import FORMAT, NamedValue, Record, Term, Verdict
+from pydantic import Field
+
+from harness.records.run import EMBEDDED, FORMAT, NamedValue, Record, Term, Verdict
 
 
 class GroupRecord(Record):
@@ -20,6 +22,8 @@ class GroupRecord(Record):
     client_version: str
     driver: Literal["bundled", "real", "exec"]
     environment: str
+    broker: str = Field(EMBEDDED, exclude_if=lambda kind: kind == EMBEDDED)
+    broker_version: str = Field("", exclude_if=lambda version: not version)
     parameters: tuple[NamedValue, ...] = ()
     statistic: Literal["share", "mean", "quantile"]
     of: str

@@ -7,6 +7,9 @@ from pydantic import BaseModel, ConfigDict, Field
 FORMAT = 1
 """Version of the run format. Fields are added, never changed; a reader refuses newer numbers."""
 
+EMBEDDED = "embedded"
+"""Faultlab's own broker: the kind of a cluster unless a record says otherwise."""
+
 Verdict = Literal["pass", "fail", "inconclusive", "skipped", "lab_error"]
 
 
@@ -149,7 +152,8 @@ class RunRecord(Record):
     client_version: str
     driver: Literal["bundled", "real", "exec"]
     environment: str
-    broker: Literal["embedded"] = "embedded"
+    broker: str = EMBEDDED
+    broker_version: str = Field("", exclude_if=lambda version: not version)
     brokers: int
     bootstrap: tuple[int, ...]
     parameters: tuple[NamedValue, ...] = ()

@@ -9,14 +9,13 @@ from collections.abc import Iterator, Sequence
 
 from harness.judging.statistic import StatisticJudgement, applies, judge_statistic
 from harness.plan import RunPlan, Statistic
+from harness.records.case_key import CaseKey
 from harness.records.group import GroupRecord
 from harness.records.run import RunRecord, Verdict
 from harness.suite.recording import named_value, shown_path
 
 FAMILYWISE_ERROR_RATE = 0.001
 MIN_FAMILY_SIZE = 20
-
-CaseKey = tuple[str, str, str, str, tuple[tuple[str, str], ...]]
 
 
 def judge_groups(plans: Sequence[RunPlan], runs: Sequence[RunRecord]) -> tuple[GroupRecord, ...]:
@@ -26,7 +25,7 @@ def judge_groups(plans: Sequence[RunPlan], runs: Sequence[RunRecord]) -> tuple[G
     """
     cases: dict[CaseKey, list[RunPlan]] = {}
     for plan in plans:
-        cases.setdefault(_key(plan), []).append(plan)
+        cases.setdefault(plan.case_key, []).append(plan)
     held = {run.run_id: run for run in runs}
     judged = sum(applies(case[0], statistic) for case in cases.values() for statistic in case[0].statistics)
     level = FAMILYWISE_ERROR_RATE / max(MIN_FAMILY_SIZE, judged)
@@ -36,11 +35,6 @@ def judge_groups(plans: Sequence[RunPlan], runs: Sequence[RunRecord]) -> tuple[G
         if all(plan.run_id in held for plan in case)
         for record in _of_case(case, [held[plan.run_id] for plan in case], level)
     )
-
-
-def _key(plan: RunPlan) -> CaseKey:
-    parameters = tuple((parameter.name, parameter.text) for parameter in plan.parameters)
-    return (plan.scenario, plan.client.name, plan.client.version, plan.client.driver, parameters)
 
 
 def _of_case(plans: Sequence[RunPlan], runs: Sequence[RunRecord], level: float) -> Iterator[GroupRecord]:
@@ -60,6 +54,8 @@ def _record(
         client_version=plan.client.version,
         driver=plan.client.driver,
         environment=plan.environment,
+        broker=plan.cluster.kind,
+        broker_version=plan.cluster.version,
         parameters=tuple(named_value(value) for value in plan.parameters),
         statistic=statistic.statistic,
         of=statistic.of,

@@ -35,6 +35,8 @@ def run_record(plan: RunPlan, story: Story, judgement: Judgement, *, started_at:
         client_version=plan.client.version,
         driver=plan.client.driver,
         environment=plan.environment,
+        broker=plan.cluster.kind,
+        broker_version=plan.cluster.version,
         brokers=plan.cluster.brokers,
         bootstrap=plan.client.bootstrap,
         parameters=tuple(named_value(value) for value in plan.parameters),

@@ -6,7 +6,10 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from harness.gating.cases import CaseName, CaseRuns, Sample, SuiteRuns, Symptom
+from harness.comparing.cases import CaseRuns, SuiteRuns
+from harness.comparing.samples import Sample
+from harness.comparing.symptoms import Symptom
+from harness.records.case_key import CaseKey
 from harness.records.manifest import Manifest
 from harness.records.run import RunRecord
 
@@ -108,7 +111,7 @@ def case(
     samples |= {name: Sample("count", tuple(sorted(values))) for name, values in (counts or {}).items()}
     number = counted if counted is not None else max((len(sample) for sample in samples.values()), default=0)
     return CaseRuns(
-        name=CaseName(scenario, "sarama", "1.27.2", "bundled", "local"), runs=number, counted=number, samples=samples,
+        key=CaseKey(scenario, "sarama", "1.27.2", "bundled", "local"), runs=number, counted=number, samples=samples,
         happened={Symptom.parse(text): times for text, times in (happened or {}).items()},
         operations=("probe",), timer_lag_s=timer_lag_s,
     )  # fmt: skip

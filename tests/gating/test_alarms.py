@@ -6,10 +6,10 @@ from dataclasses import replace
 import pytest
 import suites
 
+from harness.comparing.cases import CaseRuns
+from harness.comparing.shifts import MIN_RUNS, Shift
 from harness.gating.assessment import ComparedCase
-from harness.gating.cases import CaseRuns
 from harness.gating.gate import GateResult, gate
-from harness.gating.shifts import MIN_RUNS, Shift
 
 ERROR = "probe.time_to_error"
 WIDE = [1.0, 1.5, 2.0, 2.5, 3.0]
@@ -21,7 +21,7 @@ def one_of(*, tests: int, now: Sequence[float]) -> ComparedCase:
     steady = [suites.case(f"steady-{number}", times={ERROR: WIDE}) for number in range(tests - 1)]
     before = suites.case("slow", times={ERROR: suites.spread(2.0, MIN_RUNS)})
     gated = gate(suites.side(before, *steady), suites.side(suites.case("slow", times={ERROR: now}), *steady))
-    return next(one for one in gated.compared if one.name.scenario == "slow")
+    return next(one for one in gated.compared if one.key.scenario == "slow")
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,7 @@ def test_what_has_too_few_runs_counts_for_no_test() -> None:
     was = [suites.case("slow", times={ERROR: suites.spread(2.0, MIN_RUNS)}), *few]
     now = [suites.case("slow", times={ERROR: suites.spread(4.0, MIN_RUNS)}), *few]
     gated = gate(suites.side(*was), suites.side(*now))
-    assert [one.name.scenario for one in gated.cases_assessed("regression")] == ["slow"]
+    assert [one.key.scenario for one in gated.cases_assessed("regression")] == ["slow"]
 
 
 def test_a_clear_order_without_a_sure_effect_is_no_alarm() -> None:
@@ -105,7 +105,7 @@ def test_what_needs_no_test_makes_no_other_test_easier() -> None:
     steady = [suites.case(f"steady-{number}", times={ERROR: WIDE}) for number in range(2)]
     was = [suites.case("slow", times={ERROR: suites.spread(2.0, MIN_RUNS)}), happened(0, "failing"), *steady]
     now = [suites.case("slow", times={ERROR: suites.spread(4.0, MIN_RUNS)}), happened(20, "failing"), *steady]
-    assessment = {one.name.scenario: one.assessment for one in gate(suites.side(*was), suites.side(*now)).compared}
+    assessment = {one.key.scenario: one.assessment for one in gate(suites.side(*was), suites.side(*now)).compared}
     assert (assessment["failing"], assessment["slow"]) == ("regression", "unsure")
 
 
@@ -115,7 +115,7 @@ def test_what_no_order_of_the_runs_could_show_counts_for_no_test() -> None:
     steady = suites.case("steady", times={ERROR: WIDE})
     was = [suites.case("slow", times={ERROR: suites.spread(2.0, MIN_RUNS)}), *others, steady]
     now = [suites.case("slow", times={ERROR: suites.spread(4.0, MIN_RUNS)}), *others, steady]
-    assessment = {one.name.scenario: one.assessment for one in gate(suites.side(*was), suites.side(*now)).compared}
+    assessment = {one.key.scenario: one.assessment for one in gate(suites.side(*was), suites.side(*now)).compared}
     assert assessment == {"slow": "regression", "failing": "unchanged", "exact": "unchanged", "steady": "unchanged"}
 
 
@@ -173,7 +173,7 @@ def test_the_larger_shift_and_what_happens_more_often_come_first() -> None:
     now = [suites.case(n, times={ERROR: suites.spread(s)}) for n, s in zip(names, (3.0, 5.0, 4.0), strict=True)]
     now += [happened(12, "a"), happened(10, "b", runs=10)]
     gated = gate(suites.side(*was), suites.side(*now))
-    assert [one.name.scenario for one in gated.cases_assessed("regression")] == [
+    assert [one.key.scenario for one in gated.cases_assessed("regression")] == [
         "b",
         "a",
         "by-three",
@@ -181,7 +181,7 @@ def test_the_larger_shift_and_what_happens_more_often_come_first() -> None:
         "by-one",
     ]
     back = gate(suites.side(*now), suites.side(*was))
-    assert [one.name.scenario for one in back.cases_assessed("better")][2:] == ["by-three", "by-two", "by-one"]
+    assert [one.key.scenario for one in back.cases_assessed("better")][2:] == ["by-three", "by-two", "by-one"]
 
 
 def test_too_few_runs_on_one_side_are_too_few() -> None:
@@ -209,7 +209,7 @@ def test_a_shift_is_as_large_as_it_is_in_floors() -> None:
     sides = [
         suites.side(*(suites.case(n, times={ERROR: suites.spread(s)}) for n, s in of.items())) for of in (was, now)
     ]
-    assert [one.name.scenario for one in gate(*sides).cases_assessed("regression")] == ["short", "long"]
+    assert [one.key.scenario for one in gate(*sides).cases_assessed("regression")] == ["short", "long"]
 
 
 @pytest.mark.parametrize(("tests", "runs"), [(3, 6), (60, 8)])

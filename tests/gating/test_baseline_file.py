@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 import suites
 
+from harness.comparing.floor import DEFAULT_FLOOR, parse_floor
 from harness.gating.baseline import BaselineMismatch, baseline_text, merge_into_baseline, read_baseline, write_baseline
-from harness.gating.floor import DEFAULT_FLOOR, parse_floor
 from harness.gating.gate import gate
 from harness.gating.reading import read_suite_runs
 from harness.records.folder import ResultsUnreadable, ResultsUnwritable

@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 import suites
 
-from harness.gating.cases import CaseRuns, SuiteRuns
-from harness.gating.gate import GateResult, gate, select_scenarios, too_few
-from harness.gating.shifts import MIN_RUNS, Shift
-from harness.gating.suite_runs import case_name_of, case_runs_of
+from harness.comparing.cases import CaseRuns, SuiteRuns, select_scenarios
+from harness.comparing.shifts import MIN_RUNS, Shift
+from harness.comparing.suite_runs import case_runs_of
+from harness.gating.gate import GateResult, gate, too_few
 from harness.records.run import LabErrorRecord
 
 ERROR = "probe.time_to_error"
@@ -61,7 +61,7 @@ def test_a_case_without_a_conclusive_run_is_told_beside_those_that_passed(spoilt
     sides = [suites.side(here, whole), suites.side(here, whole)]
     sides[spoilt == "now"] = suites.side(silent, whole)
     gated = gate(*sides)
-    assert [one.name.scenario for one in gated.compared] == ["whole"]
+    assert [one.key.scenario for one in gated.compared] == ["whole"]
     assert [(one.spoilt is one.now) for one in gated.silent] == [spoilt == "now"]
     assert gated.inconclusive
     assert not gated.regressed
@@ -73,7 +73,7 @@ def test_what_an_unfinished_suite_has_not_run_is_neither_lost_nor_passed() -> No
     cut = replace(suites.side(one), unfinished="20 of 40 runs are missing")
     gated = gate(suites.side(one, two), cut)
     assert (gated.lost, gated.inconclusive, gated.regressed) == ((), True, False)
-    assert [silent.name.scenario for silent in gated.silent] == ["two"]
+    assert [silent.key.scenario for silent in gated.silent] == ["two"]
     assert "20 of 40 runs are missing" in gated.silent[0].spoilt.reasons[0]
     nothing = gate(suites.side(one, two), replace(cut, cases=()))
     assert not nothing.compared
@@ -82,7 +82,7 @@ def test_what_an_unfinished_suite_has_not_run_is_neither_lost_nor_passed() -> No
 
 def on(machine: str, environment: str) -> SuiteRuns:
     case = suites.case(times={ERROR: suites.spread(2.0)})
-    return suites.side(replace(case, name=case.name._replace(environment=environment)), machine=machine)
+    return suites.side(replace(case, key=case.key._replace(environment=environment)), machine=machine)
 
 
 @pytest.mark.parametrize(("first", "second"), [("sim", "local"), ("local", "sim"), ("local", "local")])
@@ -95,7 +95,7 @@ def test_each_name_that_is_asked_for_selects() -> None:
     side = suites.side(*(suites.case(name) for name in ("kafka-go-dark", "sarama-dark", "java-dark")))
     assert select_scenarios(side, ()) is side
     chosen = select_scenarios(side, ("kafka-go-*", "java-dark"))
-    assert [case.name.scenario for case in chosen.cases] == ["kafka-go-dark", "java-dark"]
+    assert [case.key.scenario for case in chosen.cases] == ["kafka-go-dark", "java-dark"]
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,7 @@ def test_a_run_in_which_the_lab_failed_proves_nothing() -> None:
     runs = suites.repeated(suites.spread(2.0))
     failed = suites.record(repeat=99, time_s=9.0, verdict="lab_error")
     failed = failed.model_copy(update={"error": LabErrorRecord.model_construct(text="the proxy did not start")})
-    case = case_runs_of(case_name_of(failed), [*runs, failed])
+    case = case_runs_of([*runs, failed])
     assert (case.runs, case.counted, case.reasons) == (21, 20, ("the proxy did not start",))
     assert max(case.samples[ERROR].values) < 3
 
@@ -123,6 +123,6 @@ def test_cases_are_told_in_the_order_of_their_names() -> None:
     names = [f"case-{number}" for number in range(9)]
     some = suites.side(*(suites.case(name, times={ERROR: suites.spread(2.0)}) for name in reversed(names)))
     other = suites.side(suites.case("other", times={ERROR: suites.spread(2.0)}))
-    assert [case.name.scenario for case in gate(some, other).lost] == names
-    assert [case.name.scenario for case in gate(other, some).new] == names
-    assert [one.name.scenario for one in gate(some, some).compared] == names
+    assert [case.key.scenario for case in gate(some, other).lost] == names
+    assert [case.key.scenario for case in gate(other, some).new] == names
+    assert [one.key.scenario for one in gate(some, some).compared] == names

@@ -8,11 +8,11 @@ import suites
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from harness.comparing.cases import CaseRuns
+from harness.comparing.floor import DEFAULT_FLOOR, parse_floor
+from harness.comparing.shifts import MIN_RUNS, Shift
 from harness.gating.assessment import AssessedDifference
-from harness.gating.cases import CaseRuns
-from harness.gating.floor import DEFAULT_FLOOR, parse_floor
 from harness.gating.gate import GateResult, gate
-from harness.gating.shifts import MIN_RUNS, Shift
 from harness.quantities import QuantityError
 
 TIMES = st.lists(st.floats(0.0001, 60.0).map(lambda value: round(value, 4)), min_size=1, max_size=24)
@@ -210,8 +210,8 @@ def test_lost_new_and_silent_cases_are_told_apart() -> None:
     gone = suites.case("gone", times={ERROR: suites.spread(2.0)})
     fresh = suites.case("fresh", times={ERROR: suites.spread(2.0)})
     gated = gate(suites.side(here, gone), suites.side(here, fresh))
-    assert [case.name.scenario for case in gated.lost] == ["gone"]
-    assert [case.name.scenario for case in gated.new] == ["fresh"]
+    assert [case.key.scenario for case in gated.lost] == ["gone"]
+    assert [case.key.scenario for case in gated.new] == ["fresh"]
     assert gated.regressed
     spoilt = replace(here, counted=0, samples={}, reasons=("the machine was too noisy",))
     quiet = gate(suites.side(here), suites.side(spoilt))
@@ -226,7 +226,7 @@ def test_two_machines_are_not_compared_but_virtual_time_is_the_same_everywhere()
     assert gated.other_machine
     assert gated.inconclusive
     assert not gated.compared
-    simulated = replace(here, name=here.name._replace(environment="sim"))
+    simulated = replace(here, key=here.key._replace(environment="sim"))
     assert gate(suites.side(simulated), suites.side(simulated, machine="another")).compared
 
 

@@ -4,8 +4,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import ceil, nextafter
 
-from harness.gating.cases import CaseRuns, Sample, Unit
-from harness.gating.floor import Floor
+from harness.comparing.cases import CaseRuns
+from harness.comparing.floor import Floor
+from harness.comparing.samples import Sample, Unit
 from harness.stats import Interval
 from harness.stats.bootstrap import bootstrapped_shift
 from harness.stats.ranks import mann_whitney_p_value

@@ -3,8 +3,11 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
-from harness.gating.cases import CaseName, CaseRuns, Sample, SuiteRuns, Symptom, SymptomKind, printable
+from harness.comparing.cases import CaseRuns, SuiteRuns, printable
+from harness.comparing.samples import Sample
+from harness.comparing.symptoms import Symptom, SymptomKind
 from harness.plan import step_alias
+from harness.records.case_key import by_case, case_key
 from harness.records.reader import Results
 from harness.records.run import MeasureRecord, RunRecord
 from harness.stats import median
@@ -23,32 +26,24 @@ TOTALS = {"run.lost": SymptomKind.LOST, "run.duplicates": SymptomKind.DUPLICATED
 
 def suite_runs_of(results: Results) -> SuiteRuns:
     """What a results folder holds; each run's last try counts."""
-    together: dict[CaseName, list[RunRecord]] = {}
-    for run in results.runs:
-        together.setdefault(case_name_of(run), []).append(run)
     manifest = results.manifest
     return SuiteRuns(
         source=str(results.folder.path),
         machine=manifest.machine,
         faultlab=manifest.faultlab,
-        cases=tuple(case_runs_of(name, runs) for name, runs in together.items()),
+        cases=tuple(case_runs_of(runs) for runs in by_case(results.runs).values()),
         arguments=manifest.arguments,
         set_aside=tuple(str(line) for line in results.quarantined),
         unfinished=f"{len(results.missing)} of {len(manifest.run_ids)} runs are missing" if results.missing else "",
     )
 
 
-def case_name_of(run: RunRecord) -> CaseName:
-    parameters = tuple((parameter.name, parameter.text) for parameter in run.parameters)
-    return CaseName(run.scenario, run.client, run.client_version, run.driver, run.environment, parameters)
-
-
-def case_runs_of(name: CaseName, runs: Sequence[RunRecord]) -> CaseRuns:
-    """All runs of one case, taken together."""
+def case_runs_of(runs: Sequence[RunRecord]) -> CaseRuns:
+    """All runs of one case, taken together: at least one."""
     counted = [run for run in runs if inconclusive_reason(run) is None]
     reasons = Counter(reason for reason in map(inconclusive_reason, runs) if reason is not None)
     return CaseRuns(
-        name=name,
+        key=case_key(runs[0]),
         runs=len(runs),
         counted=len(counted),
         reasons=tuple(printable(reason) for reason, _ in reasons.most_common(REASONS)),

@@ -4,11 +4,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from harness.gating.cases import CaseRuns, SuiteRuns
-from harness.gating.explanation import settings_changed
-from harness.gating.frequencies import FrequencyChange, changes
-from harness.gating.gate import different_machines, select_scenarios
-from harness.gating.shifts import Shift, comparable_measures, compare_samples
+from harness.comparing.cases import CaseRuns, SuiteRuns, different_machines, select_scenarios, settings_changed
+from harness.comparing.frequencies import FrequencyChange, changes
+from harness.comparing.shifts import Shift, comparable_measures, compare_samples
 
 CHANCE = 0.01
 """Of a hundred equal measures about one seems to differ."""
@@ -56,7 +54,7 @@ class SuiteComparison:
 def side_by_side(first: SuiteRuns, second: SuiteRuns, *, only: Sequence[str] = ()) -> SuiteComparison:
     """Pair cases of the same name, then those that differ in nothing but the release where that leaves no choice."""
     first, second = select_scenarios(first, only), select_scenarios(second, only)
-    pairs = list(_matched_cases(first.cases, second.cases))
+    pairs = list(_matched_cases(first, second))
     here, there = {id(one) for one, _ in pairs}, {id(other) for _, other in pairs}
     told = [(one, other) for one, other in pairs if one.counted and other.counted]
     return SuiteComparison(
@@ -69,18 +67,16 @@ def side_by_side(first: SuiteRuns, second: SuiteRuns, *, only: Sequence[str] = (
     )
 
 
-def _matched_cases(first: Sequence[CaseRuns], second: Sequence[CaseRuns]) -> Iterator[tuple[CaseRuns, CaseRuns]]:
-    named = {case.name: case for case in second}
-    yield from ((case, named[case.name]) for case in first if case.name in named)
-    same = {case.name for case in first} & named.keys()
-    left = [case for case in first if case.name not in same]
-    others = {case.name.without_version(): case for case in second if case.name not in same}
-    several = Counter(case.name.without_version() for case in second if case.name not in same)
-    several_left = Counter(case.name.without_version() for case in left)
-    for case in left:
-        key = case.name.without_version()
-        if several[key] == several_left[key] == 1:
-            yield case, others[key]
+def _matched_cases(first: SuiteRuns, second: SuiteRuns) -> Iterator[tuple[CaseRuns, CaseRuns]]:
+    here, there = first.by_key, second.by_key
+    yield from ((case, there[key]) for key, case in here.items() if key in there)
+    left = Counter(key.in_any_release for key in here.keys() - there.keys())
+    others = {key.in_any_release: case for key, case in there.items() if key not in here}
+    several = Counter(key.in_any_release for key in there.keys() - here.keys())
+    for key, case in here.items():
+        shared = key.in_any_release
+        if key not in there and several[shared] == left[shared] == 1:
+            yield case, others[shared]
 
 
 def _compare_case(first: CaseRuns, second: CaseRuns) -> CaseComparison:
@@ -105,4 +101,4 @@ def _differs(one: Shift) -> bool:
 
 
 def _largest_shift_first(one: CaseComparison) -> tuple[float, str]:
-    return -max((abs(shift.shift) for shift in one.shifts if shift.unit == "s"), default=0.0), one.first.name.scenario
+    return -max((abs(shift.shift) for shift in one.shifts if shift.unit == "s"), default=0.0), one.first.key.scenario

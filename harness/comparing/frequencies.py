@@ -4,8 +4,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from math import ceil
 
-from harness.gating.cases import CaseRuns, Symptom, SymptomKind
-from harness.gating.shifts import MAX_RUNS, MIN_RUNS
+from harness.comparing.cases import CaseRuns
+from harness.comparing.shifts import MAX_RUNS, MIN_RUNS
+from harness.comparing.symptoms import Symptom, SymptomKind
 from harness.stats.significance import fisher_p_value
 
 SELF_EVIDENT = frozenset({SymptomKind.LOST, SymptomKind.DUPLICATED})

@@ -1,0 +1,33 @@
+"""One measure over the runs of a case, with the runs in which it had not ended."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from harness.stats import median
+
+Unit = Literal["s", "count"]
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One measure over the runs that told it, sorted. `censored` are the lower bounds of those that had not ended."""
+
+    unit: Unit
+    values: tuple[float, ...]
+    censored: tuple[float, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.values) + len(self.censored)
+
+    def with_censored_as(self, censored_value: float) -> tuple[float, ...]:
+        """All of them, each that had not ended as `censored_value`: above every one that did, and equal to its like."""
+        return (*self.values, *(censored_value for _ in self.censored))
+
+    @property
+    def longest(self) -> float:
+        return max((*self.values, *self.censored), default=0.0)
+
+    @property
+    def median(self) -> float:
+        """The median, with a bound in the place of each time that had not ended."""
+        return median((*self.values, *self.censored))
