@@ -18,8 +18,9 @@ from client.errors import ClientError, SettingError, without_traceback
 from client.events import Tracer, TraceValue
 from client.launch import LaunchError, LaunchRecord, parse_launch_record
 from client.net.resolver import TableResolver
-from client.profiles import check_release, profile
-from client.profiles.contract import Producer
+from client.operations import CommandError, Context, Handler, Result
+from client.profiles import Profile, check_release, profile
+from client.profiles.contract import ProfileSession
 from client.runtime import ClientRuntime
 from client.tasks import BackgroundTasks
 
@@ -48,26 +49,22 @@ def event_to_dict(event: Event) -> dict[str, Any]:
     return {"ev": "trace", "at_ns": at_ns, "kind": kind, **fields}
 
 
-class CommandError(Exception):
-    """A command that cannot be carried out as it stands."""
-
-
 async def serve(launch: Mapping[str, object], lines: AsyncIterator[bytes], write: Write, log: Log = LOG.error) -> int:
-    """Be a subject until `close` is answered, the lines end, or `write` fails. Returns the exit code.
+    """Be a subject until its client is closed, the lines end, or `write` fails. Returns the exit code.
 
-    `write` takes events in order, each of them a line, without waiting for whoever reads them; it raises OSError where
-    nobody does. `log` is told what belongs on stderr.
+    `write` takes events in order, each of them a line, without waiting for the reader; it raises OSError where nobody
+    reads. `log` gets what belongs on stderr.
     """
     try:
         wanted = parse_launch_record(launch)
         one = profile(wanted.client)
         check_release(one, wanted.version)
-        one.producer_factory(wanted.producer)
+        one.check_producer(wanted.producer)
     except (LaunchError, SettingError) as wrong:
         log(f"FAULTLAB_SUBJECT: {wrong}")
         return EXIT_USAGE
     one.prepare()
-    return await _Subject(wanted, write, log).run(lines)
+    return await _Subject(wanted, one, write, log).run(lines)
 
 
 class _Exit:
@@ -122,8 +119,9 @@ class _Outbox:
 
 
 class _Subject:
-    def __init__(self, launch: LaunchRecord, write: Write, log: Log) -> None:
+    def __init__(self, launch: LaunchRecord, profile: Profile, write: Write, log: Log) -> None:
         self._launch = launch
+        self._profile = profile
         self._log = log
         self._loop = asyncio.get_running_loop()
         self._exit = _Exit(log)
@@ -132,10 +130,9 @@ class _Subject:
         self._runtime = ClientRuntime(
             Random(launch.seed), TableResolver(), Tracer(self._loop.time, self._outbox.trace), tasks=self._tasks
         )
-        self._producer: Producer | None = None
-        self._connecting = False
-        self._closing = False
+        self._session: ProfileSession | None = None
         self._used_ids: dict[str, None] = {}
+        self._calls: dict[str, Context] = {}
 
     async def run(self, lines: AsyncIterator[bytes]) -> int:
         self._outbox.put({"ev": "ready", "clock_ns": self._now_ns()})
@@ -143,6 +140,8 @@ class _Subject:
         try:
             return await self._exit.code
         finally:
+            for context in self._calls.values():
+                context.cancellation.cancel()
             self._tasks.cancel_all()
             self._outbox.flush()
 
@@ -188,67 +187,46 @@ class _Subject:
         self._outbox.put({"ev": "started", "id": name, "at_ns": self._now_ns()})
         answer: dict[str, TraceValue] = {"ev": "ok", "id": name}
         try:
-            found = await self._dispatch(name, command)
+            answer |= await self._carry_out(name, command)
         except ClientError as failed:
             answer = {"ev": "error", "id": name, "error": failed.text, "class": failed.name}
             without_traceback(failed)  # the producer may keep it
         except (CommandError, SettingError) as wrong:
             answer = {"ev": "error", "id": name, "error": str(wrong), "class": type(wrong).__name__}
-        else:
-            answer |= found
         self._outbox.put({**answer, "at_ns": self._now_ns()})
-        if command.get("op") == "close" and answer["ev"] == "ok":
+        if self._session is not None and self._session.handles.closed:
             self._exit.set_code(0)
 
-    async def _dispatch(self, name: str, command: Mapping[str, object]) -> dict[str, TraceValue]:
-        operation = command.get("op")
-        if operation == "connect":
-            await self._connect()
-            return {}
-        if operation == "send":
-            return await self._send(name, command)
-        if operation == "close":
-            await self._close()
-            return {}
-        raise CommandError(f"op is connect, send or close, not {_encode(operation)[:80]}")
-
-    async def _connect(self) -> None:
-        if self._closing:
-            raise CommandError("connect: the subject is closing")
-        if self._producer is not None or self._connecting:
-            raise CommandError("connect: there is a producer already, or one on its way")
-        one = profile(self._launch.client)
-        settings = one.settings.resolve(self._launch.settings, self._launch.version)
-        self._connecting = True
+    async def _carry_out(self, name: str, command: Mapping[str, object]) -> Result:
+        """Raises ClientError, CommandError and SettingError, of which the command's answer is made."""
+        operation, handler = self._handler(command.get("op"))
         try:
-            connect = one.producer_factory(self._launch.producer)
-            self._producer = await connect(self._runtime, settings, self._launch.bootstrap)
+            context = Context(name, self._runtime.tracer, self._deadline_at(operation, command.get("deadline_s")))
+            self._calls[name] = context
+            return await handler(command, context)
+        except CommandError as wrong:
+            raise CommandError(f"{operation}: {wrong}") from wrong
         finally:
-            self._connecting = False
+            self._calls.pop(name, None)
 
-    async def _close(self) -> None:
-        if self._closing:
-            raise CommandError("close: the subject is closing already")
-        self._closing = True
-        if self._producer is not None:
-            await self._producer.close()
-            self._producer = None
+    def _handler(self, operation: object) -> tuple[str, Handler]:
+        if self._session is None:
+            settings = self._profile.settings.resolve(self._launch.settings, self._launch.version)
+            self._session = self._profile.open(
+                self._runtime, settings, self._launch.bootstrap, producer=self._launch.producer
+            )
+        handlers = self._session.handlers
+        if not isinstance(operation, str) or operation not in handlers:
+            *others, last = handlers
+            raise CommandError(f"op is {', '.join(others)} or {last}, not {_encode(operation)[:80]}")
+        return operation, handlers[operation]
 
-    async def _send(self, name: str, command: Mapping[str, object]) -> dict[str, TraceValue]:
-        topic, value = command.get("topic"), command.get("value")
-        key, partition = command.get("key"), command.get("partition")
-        if not isinstance(topic, str):
-            raise CommandError("send: topic is missing, or no text")
-        if not isinstance(value, str):
-            raise CommandError("send: value is missing, or no text")
-        if key is not None and not isinstance(key, str):
-            raise CommandError("send: key is no text")
-        if partition is not None and (not isinstance(partition, int) or isinstance(partition, bool) or partition < 0):
-            raise CommandError("send: partition is no number from 0")
-        if command.get("deadline_s") is not None:
-            raise CommandError(f"send: the send of {self._launch.client} takes no deadline")
-        if self._producer is None:
-            raise CommandError("send: there is no producer before a connect has succeeded")
-        encoded_key = None if key is None else key.encode()
-        found = await self._producer.send(name, topic, partition, encoded_key, value.encode())
-        return {"partition": found.partition, "offset": found.offset}
+    def _deadline_at(self, operation: str, deadline_s: object) -> float | None:
+        if deadline_s is None:
+            return None
+        refusal = self._profile.no_deadline.get(operation)
+        if refusal is not None:
+            raise CommandError(f"the {operation} of {self._profile.name} takes no deadline: {refusal}")
+        if not isinstance(deadline_s, int | float) or isinstance(deadline_s, bool) or deadline_s < 0:
+            raise CommandError("deadline_s is no number of seconds from 0")
+        return self._loop.time() + deadline_s

@@ -1,65 +1,66 @@
-"""What every profile offers: its releases, its settings, and a producer with the real client's timing."""
+"""What every profile offers: its releases, its settings, and sessions that behave with the real client's timing."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 from client.errors import SettingError
+from client.operations import Handler, Handles
 from client.runtime import ClientRuntime
 from client.settings import Conflict, Settings, SettingsTable
 
-
-@dataclass(frozen=True, slots=True)
-class RecordMetadata:
-    """Where the message stands in the log."""
-
-    partition: int
-    offset: int
+Address = tuple[str, int]
 
 
-class Producer(Protocol):
-    """A constructed producer. Every method raises `client.errors.ClientError` with the upstream error."""
+class ProfileSession(Protocol):
+    """One subject's client: a program that holds handles by name and carries out operations on them.
 
-    async def send(
-        self, operation: str, topic: str, partition: int | None, key: bytes | None, value: bytes
-    ) -> RecordMetadata:
-        """Returns when the real client's blocking send would. `operation` names it in the trace."""
+    What several handles of the real client share (a pool of connections, a transport) belongs to the session. The
+    subject ends once `handles` are closed.
+    """
+
+    @property
+    def handles(self) -> Handles[Any]: ...
+
+    @property
+    def handlers(self) -> Mapping[str, Handler]:
+        """What the client can be asked for, by the operation's name."""
         ...
 
-    async def close(self) -> None: ...
 
+class OpenSession(Protocol):
+    """Opens a session without constructing anything of the real client. `producer` is one of the profile's, None: the
+    usual one."""
 
-ProducerFactory = Callable[[ClientRuntime, Settings, Sequence[tuple[str, int]]], Awaitable[Producer]]
-"""Constructs a producer from surroundings, settings and bootstrap addresses, for as long as the real constructor
-blocks. Raises ClientError."""
+    def __call__(
+        self, runtime: ClientRuntime, settings: Settings, bootstrap: Sequence[Address], *, producer: str | None
+    ) -> ProfileSession: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Profile:
     """One real client. `releases` are the versions that it reproduces, oldest first; others are refused.
 
-    `connect` makes its usual producer; `producers` are all of them by the name that a scenario may give
-    (`client.producer`), none where there is only one. `functions` are names that formulas may call with this profile's
-    settings in scope. `conflicts` tells of settings that the real client refuses together, though each is right by
-    itself. `prepare` loads whatever would else be loaded on first use, so that no operation is slowed by it:
-    called before `ready`, free the second time.
+    `producers` are the names that a scenario may give (`client.producer`), none where there is only one producer.
+    `no_deadline` says of each operation that takes no `deadline:` why not, in the real client's terms. `functions` are
+    names that formulas may call with this profile's settings in scope. `conflicts` finds settings that the real client
+    refuses together, though each is right by itself. `prepare` loads what would otherwise be loaded on first use, so
+    that no operation is slowed by it: called before `ready`, free the second time.
     """
 
     name: str
     about: str
     releases: tuple[str, ...]
     settings: SettingsTable
-    connect: ProducerFactory
-    producers: Mapping[str, ProducerFactory] = field(default_factory=dict)
+    open: OpenSession
+    producers: tuple[str, ...] = ()
+    no_deadline: Mapping[str, str] = field(default_factory=dict)
     functions: Mapping[str, Callable[..., float]] = field(default_factory=dict)
     conflicts: Callable[[Settings], Sequence[Conflict]] = lambda _settings: ()
     prepare: Callable[[], None] = lambda: None
 
-    def producer_factory(self, producer: str | None) -> ProducerFactory:
-        """The producer of that name, None: the usual one. Raises SettingError for a name that there is not."""
-        if producer is None:
-            return self.connect
-        if producer not in self.producers:
+    def check_producer(self, producer: str | None) -> None:
+        """Raises SettingError for a producer that the client does not have."""
+        if producer is not None and producer not in self.producers:
             known = ", ".join(self.producers) or "one, which has no name"
             raise SettingError("producer", f"{self.name} has no producer {producer}, only {known}")
-        return self.producers[producer]

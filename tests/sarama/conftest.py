@@ -1,9 +1,11 @@
 """Brokers that do as they are told, on virtual time: what the profile does is watched where no timer is late."""
 
 import asyncio
+import sys
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import partial
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -12,8 +14,6 @@ import pytest
 from client.errors import ClientError
 from client.events import Tracer, TraceValue
 from client.net.resolver import TableResolver
-from client.profiles import profile
-from client.profiles.contract import Producer
 from client.runtime import ClientRuntime
 from client.wire.apis.api_versions import ApiVersion, ApiVersionsResponse
 from client.wire.apis.init_producer_id import InitProducerIdResponse
@@ -31,6 +31,10 @@ from harness.environments.sim.loop import SimLoop
 from harness.environments.sim.rules import PacketRule
 from harness.environments.sim.simulation import simulate
 from harness.levers import FLOWS, PacketAction
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from sarama_program import Program, connect
 
 PORT = 9092
 OLD, NEW = "1.27.2", "1.60.1"
@@ -176,13 +180,12 @@ class Lab:
             topics.append(TopicProduceResponse(name=topic.name, partition_responses=tuple(partitions)))
         return ProduceResponse(responses=tuple(topics), throttle_time_ms=self.throttle_ms)
 
-    async def connect(self, bootstrap: tuple[int, ...] = (1,), **settings: Any) -> Producer:
+    async def connect(self, bootstrap: tuple[int, ...] = (1,), **settings: Any) -> Program:
         """`Net_ReadTimeout=2` sets Net.ReadTimeout; without more, R is 2 s and D is 1 s."""
         given = {"Net.ReadTimeout": 2.0, "Net.DialTimeout": 1.0, "Net.WriteTimeout": 3.0}
         given |= {name.replace("_", "."): value for name, value in settings.items()}
-        sarama = profile("sarama")
         addresses = [(f"127.0.2.{broker}", PORT) for broker in bootstrap]
-        return await sarama.connect(self.runtime, sarama.settings.resolve(given, self.version), addresses)
+        return await connect(self.runtime, self.version, given, addresses)
 
     @contextmanager
     def packet_verdict(self, verdict: PacketAction, *brokers: int) -> Iterator[None]:
@@ -205,7 +208,7 @@ class Lab:
         for broker in brokers or self.ids:
             self._hosts[broker].kill()
 
-    async def assert_send_fails(self, producer: Producer, *, after_s: float) -> ClientError:
+    async def assert_send_fails(self, producer: Program, *, after_s: float) -> ClientError:
         """A send fails after so long, and its waits explain the time: nothing is left over, nothing counted twice."""
         elapsed_s, error = await self.timed(producer.send("probe", "orders", 0, None, b"x"))
         assert elapsed_s == pytest.approx(after_s, abs=ROUND_TRIPS_S)
@@ -213,7 +216,7 @@ class Lab:
         assert error is not None
         return error
 
-    async def connect_and_warm_up(self, bootstrap: tuple[int, ...] = (1,), **settings: Any) -> Producer:
+    async def connect_and_warm_up(self, bootstrap: tuple[int, ...] = (1,), **settings: Any) -> Program:
         """A producer that has sent before."""
         producer = await self.connect(bootstrap, **settings)
         await producer.send("warm_up", "orders", 0, None, b"x")

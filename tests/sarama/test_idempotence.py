@@ -6,11 +6,11 @@ from random import Random
 from typing import Any
 
 import pytest
+from sarama_program import connect
 
 from client.errors import ClientError
 from client.events import Tracer
 from client.net.resolver import TableResolver
-from client.profiles import profile
 from client.runtime import ClientRuntime
 from client.wire.records import decode_batches
 from harness.brokers.embedded.broker import EmbeddedBroker
@@ -181,10 +181,9 @@ def test_an_embedded_broker_checks_the_numbers(version: str, seed: int) -> None:
         await loop.new_host("broker").spawn(broker.start(*address), name="broker")
         shape = ClusterShape(brokers=1, topics=(Topic(name="orders"),))
         Controller(shape, lambda _: address).attach(broker.apply)
-        sarama = profile("sarama")
         given = {name.replace("_", "."): value for name, value in IDEMPOTENT.items()} | {"Producer.Retry.Max": 5}
         runtime = ClientRuntime(Random(seed), TableResolver(), Tracer(loop.time, lambda *_: None))
-        producer = await sarama.connect(runtime, sarama.settings.resolve(given, version), [address])
+        producer = await connect(runtime, version, given, [address])
         acknowledged: list[int] = []
         failed: dict[int, str] = {}
 

@@ -5,6 +5,8 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from sarama_program import Program
+from sarama_program import connect as open_program
 
 from client.errors import ClientError, SettingError
 from client.profiles import profile
@@ -15,19 +17,17 @@ RELEASES = ("1.27.2", "1.60.1")
 PRODUCERS = ("sync", "async")
 
 
-async def connect(lab: Any, name: str, **settings: Any) -> Any:
-    sarama = profile("sarama")
+async def connect(lab: Any, name: str, **settings: Any) -> Program:
     given = {"Net.ReadTimeout": 2.0, "Net.DialTimeout": 1.0} | {n.replace("_", "."): v for n, v in settings.items()}
-    resolved = sarama.settings.resolve(given, lab.version)
-    return await sarama.producer_factory(name)(lab.runtime, resolved, [("127.0.2.1", 9092)])
+    return await open_program(lab.runtime, lab.version, given, [("127.0.2.1", 9092)], producer=name)
 
 
-def test_the_usual_producer_is_the_first_and_unknown_ones_are_refused() -> None:
+def test_a_producer_that_sarama_does_not_have_is_refused() -> None:
     sarama = profile("sarama")
-    assert tuple(sarama.producers) == PRODUCERS
-    assert sarama.producer_factory(None) is sarama.connect is sarama.producer_factory("sync")
+    for name in (None, *PRODUCERS):
+        sarama.check_producer(name)
     with pytest.raises(SettingError, match=r"^sarama has no producer asink, only sync, async$"):
-        sarama.producer_factory("asink")
+        sarama.check_producer("asink")
 
 
 @pytest.mark.parametrize("name", PRODUCERS)

@@ -8,20 +8,20 @@ the error.
 """
 
 from client.profiles.contract import Profile
-from client.profiles.sarama.async_adapter import new_async_producer_adapter
 from client.profiles.sarama.config import find_conflicts
 from client.profiles.sarama.preparation import prepare
 from client.profiles.sarama.releases import RELEASES
+from client.profiles.sarama.session import NO_DEADLINE, PRODUCERS, SaramaSession
 from client.profiles.sarama.settings import SETTINGS
-from client.profiles.sarama.sync_producer import new_sync_producer
 
 PROFILE = Profile(
     name="sarama",
     about="Sarama's SyncProducer and AsyncProducer (Go)",
     releases=tuple(RELEASES),
     settings=SETTINGS,
-    connect=new_sync_producer,
-    producers={"sync": new_sync_producer, "async": new_async_producer_adapter},
+    open=SaramaSession,
+    producers=tuple(PRODUCERS),
+    no_deadline=NO_DEADLINE,
     conflicts=find_conflicts,
     prepare=prepare,
 )

@@ -7,29 +7,28 @@ v1.60.1 async_producer.go.
 from collections.abc import Sequence
 
 from client.errors import ClientError
-from client.profiles.contract import RecordMetadata
+from client.operations import Send
 from client.profiles.sarama.async_producer import AsyncProducer, new_async_producer
 from client.profiles.sarama.config import build_config
 from client.profiles.sarama.delivery_tracker import DeliveryTracker
-from client.profiles.sarama.message import ProducerMessage
+from client.profiles.sarama.message import new_message
+from client.profiles.sarama.producer import RecordMetadata
 from client.runtime import ClientRuntime
 from client.settings import Settings
 
 
 class AsyncProducerAdapter:
-    """Carries out `client.profiles.contract.Producer`."""
+    """Carries out `client.profiles.sarama.producer.Producer`."""
 
     def __init__(self, producer: AsyncProducer) -> None:
         self._tracker = DeliveryTracker(producer)
 
-    async def send(
-        self, operation: str, topic: str, partition: int | None, key: bytes | None, value: bytes
-    ) -> RecordMetadata:
+    async def send(self, operation: str, message: Send) -> RecordMetadata:
         """An error is what the program finds in Errors: a ProducerError, which says the topic and wraps the cause."""
-        msg = ProducerMessage(operation=operation, topic=topic, explicit_partition=partition, key=key, value=value)
+        msg = new_message(operation, message)
         failed = await self._tracker.send_and_wait(msg)
         if failed is not None:
-            text = f"kafka: Failed to produce message to topic {topic}: {failed.err.text}"
+            text = f"kafka: Failed to produce message to topic {msg.topic}: {failed.err.text}"
             raise ClientError(failed.err.name, text)
         return RecordMetadata(msg.partition, msg.offset)
 

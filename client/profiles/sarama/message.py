@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from client.errors import ClientError
 from client.golang import Channel
+from client.operations import Send
 
 SYN = 1
 """First message from partitionProducer to brokerProducer."""
@@ -52,6 +53,17 @@ class ProducerMessage:
         self.sequence_number = 0
         self.producer_epoch = 0
         self.has_sequence = False
+
+
+def new_message(operation: str, asked: Send) -> ProducerMessage:
+    """The message of a send that the lab asked for."""
+    return ProducerMessage(
+        operation=operation,
+        topic=asked.topic,
+        explicit_partition=asked.partition,
+        key=asked.key,
+        value=asked.value,
+    )
 
 
 @dataclass(frozen=True, slots=True)

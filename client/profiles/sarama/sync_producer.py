@@ -5,25 +5,24 @@ Source: Shopify/sarama v1.27.2 sync_producer.go, IBM/sarama v1.60.1 sync_produce
 
 from collections.abc import Sequence
 
-from client.profiles.contract import RecordMetadata
+from client.operations import Send
 from client.profiles.sarama.async_producer import AsyncProducer, new_async_producer
 from client.profiles.sarama.config import build_config
 from client.profiles.sarama.delivery_tracker import DeliveryTracker
-from client.profiles.sarama.message import ProducerMessage
+from client.profiles.sarama.message import new_message
+from client.profiles.sarama.producer import RecordMetadata
 from client.runtime import ClientRuntime
 from client.settings import Settings
 
 
 class SyncProducer:
-    """Carries out `client.profiles.contract.Producer`."""
+    """Carries out `client.profiles.sarama.producer.Producer`."""
 
     def __init__(self, producer: AsyncProducer) -> None:
         self._tracker = DeliveryTracker(producer)
 
-    async def send(
-        self, operation: str, topic: str, partition: int | None, key: bytes | None, value: bytes
-    ) -> RecordMetadata:
-        msg = ProducerMessage(operation=operation, topic=topic, explicit_partition=partition, key=key, value=value)
+    async def send(self, operation: str, message: Send) -> RecordMetadata:
+        msg = new_message(operation, message)
         failed = await self._tracker.send_and_wait(msg)
         if failed is not None:
             raise failed.err

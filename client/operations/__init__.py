@@ -1,0 +1,29 @@
+"""The operations of the subject protocol as a client meets them: one file an operation, shared by all profiles.
+
+A file holds what its command may carry and how that is checked; what the operation does is the profile's.
+"""
+
+from client.operations.base import CommandError, Handler, Operation, Result
+from client.operations.close import CLOSE, Close
+from client.operations.connect import CONNECT, Connect
+from client.operations.context import Cancellation, Context
+from client.operations.handles import MAIN, Handle, Handles
+from client.operations.send import SEND, Send
+
+__all__ = [
+    "CLOSE",
+    "CONNECT",
+    "MAIN",
+    "SEND",
+    "Cancellation",
+    "Close",
+    "CommandError",
+    "Connect",
+    "Context",
+    "Handle",
+    "Handler",
+    "Handles",
+    "Operation",
+    "Result",
+    "Send",
+]
