@@ -7,9 +7,9 @@ from contextlib import AsyncExitStack
 from harness.conductor.moments import sleep_until
 from harness.conductor.proof import ProofResult, check_proof
 from harness.conductor.recorder import Recorder
-from harness.environments.world import ActiveLever, Evidence, World, WorldError
+from harness.environments.world import ActiveLever, World, WorldError
 from harness.faults.base import FaultModel
-from harness.levers import Lever
+from harness.levers import Evidence, Lever
 from harness.memo import memoize_last
 from harness.plan import PlannedFault
 from harness.story import EventKind, FaultStory, Value
@@ -90,7 +90,7 @@ class ActiveFault:
             confirmed_ns=since(self._confirmed_ns if self._confirmed_ns is not None else self._world.now_ns()),
             healing_ns=None if self._healing_ns is None else since(self._healing_ns),
             healed_ns=None if self._healed_ns is None else since(self._healed_ns),
-            proof=fault.proof.counted,
+            proof=fault.proof.evidence.name,
             count=proven.count,
             proven=proven.proven and self._confirmed_ns is not None,
             finding=self._finding(proven),

@@ -4,13 +4,15 @@ A killed broker's port refuses before its process has gone, and listens only onc
 stands before the broker would otherwise go on accepting for it.
 """
 
-from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, asynccontextmanager
 from typing import Protocol
 
 from harness.environments.holder_counts import HolderCounts
-from harness.environments.world import ActiveLever, Evidence, WorldError
-from harness.levers import Signal
+from harness.environments.lever_table import PulledLever
+from harness.environments.world import ActiveLever, WorldError
+from harness.levers import ConnectionsCut, DialsRefused, Flow, RequestsUnread, Signal
+from harness.sightings import ConnectionSightings
 
 
 class BrokerProcesses(Protocol):
@@ -36,74 +38,41 @@ class BrokerProcesses(Protocol):
 
 
 StopListening = Callable[[int], AbstractAsyncContextManager[ActiveLever]]
-"""Nobody listens at a broker's advertised port while the context is entered."""
+"""Nobody listens at a broker's advertised port while the context is entered. Evidence: DialsRefused."""
 
-
-class _ActiveSignal:
-    """A Signal while it is pulled."""
-
-    def __init__(self, began_ns: int, confirmed_ns: int) -> None:
-        self.began_ns = began_ns
-        self.confirmed_ns = confirmed_ns
-        self.seen = Evidence()
-
-    async def evidence(self) -> Evidence:
-        return self.seen
-
-
-class _ActiveKill(_ActiveSignal):
-    """Those whose connections it ended, and who were refused since."""
-
-    def __init__(self, refusing: ActiveLever, confirmed_ns: int) -> None:
-        super().__init__(refusing.began_ns, confirmed_ns)
-        self._refusing = refusing
-
-    async def evidence(self) -> Evidence:
-        return await self._refusing.evidence()
-
-
-class _ActivePause(_ActiveSignal):
-    """Those who have sent something that nobody reads."""
-
-    def __init__(self, began_ns: int, confirmed_ns: int, processes: BrokerProcesses, broker: int) -> None:
-        super().__init__(began_ns, confirmed_ns)
-        self._processes = processes
-        self._broker = broker
-        self.over = False
-
-    async def evidence(self) -> Evidence:
-        if not self.over:
-            self.seen = Evidence(unread=await self._processes.unread(self._broker))
-        return self.seen
+WatchData = Callable[[int, Flow], AbstractContextManager[ConnectionSightings]]
+"""See every segment with payload between the client and a broker while the context is entered."""
 
 
 class SignalLevers:
     """Pulls Signal levers, several on one broker too: the last one that is healed brings it back."""
 
-    def __init__(self, processes: BrokerProcesses, unlistening: StopListening, now_ns: Callable[[], int]) -> None:
+    def __init__(
+        self,
+        processes: BrokerProcesses,
+        stop_listening: StopListening,
+        watch_data: WatchData,
+        now_ns: Callable[[], int],
+    ) -> None:
         self._processes = processes
-        self._unlistening = unlistening
+        self._stop_listening = stop_listening
+        self._watch_data = watch_data
         self._now_ns = now_ns
         self._kills = HolderCounts()
         self._pauses = HolderCounts()
 
     def pull(self, lever: Signal) -> AbstractAsyncContextManager[ActiveLever]:
-        match lever.kind:
-            case "kill":
-                return self._kill(lever.broker)
-            case "pause":
-                return self._pause(lever.broker)
-            case "restart":
-                return self._restart(lever.broker)
+        kinds = {"kill": self._kill, "pause": self._pause, "restart": self._restart}
+        return kinds[lever.kind](lever.broker)
 
     @asynccontextmanager
     async def _kill(self, broker: int) -> AsyncIterator[ActiveLever]:
-        async with self._unlistening(broker) as refusing:
+        async with self._stop_listening(broker) as refusing:
             first = self._kills.add_holder(broker)
             try:
                 if first:
                     await self._processes.kill(broker)
-                yield _ActiveKill(refusing, self._now_ns())
+                yield PulledLever(refusing.began_ns, self._now_ns(), _connections_cut(refusing))
             finally:
                 if self._kills.remove_holder(broker):
                     await self._processes.revive(broker)
@@ -111,29 +80,43 @@ class SignalLevers:
     @asynccontextmanager
     async def _restart(self, broker: int) -> AsyncIterator[ActiveLever]:
         self._require_running(broker, "restarted")
-        async with self._unlistening(broker) as refusing:
+        async with self._stop_listening(broker) as refusing:
             await self._processes.kill(broker)
             await self._processes.revive(broker)
-            pulled = _ActiveSignal(refusing.began_ns, 0)
-            pulled.seen = await refusing.evidence()
-        pulled.confirmed_ns = self._now_ns()
-        yield pulled
+        yield PulledLever(refusing.began_ns, self._now_ns(), _connections_cut(refusing))
 
     @asynccontextmanager
     async def _pause(self, broker: int) -> AsyncIterator[ActiveLever]:
         self._require_running(broker, "paused")
-        began_ns = self._now_ns()
-        self._pauses.add_holder(broker)
-        try:
-            await self._processes.pause(broker)
-            pulled = _ActivePause(began_ns, self._now_ns(), self._processes, broker)
-            yield pulled
-            await pulled.evidence()
-            pulled.over = True
-        finally:
-            if self._pauses.remove_holder(broker) and self._processes.running(broker):
-                await self._processes.resume(broker)
+        with self._watch_data(broker, "to_broker") as requests:
+            unread: RequestsUnread | None = None
+
+            async def collect(since_ns: int | None, until_ns: int | None) -> RequestsUnread:
+                if since_ns is None and until_ns is None:
+                    return unread or RequestsUnread(connections=await self._processes.unread(broker))
+                return RequestsUnread(connections=requests.connections(since_ns, until_ns))
+
+            began_ns = self._now_ns()
+            self._pauses.add_holder(broker)
+            try:
+                await self._processes.pause(broker)
+                yield PulledLever(began_ns, self._now_ns(), collect)
+                unread = await collect(None, None)
+            finally:
+                if self._pauses.remove_holder(broker) and self._processes.running(broker):
+                    await self._processes.resume(broker)
 
     def _require_running(self, broker: int, done: str) -> None:
         if not self._processes.running(broker):
             raise WorldError("broker-gone", f"broker {broker} cannot be {done}: another fault has killed it")
+
+
+def _connections_cut(refusing: ActiveLever) -> Callable[[int | None, int | None], Awaitable[ConnectionsCut]]:
+    """What a closed port has done, as the evidence of an ended process."""
+
+    async def collect(since_ns: int | None, until_ns: int | None) -> ConnectionsCut:
+        seen = await refusing.evidence(since_ns, until_ns)
+        assert isinstance(seen, DialsRefused), "that is a closed port's evidence"
+        return ConnectionsCut(connections=seen.connections, dials=seen.dials)
+
+    return collect

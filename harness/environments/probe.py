@@ -5,11 +5,14 @@ Plain asyncio over the running loop, so that every world measures the same thing
 
 import asyncio
 from math import inf
+from typing import Protocol
 
 from client.wire.apis.api_versions import API_VERSIONS, ApiVersionsRequest
 from client.wire.exceptions import WireError
 from client.wire.frames import FrameReader
 from client.wire.messages import decode_response, encode_request
+from harness.brokers.embedded.intercepts import PROBE_CLIENT_ID
+from harness.levers import DelaySeen, Evidence
 
 _CORRELATION_ID = 1
 _READ_SIZE = 65_536
@@ -60,7 +63,7 @@ async def round_trip_s(address: tuple[str, int], *, limit_s: float, source: str 
 
 async def _ask(address: tuple[str, int], reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     request = ApiVersionsRequest()
-    writer.write(encode_request(request, version=0, correlation_id=_CORRELATION_ID, client_id="faultlab-probe"))
+    writer.write(encode_request(request, version=0, correlation_id=_CORRELATION_ID, client_id=PROBE_CLIENT_ID))
     await writer.drain()
     frames = FrameReader()
     while True:
@@ -117,6 +120,9 @@ class DelayProbe:
         after_s = await asyncio.shield(self._after)
         return None if after_s is None or self._before_s is None else after_s - self._before_s
 
+    async def evidence(self) -> DelaySeen:
+        return DelaySeen(delay_s=await self.delay_s())
+
     async def close(self) -> None:
         """End a probe that is still under way."""
         if self._after is not None and not self._after.done():
@@ -128,3 +134,27 @@ class DelayProbe:
             return await round_trip_s(self._address, limit_s=self._limit_s, source=self._source)
         except ProbeFailed:
             return None
+
+
+class EffectProbe(Protocol):
+    """Collects one toxic's evidence: `measure_before()`; add the toxic; `start_measuring_after()`; `evidence()`."""
+
+    async def measure_before(self) -> None: ...
+
+    def start_measuring_after(self) -> None: ...
+
+    async def evidence(self) -> Evidence: ...
+
+    async def close(self) -> None: ...
+
+
+class MakeProbe(Protocol):
+    """Makes a probe of a proxy's address; the arguments are those of DelayProbe."""
+
+    def __call__(
+        self, address: tuple[str, int], *, limit_s: float, fast_enough_s: float = inf, source: str | None = None
+    ) -> EffectProbe: ...
+
+
+PROBES: dict[type[Evidence], MakeProbe] = {DelaySeen: DelayProbe}
+"""By the evidence that each collects; `harness.levers.toxic.TOXIC_KINDS` names the evidence of each kind of toxic."""

@@ -13,7 +13,7 @@ from random import Random
 from types import TracebackType
 from typing import Any, NamedTuple, Protocol, Self
 
-from harness.levers import Lever
+from harness.levers import Evidence, Lever
 from harness.plan import ClusterShape, DriverName, RunPlan
 from harness.story import Kernel, SettleResult, StoredRecord, Story, Value
 
@@ -30,24 +30,6 @@ class Unsupported:
     reason: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Evidence:
-    """What a pulled lever is seen to have done so far.
-
-    `packets` were matched by its rule (dropped, refused or reset); `refusals` are dials answered with a reset;
-    `connections` of clients were ended by it; `unread` counts connections with bytes that a paused broker has not
-    read, `intercepted` requests that were not answered as ever; `delay_s` is the round trip that a probe through the
-    proxy saw beyond the one before the lever was pulled, None where no probe was made.
-    """
-
-    packets: int = 0
-    refusals: int = 0
-    connections: int = 0
-    unread: int = 0
-    intercepted: int = 0
-    delay_s: float | None = None
-
-
 class ActiveLever(Protocol):
     """A lever while it is pulled. Leaving the context that gave it means: undone AND confirmed."""
 
@@ -61,7 +43,13 @@ class ActiveLever(Protocol):
         """Absolute clock value when the world confirmed it."""
         ...
 
-    async def evidence(self) -> Evidence: ...
+    async def evidence(self, since_ns: int | None = None, until_ns: int | None = None) -> Evidence:
+        """What the lever is seen to have done. Raises WorldError.
+
+        Without bounds: all since it was pulled, as its own counters have it. With an absolute clock value as a bound:
+        what met the client's traffic in that interval, both ends included, the lab's own probes left out.
+        """
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,7 @@ from typing import ClassVar, Literal, TypeVar
 from pydantic import BaseModel, ConfigDict
 
 from client.registry import Registry
-from harness.levers import Lever
+from harness.levers import Evidence, Lever
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,18 +22,11 @@ class Stage:
 class Proof:
     """What must be seen for the fault to count as real; otherwise the run is inconclusive.
 
-    `counted` is what is looked at in the levers' evidence. `any_lever`: one lever's effect is enough; `each_lever`:
+    `evidence` is the kind of its levers' evidence that counts. `any_lever`: one lever's effect is enough; `each_lever`:
     every lever must show it.
     """
 
-    counted: Literal[
-        "packets_dropped",
-        "connections_refused",
-        "connections_cut",
-        "requests_unread",
-        "requests_intercepted",
-        "delay_seen",
-    ]
+    evidence: type[Evidence]
     scope: Literal["any_lever", "each_lever"] = "any_lever"
 
 
@@ -48,10 +41,6 @@ class FaultModel(BaseModel):
     def stages(self, brokers: tuple[int, ...]) -> tuple[Stage, ...]:
         """The levers, in the order of pulling. `brokers` are the ids of the cluster's brokers."""
         raise NotImplementedError
-
-    def min_effect(self) -> float:
-        """How much of what the proof counts is an effect: 1 packet, dial, connection, request; or seconds of delay."""
-        return 1.0
 
 
 FAULTS: Registry[type[FaultModel]] = Registry("faults", "harness.faults")

@@ -5,7 +5,7 @@ from pydantic import Field
 from harness.faults.base import FaultModel, Proof, Stage, fault
 from harness.faults.brokers import Brokers, select_brokers
 from harness.faults.flows import Flows
-from harness.levers import FLOWS, FilterPackets, Hook, PacketAction
+from harness.levers import FLOWS, FilterPackets, Hook, PacketAction, PacketsDropped
 
 
 @fault("blackhole")
@@ -18,7 +18,7 @@ class Blackhole(FaultModel):
     and after healing they arrive up to twice as soon.
     """
 
-    proof = Proof("packets_dropped")
+    proof = Proof(PacketsDropped)
 
     brokers: Brokers = "all"
     flows: Flows = FLOWS

@@ -7,6 +7,7 @@ from pydantic import Field, StringConstraints
 from harness.faults.base import Proof, fault
 from harness.faults.requests import Api, RequestFault
 from harness.levers import ErrorAnswer as ErrorResponse
+from harness.levers import RequestsIntercepted
 
 
 @fault("error_answer")
@@ -16,7 +17,7 @@ class ErrorAnswer(RequestFault):
     A metadata request gets the error for each topic, any other for each partition that it names, or as a whole.
     """
 
-    proof = Proof("requests_intercepted")
+    proof = Proof(RequestsIntercepted)
 
     api: Api = "produce"
     code: Annotated[str, StringConstraints(pattern=r"^[A-Z][A-Z_]*$")] = Field(

@@ -2,6 +2,7 @@
 
 from harness.faults.base import Proof, fault
 from harness.faults.signals import SignalFault
+from harness.levers import ConnectionsCut
 
 
 @fault("kill")
@@ -13,4 +14,4 @@ class Kill(SignalFault):
     """
 
     kind = "kill"
-    proof = Proof("connections_cut")
+    proof = Proof(ConnectionsCut)

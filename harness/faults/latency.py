@@ -6,11 +6,8 @@ from pydantic_core import PydanticCustomError
 from harness.faults.base import FaultModel, Proof, Stage, fault
 from harness.faults.brokers import Brokers, select_brokers
 from harness.faults.flows import Flows
-from harness.levers import FLOWS, Toxic
+from harness.levers import FLOWS, DelaySeen, Toxic
 from harness.quantities import Seconds, duration_text
-
-MIN_DELAY_SHARE = 0.9
-"""A probe has seen the delay when its round trip grew by this share of it; the rest is the probe's own noise."""
 
 
 @fault("latency")
@@ -21,7 +18,7 @@ class Latency(FaultModel):
     kernel's retransmission timers do not grow as they would on a slow network.
     """
 
-    proof = Proof("delay_seen", scope="each_lever")
+    proof = Proof(DelaySeen, scope="each_lever")
 
     brokers: Brokers = "all"
     flows: Flows = FLOWS
@@ -48,6 +45,3 @@ class Latency(FaultModel):
             for broker in select_brokers(self.brokers, brokers)
             for flow in self.flows
         )
-
-    def min_effect(self) -> float:
-        return MIN_DELAY_SHARE * (self.delay - self.jitter)

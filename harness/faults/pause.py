@@ -2,6 +2,7 @@
 
 from harness.faults.base import Proof, fault
 from harness.faults.signals import SignalFault
+from harness.levers import RequestsUnread
 
 
 @fault("pause")
@@ -13,4 +14,4 @@ class Pause(SignalFault):
     """
 
     kind = "pause"
-    proof = Proof("requests_unread")
+    proof = Proof(RequestsUnread)

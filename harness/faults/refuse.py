@@ -6,7 +6,7 @@ from pydantic import Field
 
 from harness.faults.base import FaultModel, Proof, Stage, fault
 from harness.faults.brokers import Brokers, select_brokers
-from harness.levers import CloseListener, FilterPackets, PacketAction
+from harness.levers import CloseListener, DialsRefused, FilterPackets, PacketAction
 
 
 @fault("refuse")
@@ -17,7 +17,7 @@ class Refuse(FaultModel):
     `by: firewall` rejects new dials alone: what is connected stays connected.
     """
 
-    proof = Proof("connections_refused")
+    proof = Proof(DialsRefused)
 
     brokers: Brokers = "all"
     by: Literal["listener", "firewall"] = Field(

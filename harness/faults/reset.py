@@ -6,7 +6,7 @@ from pydantic import Field
 
 from harness.faults.base import FaultModel, Proof, Stage, fault
 from harness.faults.brokers import Brokers, select_brokers
-from harness.levers import FilterPackets, PacketAction
+from harness.levers import ConnectionsCut, FilterPackets, PacketAction
 
 
 @fault("reset")
@@ -17,7 +17,7 @@ class Reset(FaultModel):
     broker answers: the request was done and its client cannot know, so that sending it again doubles it.
     """
 
-    proof = Proof("connections_cut")
+    proof = Proof(ConnectionsCut)
 
     brokers: Brokers = "all"
     upon: Literal["request", "answer"] = Field(

@@ -2,6 +2,7 @@
 
 from harness.faults.base import Proof, fault
 from harness.faults.requests import RequestFault
+from harness.levers import RequestsIntercepted
 from harness.levers import Silence as NoResponse
 
 
@@ -14,7 +15,7 @@ class Silence(RequestFault):
     anew is.
     """
 
-    proof = Proof("requests_intercepted")
+    proof = Proof(RequestsIntercepted)
 
     def answer(self) -> NoResponse:
         return NoResponse()

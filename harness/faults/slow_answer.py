@@ -4,7 +4,7 @@ from pydantic import Field
 
 from harness.faults.base import Proof, fault
 from harness.faults.requests import RequestFault
-from harness.levers import DelayedResponse
+from harness.levers import DelayedResponse, RequestsIntercepted
 from harness.quantities import Seconds
 
 
@@ -16,7 +16,7 @@ class SlowAnswer(RequestFault):
     twice. What comes behind such a request on its connection waits, too, as it does with Kafka.
     """
 
-    proof = Proof("requests_intercepted")
+    proof = Proof(RequestsIntercepted)
 
     delay: Seconds = Field(gt=0, description="How late the answer is, such as 500ms")
 

@@ -12,14 +12,6 @@ What a scenario can inject. This page is made from the faults' own code; a test 
 A step is `{inject: <fault>, as: <name>, <parameters>}`; `for: 4s` heals it by itself, a later `{heal: <name>}` by hand,
 else it lasts until the run's end. A run whose fault is not proven to have had its effect is inconclusive.
 """
-PROOFS = {
-    "packets_dropped": "packets were dropped by its rules",
-    "connections_refused": "dials were refused",
-    "connections_cut": "connections were ended, or dials refused",
-    "requests_unread": "clients' bytes were left unread",
-    "requests_intercepted": "requests were intercepted",
-    "delay_seen": "a probe through the proxy saw the delay",
-}
 
 
 def reference() -> str:
@@ -33,7 +25,7 @@ def _section(name: str, fault: type[FaultModel]) -> str:
     scope = "each of its levers" if fault.proof.scope == "each_lever" else "one of its levers at least"
     text = f"\n## {name}\n\n{summary}\n\n" + (f"{more}\n\n" if more else "")
     table = f"| parameter | default | meaning |\n| --- | --- | --- |\n{rows}"
-    return f"{text}{table}\nProof: {PROOFS[fault.proof.counted]}, by {scope}.\n"
+    return f"{text}{table}\nProof: {fault.proof.evidence.meaning}, by {scope}.\n"
 
 
 def _parameters(fault: type[FaultModel]) -> list[tuple[str, tuple[str, str]]]:

@@ -13,7 +13,7 @@ import pytest
 from harness.conductor import conduct
 from harness.environments.world import ProgressCallback, World
 from harness.faults.base import FaultModel, Proof, Stage
-from harness.levers import FilterPackets, PacketAction
+from harness.levers import FilterPackets, PacketAction, PacketsDropped
 from harness.plan import PlannedFault, PlannedHealing, PlannedOperation, RunPlan, StartCondition
 from harness.story import EventKind, Outcome, Story
 
@@ -158,7 +158,7 @@ class Staged(FaultModel):
     """First one way, then the other."""
 
     name: ClassVar[str] = "staged"
-    proof = Proof("packets_dropped", scope="each_lever")
+    proof = Proof(PacketsDropped, scope="each_lever")
 
     def stages(self, brokers: tuple[int, ...]) -> tuple[Stage, ...]:
         return (

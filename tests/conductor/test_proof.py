@@ -3,9 +3,24 @@
 import pytest
 
 from harness.conductor.proof import check_proof
-from harness.environments.world import Evidence
 from harness.faults import FAULTS
-from harness.levers import CloseListener, FilterPackets, Intercept, Lever, PacketAction, Signal, Silence, Toxic
+from harness.levers import (
+    CloseListener,
+    ConnectionsCut,
+    DelaySeen,
+    DialsRefused,
+    Evidence,
+    FilterPackets,
+    Intercept,
+    Lever,
+    PacketAction,
+    PacketsDropped,
+    RequestsIntercepted,
+    RequestsUnread,
+    Signal,
+    Silence,
+    Toxic,
+)
 
 TO_BROKER = FilterPackets(broker=1, flow="to_broker", verdict=PacketAction.DROP)
 TO_CLIENT = FilterPackets(broker=1, flow="to_client", verdict=PacketAction.DROP)
@@ -13,16 +28,21 @@ SLOW = [Toxic(broker=b, flow="to_broker", kind="latency", attributes=(("latency"
 
 
 def slow(*delays_s: float | None) -> list[tuple[Lever, Evidence]]:
-    return [(lever, Evidence(delay_s=delay_s)) for lever, delay_s in zip(SLOW, delays_s, strict=True)]
+    return [(lever, DelaySeen(delay_s=delay_s)) for lever, delay_s in zip(SLOW, delays_s, strict=True)]
 
 
 @pytest.mark.parametrize(
     ("seen", "count", "proven", "finding"),
     [
-        ([(TO_BROKER, Evidence(packets=14)), (TO_CLIENT, Evidence())], 14, True, "dropped 14 packets"),
-        ([(TO_BROKER, Evidence(packets=1))], 1, True, "dropped 1 packet"),
-        ([(TO_BROKER, Evidence()), (TO_CLIENT, Evidence())], 0, False, "dropped 0 packets: nothing was tested"),
-        ([(TO_BROKER, Evidence(refusals=3))], 0, False, "dropped 0 packets: nothing was tested"),
+        ([(TO_BROKER, PacketsDropped(packets=14)), (TO_CLIENT, PacketsDropped())], 14, True, "dropped 14 packets"),
+        ([(TO_BROKER, PacketsDropped(packets=1))], 1, True, "dropped 1 packet"),
+        (
+            [(TO_BROKER, PacketsDropped()), (TO_CLIENT, PacketsDropped())],
+            0,
+            False,
+            "dropped 0 packets: nothing was tested",
+        ),
+        ([(TO_BROKER, DialsRefused(dials=3))], 0, False, "dropped 0 packets: nothing was tested"),
         ([], 0, False, "pulled no lever: nothing was tested"),
     ],
 )
@@ -34,18 +54,36 @@ def test_a_blackhole_is_proven_by_dropped_packets(
 
 
 def test_a_refusal_is_proven_by_refused_dials() -> None:
-    found = check_proof(FAULTS["refuse"](), [(CloseListener(broker=1), Evidence(packets=9, refusals=4))])
+    found = check_proof(FAULTS["refuse"](), [(CloseListener(broker=1), DialsRefused(dials=4, connections=9))])
     assert (found.count, found.proven, found.finding) == (4, True, "refused 4 dials")
 
 
 @pytest.mark.parametrize(
     ("fault", "lever", "evidence", "count", "finding"),
     [
-        ("kill", Signal(broker=1, kind="kill"), Evidence(connections=2, refusals=3), 5, "cut or refused 5 connections"),
-        ("restart", Signal(broker=1, kind="restart"), Evidence(connections=1), 1, "cut or refused 1 connection"),
-        ("reset", TO_BROKER, Evidence(packets=1, connections=1), 1, "cut or refused 1 connection"),
-        ("pause", Signal(broker=1, kind="pause"), Evidence(unread=1), 1, "left 1 connection with unread requests"),
-        ("silence", Intercept(broker=1, answer=Silence()), Evidence(intercepted=4), 4, "intercepted 4 requests"),
+        (
+            "kill",
+            Signal(broker=1, kind="kill"),
+            ConnectionsCut(connections=2, dials=3),
+            5,
+            "cut or refused 5 connections",
+        ),
+        ("restart", Signal(broker=1, kind="restart"), ConnectionsCut(connections=1), 1, "cut or refused 1 connection"),
+        ("reset", TO_BROKER, ConnectionsCut(connections=1), 1, "cut or refused 1 connection"),
+        (
+            "pause",
+            Signal(broker=1, kind="pause"),
+            RequestsUnread(connections=1),
+            1,
+            "left 1 connection with unread requests",
+        ),
+        (
+            "silence",
+            Intercept(broker=1, answer=Silence()),
+            RequestsIntercepted(requests=4),
+            4,
+            "intercepted 4 requests",
+        ),
     ],
 )
 def test_each_fault_is_proven_by_what_it_did_to_clients(
@@ -53,7 +91,7 @@ def test_each_fault_is_proven_by_what_it_did_to_clients(
 ) -> None:
     found = check_proof(FAULTS[fault](), [(lever, evidence)])
     assert (found.count, found.proven, found.finding) == (count, True, finding)
-    nothing = check_proof(FAULTS[fault](), [(lever, Evidence(packets=9))])
+    nothing = check_proof(FAULTS[fault](), [(lever, DelaySeen(delay_s=9.0))])
     assert (nothing.proven, nothing.finding.endswith(": nothing was tested")) == (False, True)
 
 

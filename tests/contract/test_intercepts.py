@@ -20,7 +20,7 @@ def intercept(answer: InterceptResponse, **more: Any) -> Intercept:
 
 
 async def counted(pulled: ActiveLever) -> int:
-    return (await pulled.evidence()).intercepted
+    return int((await pulled.evidence()).amount)
 
 
 async def test_silence_answers_nothing_writes_nothing_and_never_ends_on_its_connection(world: World) -> None:

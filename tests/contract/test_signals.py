@@ -6,7 +6,7 @@ import pytest
 from talk import Talk, produce, produced, values
 
 from harness.environments.world import World, WorldError
-from harness.levers import CloseListener, FilterPackets, PacketAction, Signal
+from harness.levers import CloseListener, ConnectionsCut, FilterPackets, PacketAction, Signal
 
 KILL, PAUSE, RESTART = (Signal(broker=1, kind=kind) for kind in ("kill", "pause", "restart"))
 
@@ -22,9 +22,9 @@ async def test_a_killed_broker_closes_and_refuses_until_it_is_back_with_its_log(
             with pytest.raises(ConnectionRefusedError):
                 await Talk.to(world)
         evidence = await killed.evidence()
-        assert (evidence.connections, evidence.refusals) == (2, 3)
+        assert (evidence.connections, evidence.dials) == (2, 3)
         assert produced(await (await Talk.to(world, 2)).ask(produce(b"other", partition=1))) == (0, 0)
-    assert (await killed.evidence()).refusals == 3
+    assert (await killed.evidence()).dials == 3
     talk = await Talk.to(world)
     assert produced(await talk.ask(produce(b"two"))) == (0, 1)
     assert await values(world) == [b"one", b"two"]
@@ -56,17 +56,17 @@ async def test_a_paused_broker_accepts_and_answers_only_once_it_goes_on(world: W
     talk = await Talk.to(world)
     await talk.ask(produce(b"before"))
     async with world.pull(PAUSE) as paused:
-        assert (await paused.evidence()).unread == 0
+        assert (await paused.evidence()).connections == 0
         talk.send(produce(b"open connection"))
         fresh = await Talk.to(world)
         fresh.send(produce(b"new connection"))
         for each in (talk, fresh):
             with pytest.raises(TimeoutError):
                 await each.answer(produce(b""), within_s=0.3)
-        assert (await paused.evidence()).unread == 2
+        assert (await paused.evidence()).connections == 2
         assert await values(world) == [b"before"]
         assert produced(await (await Talk.to(world, 2)).ask(produce(b"other", partition=1))) == (0, 0)
-    assert (await paused.evidence()).unread == 2
+    assert (await paused.evidence()).connections == 2
     offsets = {produced(await each.answer(produce(b"")))[1] for each in (talk, fresh)}
     assert offsets == {1, 2}
 
@@ -123,7 +123,7 @@ async def test_a_reset_in_mid_request_is_counted_and_nothing_of_it_is_written(wo
             await talk.ask(produce(b"lost"))
         assert produced(await (await Talk.to(world)).ask(produce(b"two"))) == (0, 1)
         evidence = await pulled.evidence()
-        assert (evidence.packets, evidence.connections) == (1, 1)
+        assert evidence == ConnectionsCut(connections=1)
     assert (await world.settle(30.0)).complete
     assert await values(world) == [b"one", b"two"]
 

@@ -23,7 +23,17 @@ from harness.environments.world import (
     Unsupported,
     WorldError,
 )
-from harness.levers import CloseListener, ErrorAnswer, FilterPackets, Intercept, PacketAction, Signal, Silence, Toxic
+from harness.levers import (
+    CloseListener,
+    DialsRefused,
+    ErrorAnswer,
+    FilterPackets,
+    Intercept,
+    PacketAction,
+    Signal,
+    Silence,
+    Toxic,
+)
 from harness.plan import RunPlan
 from harness.story import Noise, Story
 
@@ -111,7 +121,7 @@ def test_refused_packets_and_a_closed_port_are_refusals() -> None:
                     with pytest.raises(ConnectionRefusedError):
                         await dial(world)
                 evidence = await pulled.evidence()
-                assert (evidence.packets, evidence.refusals) == (2, 2)
+                assert evidence == DialsRefused(dials=2)
             await dial(world)
 
     run(body)

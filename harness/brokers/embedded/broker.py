@@ -135,7 +135,7 @@ class EmbeddedBroker:
                 return encode_response(unsupported_version(), version=0, correlation_id=header.correlation_id)
             raise Disconnect(f"{handler.api.name} v{header.api_version} is not supported (client {header.client_id})")
         request = decode_request(payload)
-        intercepted = self._intercepts.find_match(handler)
+        intercepted = self._intercepts.find_match(handler, header.client_id)
         if intercepted is None:
             body = await handler.answer(self._node, request)
         else:

@@ -14,6 +14,9 @@ from harness.levers import DelayedResponse, ErrorAnswer, Intercept, InterceptRes
 
 EVERY_API = "all"
 
+PROBE_CLIENT_ID = "faultlab-probe"
+"""What the lab's own requests have as their client id."""
+
 _ANSWERS: dict[str, type[Silence] | type[DelayedResponse] | type[ErrorAnswer]] = {
     kind.__name__: kind for kind in (Silence, DelayedResponse, ErrorAnswer)
 }
@@ -44,11 +47,15 @@ class InstalledIntercept:
 
 
 class Intercepts:
-    """Those in force at one broker, by the numbers that their owner gave them. `on_count` hears each new count."""
+    """Those in force at one broker, by the numbers that their owner gave them.
 
-    def __init__(self, on_count: Callable[[int, int], None] | None = None) -> None:
+    `on_intercepted` is called for each request that one of them takes: with its number, and the moment on the loop's
+    clock in nanoseconds, None for a request of the lab's own.
+    """
+
+    def __init__(self, on_intercepted: Callable[[int, int | None], None] | None = None) -> None:
         self._installed: dict[int, InstalledIntercept] = {}
-        self._on_count = on_count
+        self._on_intercepted = on_intercepted
 
     def add(self, number: int, intercept: Intercept) -> None:
         self._installed[number] = InstalledIntercept(intercept)
@@ -59,12 +66,13 @@ class Intercepts:
         if found is not None:
             found.released.set()
 
-    def find_match(self, handler: Handler) -> InstalledIntercept | None:
-        """The one that takes this request, None where it is to be answered as ever."""
+    def find_match(self, handler: Handler, client_id: str | None) -> InstalledIntercept | None:
+        """The one that takes this client's request, None where it is to be answered as ever."""
         for number, one in self._installed.items():
             if one.match_and_count(handler):
-                if self._on_count is not None:
-                    self._on_count(number, one.count)
+                if self._on_intercepted is not None:
+                    at_ns = None if client_id == PROBE_CLIENT_ID else round(asyncio.get_running_loop().time() * 1e9)
+                    self._on_intercepted(number, at_ns)
                 return one
         return None
 

@@ -2,20 +2,22 @@
 
 Both ends speak JSON lines over a connected socket. Out: a cluster's state, one a line, the first one before all;
 `{"intercept":{...},"number":N}` and `{"release":N}`. Back: `{"ready":["127.0.1.1",9092]}` once, `{"applied":EPOCH}` for
-each later state, `{"intercepting":N}`, `{"released":N}`, and `{"intercepted":[N,COUNT]}` at each request that was
-intercepted; `{"failed":"why"}` before the broker ends by itself. The channel is the broker's life, too: when it closes,
-the broker exits.
+each later state, `{"intercepting":N}`, `{"released":N}`, and `{"intercepted":[N,AT_NS]}` at each request that was
+intercepted, with the moment on the machine's monotonic clock, null for a request of the lab's own; `{"failed":"why"}`
+before the broker ends by itself. The channel is the broker's life, too: when it closes, the broker exits.
 """
 
 import asyncio
 import json
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 from harness.brokers.embedded.cluster import ClusterState, encode_state
 from harness.brokers.embedded.intercepts import encode_intercept
 from harness.levers import Intercept
+from harness.sightings import Sightings
 
 T = TypeVar("T")
 
@@ -30,23 +32,34 @@ class BrokerFailed(Exception):
 class BrokerLink:
     """One broker's channel. `push` never waits: a paused broker finds what it missed when it goes on."""
 
-    def __init__(self, broker_id: int, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    def __init__(
+        self,
+        broker_id: int,
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
+        interceptions: Mapping[int, Sightings],
+    ) -> None:
         self._broker_id = broker_id
         self._reader = reader
         self._writer = writer
         self._address: tuple[str, int] | None = None
         self._applied = -1
         self._in_force: set[int] = set()
-        self._counts: dict[int, int] = {}
+        self._interceptions = interceptions
         self._failed: str | None = None
         self._waiters: list[asyncio.Future[None]] = []
         self._listening = asyncio.create_task(self._listen(), name=f"broker {broker_id}")
 
     @classmethod
-    async def from_socket(cls, broker_id: int, channel: socket.socket) -> "BrokerLink":
-        """Take the controller's half of a socket pair; the other half is `run_broker`'s."""
+    async def from_socket(
+        cls, broker_id: int, channel: socket.socket, interceptions: Mapping[int, Sightings] = MappingProxyType({})
+    ) -> "BrokerLink":
+        """Take the controller's half of a socket pair; the other half is `run_broker`'s.
+
+        Requests that are intercepted under a number are added to `interceptions` of that number.
+        """
         reader, writer = await asyncio.open_connection(sock=channel)
-        return cls(broker_id, reader, writer)
+        return cls(broker_id, reader, writer, interceptions)
 
     def push(self, state: ClusterState) -> None:
         """Send a state; give this to `Controller.attach`. Nothing happens where the broker has ended."""
@@ -72,10 +85,6 @@ class BrokerLink:
         """Have nothing more intercepted under that number. Raises BrokerFailed."""
         self._send(json.dumps({"release": number}))
         await self._within_limit(lambda: number not in self._in_force or None)
-
-    def intercepted(self, number: int) -> int:
-        """How many requests were intercepted under that number, as far as the broker has told."""
-        return self._counts.get(number, 0)
 
     @property
     def ended(self) -> bool:
@@ -135,8 +144,8 @@ class BrokerLink:
                 self._in_force.add(number)
             case {"released": number}:
                 self._in_force.discard(number)
-            case {"intercepted": [number, count]}:
-                self._counts[number] = count
+            case {"intercepted": [number, at_ns]}:
+                self._interceptions[number].add(at_ns)
 
     def _wake_waiters(self) -> None:
         news, self._waiters = self._waiters, []

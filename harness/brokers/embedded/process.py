@@ -104,9 +104,9 @@ class CommandHandler:
         broker.apply(state)
         return {"applied": state.epoch}
 
-    def _intercepted(self, number: int, count: int) -> None:
+    def _intercepted(self, number: int, at_ns: int | None) -> None:
         """Told before the request is answered, or not: whoever saw the answer finds it counted."""
-        self._writer.write(_line({"intercepted": [number, count]}))
+        self._writer.write(_line({"intercepted": [number, at_ns]}))
 
 
 def _object(line: bytes) -> dict[str, Any]:

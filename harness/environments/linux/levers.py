@@ -1,189 +1,240 @@
-"""How each lever is pulled in a cell: what is done, what confirms it, what proves its effect, what undoes it."""
+"""How each lever is pulled in a network namespace: what is done, what confirms, proves and undoes it.
+
+Totals are what the kernel's rules, the brokers and the probes count. What met the client's traffic in an interval is
+what a packet socket saw meanwhile, never more than the total.
+"""
 
 import asyncio
 import socket
 import sys
 import time
-from collections import defaultdict
 from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, asynccontextmanager
 from pathlib import Path
+from typing import Protocol
 
-from harness.environments.broker_signals import SignalLevers
+from harness.brokers.embedded.intercepts import unsupported_reason
+from harness.environments.broker_signals import BrokerProcesses, SignalLevers
 from harness.environments.holder_counts import HolderCounts
+from harness.environments.lever_table import LeverTable, PulledLever
 from harness.environments.linux import addresses
 from harness.environments.linux.packets import (
+    SEND,
     WATCH,
-    NftRule,
     PacketTable,
-    RuleGroup,
     chain_for,
+    count_from_client,
     count_refusals,
     rules_for,
 )
 from harness.environments.linux.sockets import SocketTable
 from harness.environments.linux.toxiproxy.client import ToxiproxyClient
-from harness.environments.local.brokers import ForkedBrokers
-from harness.environments.probe import DelayProbe
-from harness.environments.world import ActiveLever, Evidence, WorldError
-from harness.levers import CloseListener, FilterPackets, Intercept, Lever, PacketAction, Signal, Toxic
+from harness.environments.linux.traffic_capture import TrafficCapture
+from harness.environments.toxics import ToxicLevers
+from harness.environments.world import ActiveLever, WorldError
+from harness.levers import (
+    CloseListener,
+    DialsRefused,
+    Evidence,
+    FilterPackets,
+    Flow,
+    Intercept,
+    PacketAction,
+    RequestsIntercepted,
+    Signal,
+    Toxic,
+)
+from harness.sightings import ConnectionSightings, Sightings, is_within
 
-_PROBE_LIMIT_S = 2.0
 _QUICK_SHARE = 0.05
-"""Of a delay: a probe before it that takes no longer does not hide it. A proof lets it be off by twice as much."""
 _LISTENER_LIMIT_S = 2.0
 _TCP_LISTEN = "0A"
+_SAMPLING_S = 0.1
+"""How often the counter of a rule on the sender's hook is read: no packet socket sees what such a rule drops."""
 
 
-class ActivePackets:
-    """A Packets lever: the rules' own counters are its evidence."""
+class InterceptingBrokers(BrokerProcesses, Protocol):
+    """Broker processes that intercept requests. Methods raise BrokerFailed."""
 
-    def __init__(self, began_ns: int, lever: FilterPackets, rules: tuple[NftRule, ...], group: RuleGroup) -> None:
-        self.began_ns = began_ns
-        self.confirmed_ns = time.monotonic_ns()
-        self._resets = lever.verdict is PacketAction.RESET
-        self._rules = rules
-        self._group = group
+    async def intercept(self, intercept: Intercept) -> int:
+        """In force on return; the number is what `release` and `interceptions` take."""
+        ...
 
-    async def evidence(self) -> Evidence:
-        packet_counts = await self._group.packet_counts()
-        refused = sum(n for n, rule in zip(packet_counts, self._rules, strict=True) if rule.refuses)
-        return Evidence(
-            packets=sum(packet_counts), refusals=refused, connections=sum(packet_counts) if self._resets else 0
-        )
+    async def release(self, number: int) -> None: ...
+
+    def interceptions(self, number: int) -> Sightings: ...
 
 
-class ActiveToxic:
-    """A Toxic lever: a probe through the proxy, before and after, is its evidence."""
+class LinuxParts:
+    """What levers are pulled on in one network namespace."""
 
-    def __init__(self, began_ns: int, probe: DelayProbe) -> None:
-        self.began_ns = began_ns
-        self.confirmed_ns = time.monotonic_ns()
-        self._probe = probe
+    probes_from = addresses.PROBES
 
-    async def evidence(self) -> Evidence:
-        return Evidence(delay_s=await self._probe.delay_s())
-
-
-class ActiveUnlisten:
-    """An Unlisten lever: the resets that answered dials are counted by a rule of its own."""
-
-    def __init__(self, began_ns: int, watching: RuleGroup, connections: int) -> None:
-        self.began_ns = began_ns
-        self.confirmed_ns = time.monotonic_ns()
-        self._watching = watching
-        self._connections = connections
-
-    async def evidence(self) -> Evidence:
-        (refusals,) = await self._watching.packet_counts()
-        return Evidence(packets=refusals, refusals=refusals, connections=self._connections)
-
-
-class ActiveIntercept:
-    """An Intercept lever: the broker tells of each request that it takes."""
-
-    def __init__(self, began_ns: int, count: Callable[[], int]) -> None:
-        self.began_ns = began_ns
-        self.confirmed_ns = time.monotonic_ns()
-        self._count = count
-
-    async def evidence(self) -> Evidence:
-        return Evidence(intercepted=self._count())
-
-
-class LeverPuller:
-    """Pulls levers in one cell. Raises PacketsRefused, ToxiproxyFailed and BrokerFailed."""
-
-    def __init__(self, table: PacketTable, toxiproxy: ToxiproxyClient, brokers: ForkedBrokers) -> None:
-        self._brokers = brokers
-        self._signals = SignalLevers(brokers, self._unlisten, time.monotonic_ns)
-        self._unlistening = HolderCounts()
-        self._table = table
-        self._toxiproxy = toxiproxy
+    def __init__(
+        self, table: PacketTable, toxiproxy: ToxiproxyClient, brokers: InterceptingBrokers, traffic: TrafficCapture
+    ) -> None:
+        self.table = table
+        self.toxiproxy = toxiproxy
+        self.brokers = brokers
+        self.traffic = traffic
+        self.signals = SignalLevers(brokers, self.stop_listening, self.watch_data, time.monotonic_ns)
+        self.toxics = ToxicLevers(self, time.monotonic_ns, quick_share=_QUICK_SHARE)
+        self._unlistened = HolderCounts()
         self._toxics = 0
-        self._delays_s: dict[int, float] = defaultdict(float)
 
-    def pull(self, lever: Lever) -> AbstractAsyncContextManager[ActiveLever]:
-        match lever:
-            case FilterPackets():
-                return self._packets(lever)
-            case Toxic():
-                return self._toxic(lever)
-            case CloseListener(broker=broker):
-                return self._unlisten(broker)
-            case Signal():
-                return self._signals.pull(lever)
-            case Intercept():
-                return self._intercept(lever)
+    def address(self, broker: int) -> tuple[str, int]:
+        return addresses.advertised_address(broker)
 
-    @asynccontextmanager
-    async def _packets(self, lever: FilterPackets) -> AsyncIterator[ActivePackets]:
-        rules = rules_for(lever, *addresses.advertised_address(lever.broker))
-        began_ns = time.monotonic_ns()
-        group = await self._table.add(chain_for(lever), [rule.expressions for rule in rules])
-        try:
-            yield ActivePackets(began_ns, lever, rules, group)
-        finally:
-            await group.remove()
+    def watch_data(self, broker: int, flow: Flow) -> AbstractContextManager[ConnectionSightings]:
+        return self.traffic.watch(self.address(broker)[0], flow, "data")
 
-    @asynccontextmanager
-    async def _toxic(self, lever: Toxic) -> AsyncIterator[ActiveToxic]:
+    async def add_toxic(self, lever: Toxic) -> str:
         self._toxics += 1
-        proxy, name = addresses.proxy_name(lever.broker), f"toxic-{self._toxics}"
-        declared_s = sum(value for _, value in lever.attributes) / 1000
-        limit_s = _PROBE_LIMIT_S + 2 * declared_s
-        fast_enough_s = self._delays_s[lever.broker] + _QUICK_SHARE * declared_s
-        address = addresses.advertised_address(lever.broker)
-        probe = DelayProbe(address, limit_s=limit_s, fast_enough_s=fast_enough_s, source=addresses.PROBES)
-        await probe.measure_before()
-        began_ns = time.monotonic_ns()
-        await self._toxiproxy.call(
+        name = f"toxic-{self._toxics}"
+        await self.toxiproxy.call(
             lambda server: server.add_toxic(
-                proxy,
+                addresses.proxy_name(lever.broker),
                 name,
                 kind=lever.kind,
                 stream="upstream" if lever.flow == "to_broker" else "downstream",
                 attributes=dict(lever.attributes),
             )
         )
-        self._delays_s[lever.broker] += declared_s
-        try:
-            pulled = ActiveToxic(began_ns, probe)
-            probe.start_measuring_after()
-            yield pulled
-        finally:
-            self._delays_s[lever.broker] -= declared_s
-            await probe.close()
-            await self._toxiproxy.call(lambda server: server.remove_toxic(proxy, name))
+        return name
+
+    async def remove_toxic(self, lever: Toxic, added: str) -> None:
+        await self.toxiproxy.call(lambda server: server.remove_toxic(addresses.proxy_name(lever.broker), added))
 
     @asynccontextmanager
-    async def _intercept(self, lever: Intercept) -> AsyncIterator[ActiveIntercept]:
-        began_ns = time.monotonic_ns()
-        number = await self._brokers.intercept(lever)
-        try:
-            yield ActiveIntercept(began_ns, lambda: self._brokers.intercepted(number))
-        finally:
-            await self._brokers.release(number)
-
-    @asynccontextmanager
-    async def _unlisten(self, broker: int) -> AsyncIterator[ActiveUnlisten]:
-        address, proxy = addresses.advertised_address(broker), addresses.proxy_name(broker)
+    async def stop_listening(self, broker: int) -> AsyncIterator[ActiveLever]:
+        address, proxy = self.address(broker), addresses.proxy_name(broker)
         began_ns = time.monotonic_ns()
         async with SocketTable() as sockets:
             connections = await sockets.count_established(address)
-        watching = await self._table.add(WATCH, [count_refusals(*address)])
+            of_the_client = await sockets.count_established(address, besides=addresses.PROBES)
+        watching = await self.table.add(WATCH, [count_refusals(*address)])
         try:
-            if self._unlistening.add_holder(broker):
-                await self._toxiproxy.call(lambda server: server.disable(proxy))
-            try:
-                await _until_listening(address, wanted=False)
-                yield ActiveUnlisten(began_ns, watching, connections)
-            finally:
-                if self._unlistening.remove_holder(broker):
-                    await self._toxiproxy.call(lambda server: server.enable(proxy))
-                    await _until_listening(address, wanted=True)
+            with self.traffic.watch(address[0], "to_client", "refusal") as refusals:
+
+                async def collect(since_ns: int | None, until_ns: int | None) -> DialsRefused:
+                    (total,) = await watching.packet_counts()
+                    if since_ns is None and until_ns is None:
+                        return DialsRefused(dials=total, connections=connections)
+                    self.traffic.read()
+                    cut = of_the_client if is_within(began_ns, since_ns, until_ns) else 0
+                    return DialsRefused(dials=min(refusals.packets(since_ns, until_ns), total), connections=cut)
+
+                if self._unlistened.add_holder(broker):
+                    await self.toxiproxy.call(lambda server: server.disable(proxy))
+                try:
+                    await _until_listening(address, wanted=False)
+                    yield PulledLever(began_ns, time.monotonic_ns(), collect)
+                finally:
+                    if self._unlistened.remove_holder(broker):
+                        await self.toxiproxy.call(lambda server: server.enable(proxy))
+                        await _until_listening(address, wanted=True)
         finally:
             await watching.remove()
+
+
+LINUX_LEVERS: LeverTable[LinuxParts] = LeverTable()
+"""Every lever that is pulled in a network namespace."""
+
+
+@LINUX_LEVERS.pulls(FilterPackets)
+@asynccontextmanager
+async def _filter_packets(parts: LinuxParts, lever: FilterPackets) -> AsyncIterator[ActiveLever]:
+    address = addresses.advertised_address(lever.broker)
+    rules = rules_for(lever, *address)
+    began_ns = time.monotonic_ns()
+    async with _client_packets(parts, lever) as met:
+        group = await parts.table.add(chain_for(lever), [rule.expressions for rule in rules])
+
+        async def collect(since_ns: int | None, until_ns: int | None) -> Evidence:
+            counts = await group.packet_counts()
+            packets = sum(counts)
+            refusals = sum(n for n, rule in zip(counts, rules, strict=True) if rule.refuses)
+            if since_ns is None and until_ns is None:
+                return lever.found(packets, refusals)
+            number = met(since_ns, until_ns)
+            return lever.found(min(packets, number), min(refusals, number))
+
+        try:
+            yield PulledLever(began_ns, time.monotonic_ns(), collect)
+        finally:
+            await group.remove()
+
+
+_CountMet = Callable[[int | None, int | None], int]
+
+
+@asynccontextmanager
+async def _client_packets(parts: LinuxParts, lever: FilterPackets) -> AsyncIterator[_CountMet]:
+    """Count the client's packets that a lever's rules match in an interval."""
+    host, port = addresses.advertised_address(lever.broker)
+    if lever.hook == "receiver":
+        kind = "syn" if lever.verdict is PacketAction.REFUSE else lever.only
+        with parts.traffic.watch(host, lever.flow, kind, at_most=lever.at_most) as seen:
+
+            def met(since_ns: int | None, until_ns: int | None) -> int:
+                parts.traffic.read()
+                return seen.packets(since_ns, until_ns)
+
+            yield met
+        return
+    # No packet socket sees what is dropped on the sender's hook. A rule of its own counts the client's, and is sampled.
+    group = await parts.table.add(SEND, [count_from_client(lever, host, port, addresses.PROBES)])
+    sampled = Sightings()
+
+    async def sample() -> None:
+        (counted,) = await group.packet_counts()
+        for _ in range(counted - sampled.total):
+            sampled.add(time.monotonic_ns())
+
+    async def sample_on_and_on() -> None:
+        while True:
+            await asyncio.sleep(_SAMPLING_S)
+            await sample()
+
+    sampling = asyncio.create_task(sample_on_and_on(), name="packet counter")
+    try:
+        yield sampled.count
+    finally:
+        sampling.cancel()
+        await asyncio.gather(sampling, return_exceptions=True)
+        await group.remove()
+
+
+@LINUX_LEVERS.pulls(Toxic, Toxic.unsupported_reason)
+def _toxic(parts: LinuxParts, lever: Toxic) -> AbstractAsyncContextManager[ActiveLever]:
+    return parts.toxics.pull(lever)
+
+
+@LINUX_LEVERS.pulls(CloseListener)
+def _close_listener(parts: LinuxParts, lever: CloseListener) -> AbstractAsyncContextManager[ActiveLever]:
+    return parts.stop_listening(lever.broker)
+
+
+@LINUX_LEVERS.pulls(Signal)
+def _signal(parts: LinuxParts, lever: Signal) -> AbstractAsyncContextManager[ActiveLever]:
+    return parts.signals.pull(lever)
+
+
+@LINUX_LEVERS.pulls(Intercept, unsupported_reason)
+@asynccontextmanager
+async def _intercept(parts: LinuxParts, lever: Intercept) -> AsyncIterator[ActiveLever]:
+    began_ns = time.monotonic_ns()
+    number = await parts.brokers.intercept(lever)
+    seen = parts.brokers.interceptions(number)
+
+    async def collect(since_ns: int | None, until_ns: int | None) -> RequestsIntercepted:
+        whole = since_ns is None and until_ns is None
+        return RequestsIntercepted(requests=seen.total if whole else seen.count(since_ns, until_ns))
+
+    try:
+        yield PulledLever(began_ns, time.monotonic_ns(), collect)
+    finally:
+        await parts.brokers.release(number)
 
 
 async def _until_listening(address: tuple[str, int], *, wanted: bool) -> None:

@@ -37,6 +37,7 @@ class KernelSocket:
 
     state: int
     local: tuple[str, int]
+    peer: str
     unsent: int
     unread: int
 
@@ -78,6 +79,7 @@ class SocketTable:
                 KernelSocket(
                     state=found["idiag_state"],
                     local=(found["idiag_src"], found["idiag_sport"]),
+                    peer=found["idiag_dst"],
                     unsent=found["idiag_wqueue"],
                     unread=found["idiag_rqueue"],
                 )
@@ -90,9 +92,15 @@ class SocketTable:
         """Whether any socket may still deliver something to a broker. Raises WorldError."""
         return any(found.may_deliver() for found in await self.list_sockets())
 
-    async def count_established(self, address: tuple[str, int]) -> int:
-        """How many connections are open at this address, where they were accepted. Raises WorldError."""
-        return sum(found.local == address and found.state == SS_ESTABLISHED for found in await self.list_sockets())
+    async def count_established(self, address: tuple[str, int], *, besides: str | None = None) -> int:
+        """How many connections are open at this address, where they were accepted, besides those of one host.
+
+        Raises WorldError.
+        """
+        return sum(
+            found.local == address and found.state == SS_ESTABLISHED and found.peer != besides
+            for found in await self.list_sockets()
+        )
 
     async def unread(self, address: tuple[str, int]) -> int:
         """How many connections at this address have bytes that were not read. Raises WorldError."""

@@ -14,6 +14,7 @@ from harness.environments.local.children import ChildFiles, ChildProcess, fork
 from harness.environments.local.logs import CellLogs
 from harness.levers import Intercept
 from harness.plan import ClusterShape
+from harness.sightings import Sightings
 
 SIGNAL_LIMIT_S = 2.0
 """For the kernel to stop a process, or to let it go on: it takes microseconds."""
@@ -35,7 +36,7 @@ class ForkedBrokers:
         self._links: dict[int, BrokerLink] = {}
         self._intercepts: list[Intercept] = []
         self._released: set[int] = set()
-        self._counted: dict[int, int] = {}
+        self._interceptions: dict[int, Sightings] = {}
 
     @classmethod
     def start(cls, cluster: ClusterShape, logs: CellLogs) -> "ForkedBrokers":
@@ -60,8 +61,6 @@ class ForkedBrokers:
         self.controller.detach(self._links[broker].push)
         self._processes[broker].kill(whole_group=False)
         await self._processes[broker].ended
-        for number in self._of(broker):
-            self._counted[number] = self.intercepted(number)
 
     async def revive(self, broker: int) -> None:
         """Start a killed broker again, on its old logs; it listens on return. Raises BrokerFailed."""
@@ -87,12 +86,13 @@ class ForkedBrokers:
             return await sockets.unread(addresses.broker(broker))
 
     async def intercept(self, intercept: Intercept) -> int:
-        """Have a broker's requests intercepted; the number is what `release` and `intercepted` take.
+        """Have a broker's requests intercepted; the number is what `release` and `interceptions` take.
 
         Raises BrokerFailed.
         """
         number = len(self._intercepts)
         self._intercepts.append(intercept)
+        self._interceptions[number] = Sightings()
         await self._links[intercept.broker].intercept(number, intercept)
         return number
 
@@ -103,9 +103,9 @@ class ForkedBrokers:
         if not link.ended:
             await link.release(number)
 
-    def intercepted(self, number: int) -> int:
-        """How many requests were intercepted, those by processes that were killed included."""
-        return self._counted.get(number, 0) + self._links[self._intercepts[number].broker].intercepted(number)
+    def interceptions(self, number: int) -> Sightings:
+        """The requests that were intercepted, also those by processes that were killed since."""
+        return self._interceptions[number]
 
     def _of(self, broker: int) -> list[int]:
         return [number for number, intercept in enumerate(self._intercepts) if intercept.broker == broker]
@@ -123,7 +123,7 @@ class ForkedBrokers:
             self.died.set_result(describe_unexpected_exit(child, self._logs, log_name(broker)))
 
     async def _link(self, broker: int) -> None:
-        link = await BrokerLink.from_socket(broker, self._channels[broker])
+        link = await BrokerLink.from_socket(broker, self._channels[broker], self._interceptions)
         self.controller.attach(link.push)
         self._links[broker] = link
 

@@ -8,8 +8,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from harness.brokers.embedded.intercepts import unsupported_reason as refusal_of_intercept
-from harness.environments.linux.toxiproxy.toxics import unsupported_reason
+from harness.environments.linux.levers import LINUX_LEVERS
 from harness.environments.local.cell import probe_namespaces
 from harness.environments.local.cell_main import CellMain, CellTask
 from harness.environments.local.channel import ChannelClosed
@@ -24,7 +23,7 @@ from harness.environments.world import (
     Supported,
     Unsupported,
 )
-from harness.levers import CloseListener, FilterPackets, Intercept, Lever, Signal, Toxic
+from harness.levers import Lever
 from harness.plan import DriverName, RunPlan
 from harness.story import Kernel, LabError, Story, lost_story
 from harness.toxiproxy.obtain import ToxiproxyMissing, find
@@ -57,15 +56,7 @@ class LocalEnvironment:
         self._interrupted = False
 
     def supports(self, lever: Lever) -> Supported | Unsupported:
-        match lever:
-            case FilterPackets() | CloseListener() | Signal():
-                return Supported()
-            case Intercept():
-                unknown = refusal_of_intercept(lever)
-                return Supported() if unknown is None else Unsupported(unknown)
-            case Toxic(kind=kind, attributes=attributes):
-                refused = unsupported_reason(kind, (name for name, _ in attributes))
-                return Supported() if refused is None else Unsupported(refused)
+        return LINUX_LEVERS.supports(lever)
 
     def supports_driver(self, driver: DriverName) -> Supported | Unsupported:
         return Supported()

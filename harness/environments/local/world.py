@@ -14,13 +14,14 @@ from harness.brokers.embedded.link import BrokerFailed
 from harness.brokers.embedded.log import StorageError
 from harness.environments.linux import addresses, sysctls
 from harness.environments.linux.dial_capture import DialCapture, DialCaptureFailed
-from harness.environments.linux.levers import LeverPuller
+from harness.environments.linux.levers import LINUX_LEVERS, LinuxParts
 from harness.environments.linux.loop_lag import LoopLagMonitor
 from harness.environments.linux.packets import PacketRuleError, PacketTable
 from harness.environments.linux.sockets import SocketTable
 from harness.environments.linux.toxiproxy import server as toxiproxy_server
 from harness.environments.linux.toxiproxy.client import BlockingToxiproxy, ToxiproxyClient
 from harness.environments.linux.toxiproxy.http_transport import ToxiproxyFailed
+from harness.environments.linux.traffic_capture import TrafficCapture
 from harness.environments.local import subject
 from harness.environments.local.brokers import ForkedBrokers, describe_unexpected_exit, partitions
 from harness.environments.local.children import ChildFiles, ChildProcess, execute
@@ -38,13 +39,13 @@ class LocalWorld:
     """`harness.environments.world.World`. Opened by `LocalWorld.opened`, in a cell."""
 
     def __init__(
-        self, plan: RunPlan, logs: CellLogs, puller: LeverPuller, wire: DialCapture, started: Callable[[], None]
+        self, plan: RunPlan, logs: CellLogs, parts: LinuxParts, wire: DialCapture, started: Callable[[], None]
     ) -> None:
         self.cluster: ClusterShape = plan.cluster
         self.rng = Random(f"{plan.seed}/{plan.repeat}/world")
         self.kernel = sysctls.kernel()
         self._logs = logs
-        self._puller = puller
+        self._parts = parts
         self._wire = wire
         self._started = started
         self._failure: asyncio.Future[str] = asyncio.get_running_loop().create_future()
@@ -69,12 +70,14 @@ class LocalWorld:
                 await table.open()
                 wire = DialCapture()
                 stack.callback(wire.close)
+                traffic = TrafficCapture()
+                stack.callback(traffic.close)
                 await brokers.ready()
                 client = ToxiproxyClient(*addresses.TOXIPROXY)
                 stack.callback(client.close)
                 await toxiproxy_server.await_ready(client, proxying.alive)
                 await client.call(lambda server: _create_proxies(server, plan.cluster))
-            world = cls(plan, logs, LeverPuller(table, client, brokers), wire, started)
+            world = cls(plan, logs, LinuxParts(table, client, brokers, traffic), wire, started)
             proxying.ended.add_done_callback(
                 lambda _: world._fail(describe_unexpected_exit(proxying, logs, _TOXIPROXY_LOG))
             )
@@ -93,7 +96,7 @@ class LocalWorld:
     @asynccontextmanager
     async def _pulling(self, lever: Lever) -> AsyncIterator[ActiveLever]:
         with _failures_named(self._logs):
-            async with self._puller.pull(lever) as pulled:
+            async with LINUX_LEVERS.pull(self._parts, lever) as pulled:
                 yield pulled
 
     async def start(self, program: Program, log: Path | None) -> subject.SubjectProcess:

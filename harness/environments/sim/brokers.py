@@ -13,6 +13,7 @@ from harness.environments.sim.loop import SimLoop
 from harness.environments.sim.segment import Address
 from harness.levers import Intercept
 from harness.plan import ClusterShape
+from harness.sightings import Sightings
 
 
 class SimBrokers:
@@ -37,7 +38,7 @@ class SimBrokers:
         self._hosts: dict[int, Host] = {}
         self._brokers: dict[int, EmbeddedBroker] = {}
         self._intercepts = {broker: Intercepts(self._intercepted) for broker in cluster.broker_ids}
-        self._counts: list[int] = []
+        self._interceptions: list[Sightings] = []
 
     async def start(self) -> None:
         """On return all of them listen."""
@@ -73,17 +74,17 @@ class SimBrokers:
         )
 
     def intercept(self, intercept: Intercept) -> int:
-        """Have a broker's requests intercepted; the number is what `release` and `intercepted` take."""
-        self._counts.append(0)
-        number = len(self._counts) - 1
+        """Have a broker's requests intercepted; the number is what `release` and `interceptions` take."""
+        self._interceptions.append(Sightings())
+        number = len(self._interceptions) - 1
         self._intercepts[intercept.broker].add(number, intercept)
         return number
 
     def release(self, intercept: Intercept, number: int) -> None:
         self._intercepts[intercept.broker].release(number)
 
-    def intercepted(self, number: int) -> int:
-        return self._counts[number]
+    def interceptions(self, number: int) -> Sightings:
+        return self._interceptions[number]
 
     def dispose(self) -> None:
         """The simulation is over: hold nothing any more."""
@@ -91,5 +92,5 @@ class SimBrokers:
         self._brokers.clear()
         self._intercepts.clear()
 
-    def _intercepted(self, number: int, count: int) -> None:
-        self._counts[number] = count
+    def _intercepted(self, number: int, at_ns: int | None) -> None:
+        self._interceptions[number].add(at_ns)

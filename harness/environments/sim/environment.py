@@ -9,16 +9,15 @@ from random import Random
 from types import TracebackType
 from typing import Self
 
-from harness.brokers.embedded.intercepts import unsupported_reason
 from harness.environments.registry import register
 from harness.environments.sim.gc_tuning import relaxed_gc
 from harness.environments.sim.host_logs import captured_logs
+from harness.environments.sim.levers import SIM_LEVERS
 from harness.environments.sim.loop import START_S, Deadlock, Interrupted, Livelock, SimLoop
 from harness.environments.sim.simulation import simulate
-from harness.environments.sim.toxics import TOXICS
 from harness.environments.sim.world import KERNEL, SimWorld
 from harness.environments.world import Conduct, ProgressCallback, RunInterrupted, Supported, Unsupported
-from harness.levers import CloseListener, FilterPackets, Intercept, Lever, Signal, Toxic
+from harness.levers import Lever
 from harness.plan import DriverName, RunPlan
 from harness.story import LabError, Story, lost_story
 
@@ -47,14 +46,7 @@ class SimEnvironment:
         return (type(self), (self._conduct,))
 
     def supports(self, lever: Lever) -> Supported | Unsupported:
-        match lever:
-            case FilterPackets() | CloseListener() | Signal():
-                return Supported()
-            case Intercept():
-                unknown = unsupported_reason(lever)
-                return Supported() if unknown is None else Unsupported(unknown)
-            case Toxic():
-                return _makes_toxic(lever)
+        return SIM_LEVERS.supports(lever)
 
     def supports_driver(self, driver: DriverName) -> Supported | Unsupported:
         if driver == "bundled":
@@ -108,14 +100,3 @@ class SimEnvironment:
         finally:
             with self._state:
                 del self._loops[loop]
-
-
-def _makes_toxic(lever: Toxic) -> Supported | Unsupported:
-    known = TOXICS.get(lever.kind)
-    if known is None:
-        return Unsupported(f"make the toxic {lever.kind}: its proxies know {', '.join(TOXICS)}")
-    for name, _ in lever.attributes:
-        if name not in known.attributes:
-            has = ", ".join(sorted(known.attributes))
-            return Unsupported(f"make the toxic {lever.kind} with {name}: it has {has}")
-    return Supported()

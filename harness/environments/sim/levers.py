@@ -1,150 +1,142 @@
-"""How each lever is pulled in the simulated world, and what proves its effect."""
+"""How each lever is pulled in the simulated world, and what proves its effect.
+
+Pulling takes no time here: a lever is confirmed at the moment at which it began.
+"""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, asynccontextmanager
+from math import inf
 
+from harness.brokers.embedded.intercepts import unsupported_reason
 from harness.environments.broker_signals import SignalLevers
 from harness.environments.holder_counts import HolderCounts
-from harness.environments.probe import DelayProbe
-from harness.environments.sim.addresses import advertised_address
+from harness.environments.lever_table import LeverTable, PulledLever
+from harness.environments.sim.addresses import PROBES, advertised_address
 from harness.environments.sim.brokers import SimBrokers
 from harness.environments.sim.network import Network
 from harness.environments.sim.proxy import Proxy
-from harness.environments.sim.rules import PacketRule
-from harness.environments.world import ActiveLever, Evidence
-from harness.levers import CloseListener, FilterPackets, Intercept, Lever, PacketAction, Signal, Toxic
-
-PROBE_LIMIT_S = 2.0
-"""How long a probe waits beyond what the toxic itself declares."""
-
-
-class InstantLever:
-    """Pulling takes no time here: it is confirmed at the moment at which it began."""
-
-    def __init__(self, at_ns: int) -> None:
-        self.began_ns = at_ns
-        self.confirmed_ns = at_ns
-
-
-class ActivePackets(InstantLever):
-    """A Packets lever: its rule's counters are its evidence."""
-
-    def __init__(self, at_ns: int, rule: PacketRule) -> None:
-        super().__init__(at_ns)
-        self._rule = rule
-
-    async def evidence(self) -> Evidence:
-        rule = self._rule
-        resets = rule.packets if rule.verdict is PacketAction.RESET else 0
-        return Evidence(packets=rule.packets, refusals=rule.refusals, connections=resets)
+from harness.environments.sim.rules import DataTap, PacketRule, RefusalTap
+from harness.environments.sim.toxics import TOXICS, SimToxic
+from harness.environments.toxics import ToxicLevers
+from harness.environments.world import ActiveLever
+from harness.levers import (
+    CloseListener,
+    DialsRefused,
+    Evidence,
+    FilterPackets,
+    Flow,
+    Intercept,
+    RequestsIntercepted,
+    Signal,
+    Toxic,
+)
+from harness.sightings import ConnectionSightings, is_within
 
 
-class ActiveToxic(InstantLever):
-    """A Toxic lever: a probe through the proxy, before and after, is its evidence."""
+class SimParts:
+    """What levers are pulled on: one network, and its proxies and brokers by their ids."""
 
-    def __init__(self, at_ns: int, probe: DelayProbe) -> None:
-        super().__init__(at_ns)
-        self._probe = probe
-
-    async def evidence(self) -> Evidence:
-        return Evidence(delay_s=await self._probe.delay_s())
-
-
-class ActiveUnlisten(InstantLever):
-    """An Unlisten lever: the resets with which the kernel answered dials are its evidence."""
-
-    def __init__(self, at_ns: int, refused: Callable[[], int], connections: int) -> None:
-        super().__init__(at_ns)
-        self._refused = refused
-        self._before = refused()
-        self._connections = connections
-
-    async def evidence(self) -> Evidence:
-        refusals = self._refused() - self._before
-        return Evidence(packets=refusals, refusals=refusals, connections=self._connections)
-
-
-class ActiveIntercept(InstantLever):
-    """An Intercept lever: the requests that its broker took are its evidence."""
-
-    def __init__(self, at_ns: int, count: Callable[[], int]) -> None:
-        super().__init__(at_ns)
-        self._count = count
-
-    async def evidence(self) -> Evidence:
-        return Evidence(intercepted=self._count())
-
-
-class LeverPuller:
-    """Pulls levers on one network and its proxies, which are known by their broker's id."""
+    probes_from = PROBES
 
     def __init__(self, network: Network, proxies: Mapping[int, Proxy], brokers: SimBrokers) -> None:
-        self._brokers = brokers
-        self._unlisten = _Unlistening(network, proxies).unlisten
-        self._signals = SignalLevers(brokers, self._unlisten, _now_ns)
-        self._network = network
-        self._proxies = proxies
+        self.network = network
+        self.proxies = proxies
+        self.brokers = brokers
+        self._unlistened = HolderCounts()
+        self.signals = SignalLevers(brokers, self.stop_listening, self.watch_data, self.now_ns)
+        self.toxics = ToxicLevers(self, self.now_ns, quick_share=inf)
+
+    def now_ns(self) -> int:
+        return round(asyncio.get_running_loop().time() * 1e9)
+
+    def address(self, broker: int) -> tuple[str, int]:
+        return self.proxies[broker].address
+
+    def watch_data(self, broker: int, flow: Flow) -> AbstractContextManager[ConnectionSightings]:
+        return self.network.tapped(DataTap(advertised_address(broker), flow, self.now_ns))
+
+    async def add_toxic(self, lever: Toxic) -> SimToxic:
+        return self.proxies[lever.broker].add(lever.kind, lever.flow, dict(lever.attributes))
+
+    async def remove_toxic(self, lever: Toxic, added: SimToxic) -> None:
+        self.proxies[lever.broker].remove(added, lever.flow)
 
     @asynccontextmanager
-    async def pull(self, lever: Lever) -> AsyncIterator[ActiveLever]:
-        """In force while the context is entered."""
-        match lever:
-            case FilterPackets():
-                with self._network.rule(PacketRule.of(lever, advertised_address(lever.broker))) as rule:
-                    yield ActivePackets(_now_ns(), rule)
-            case Toxic():
-                async with self._toxic(lever) as slowed:
-                    yield slowed
-            case CloseListener(broker=broker):
-                async with self._unlisten(broker) as refusing:
-                    yield refusing
-            case Signal():
-                async with self._signals.pull(lever) as signalled:
-                    yield signalled
-            case Intercept():
-                number = self._brokers.intercept(lever)
-                try:
-                    yield ActiveIntercept(_now_ns(), lambda: self._brokers.intercepted(number))
-                finally:
-                    self._brokers.release(lever, number)
+    async def stop_listening(self, broker: int) -> AsyncIterator[ActiveLever]:
+        proxy, began_ns = self.proxies[broker], self.now_ns()
+        connections = proxy.connections
+        of_the_client = proxy.connections_from(lambda host: host != PROBES)
+        tap = RefusalTap(proxy.address, self.now_ns)
+        with self.network.refusals_tapped(tap):
 
-    @asynccontextmanager
-    async def _toxic(self, lever: Toxic) -> AsyncIterator[ActiveToxic]:
-        proxy = self._proxies[lever.broker]
-        declared_s = sum(milliseconds for _, milliseconds in lever.attributes) / 1000
-        probe = DelayProbe(proxy.address, limit_s=PROBE_LIMIT_S + 2 * declared_s)
-        await probe.measure_before()
-        toxic = proxy.add(lever.kind, lever.flow, dict(lever.attributes))
-        try:
-            pulled = ActiveToxic(_now_ns(), probe)
-            probe.start_measuring_after()
-            yield pulled
-        finally:
-            await probe.close()
-            proxy.remove(toxic, lever.flow)
+            async def collect(since_ns: int | None, until_ns: int | None) -> DialsRefused:
+                if since_ns is None and until_ns is None:
+                    return DialsRefused(dials=tap.seen.total, connections=connections)
+                cut = of_the_client if is_within(began_ns, since_ns, until_ns) else 0
+                return DialsRefused(dials=tap.seen.count(since_ns, until_ns), connections=cut)
+
+            pulled = PulledLever(began_ns, began_ns, collect)
+            if self._unlistened.add_holder(broker):
+                await proxy.disable()
+            try:
+                yield pulled
+            finally:
+                if self._unlistened.remove_holder(broker):
+                    proxy.enable()
 
 
-class _Unlistening:
-    """Brokers at whose advertised port nobody listens."""
-
-    def __init__(self, network: Network, proxies: Mapping[int, Proxy]) -> None:
-        self._network = network
-        self._proxies = proxies
-        self._held = HolderCounts()
-
-    @asynccontextmanager
-    async def unlisten(self, broker: int) -> AsyncIterator[ActiveUnlisten]:
-        proxy, refused = self._proxies[broker], self._network.refused
-        pulled = ActiveUnlisten(_now_ns(), lambda: refused.get(proxy.address, 0), proxy.connections)
-        if self._held.add_holder(broker):
-            await proxy.disable()
-        try:
-            yield pulled
-        finally:
-            if self._held.remove_holder(broker):
-                proxy.enable()
+SIM_LEVERS: LeverTable[SimParts] = LeverTable()
+"""Every lever that the simulation pulls."""
 
 
-def _now_ns() -> int:
-    return round(asyncio.get_running_loop().time() * 1e9)
+@SIM_LEVERS.pulls(FilterPackets)
+@asynccontextmanager
+async def _filter_packets(parts: SimParts, lever: FilterPackets) -> AsyncIterator[ActiveLever]:
+    with parts.network.rule(PacketRule.of(lever, advertised_address(lever.broker), parts.now_ns)) as rule:
+
+        async def collect(since_ns: int | None, until_ns: int | None) -> Evidence:
+            if since_ns is None and until_ns is None:
+                return lever.found(rule.packets, rule.refusals)
+            return lever.found(rule.seen.count(since_ns, until_ns), rule.seen_refused.count(since_ns, until_ns))
+
+        began_ns = parts.now_ns()
+        yield PulledLever(began_ns, began_ns, collect)
+
+
+def _unsupported_toxic(lever: Toxic) -> str | None:
+    if lever.kind not in TOXICS:
+        return f"make the toxic {lever.kind}: its proxies know {', '.join(TOXICS)}"
+    return lever.unsupported_reason()
+
+
+@SIM_LEVERS.pulls(Toxic, _unsupported_toxic)
+def _toxic(parts: SimParts, lever: Toxic) -> AbstractAsyncContextManager[ActiveLever]:
+    return parts.toxics.pull(lever)
+
+
+@SIM_LEVERS.pulls(CloseListener)
+def _close_listener(parts: SimParts, lever: CloseListener) -> AbstractAsyncContextManager[ActiveLever]:
+    return parts.stop_listening(lever.broker)
+
+
+@SIM_LEVERS.pulls(Signal)
+def _signal(parts: SimParts, lever: Signal) -> AbstractAsyncContextManager[ActiveLever]:
+    return parts.signals.pull(lever)
+
+
+@SIM_LEVERS.pulls(Intercept, unsupported_reason)
+@asynccontextmanager
+async def _intercept(parts: SimParts, lever: Intercept) -> AsyncIterator[ActiveLever]:
+    number = parts.brokers.intercept(lever)
+    seen = parts.brokers.interceptions(number)
+
+    async def collect(since_ns: int | None, until_ns: int | None) -> RequestsIntercepted:
+        whole = since_ns is None and until_ns is None
+        return RequestsIntercepted(requests=seen.total if whole else seen.count(since_ns, until_ns))
+
+    try:
+        began_ns = parts.now_ns()
+        yield PulledLever(began_ns, began_ns, collect)
+    finally:
+        parts.brokers.release(lever, number)

@@ -8,10 +8,11 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from harness.environments.sim.listener import Listener
-from harness.environments.sim.rules import PacketRule
+from harness.environments.sim.rules import DataTap, PacketRule, RefusalTap
 from harness.environments.sim.segment import ACK, FIN, RST, SYN, Address, Segment
 from harness.environments.sim.timers import TimerWheel, retransmission_timeout_s
 from harness.levers import PacketAction
+from harness.sightings import ConnectionSightings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,8 +41,8 @@ class Network:
         self.round_trip_s = 2 * DELAY_S
         self.sockets: dict[tuple[Address, Address], TcpSocket] = {}
         self.listeners: dict[Address, Listener] = {}
-        self.refused: dict[Address, int] = {}
-        """SYNs that found no listener, by the address that they asked for."""
+        self._taps: list[DataTap] = []
+        self._refusal_taps: list[RefusalTap] = []
         self._input: list[PacketRule] = []
         self._output: list[PacketRule] = []
         self._port = FIRST_PORT
@@ -60,6 +61,24 @@ class Network:
             yield rule
         finally:
             rules.remove(rule)
+
+    @contextmanager
+    def tapped(self, tap: DataTap) -> Iterator[ConnectionSightings]:
+        """The tap looks at every segment that arrives while the context is entered."""
+        self._taps.append(tap)
+        try:
+            yield tap.seen
+        finally:
+            self._taps.remove(tap)
+
+    @contextmanager
+    def refusals_tapped(self, tap: RefusalTap) -> Iterator[None]:
+        """The tap looks at every SYN that finds no listener while the context is entered."""
+        self._refusal_taps.append(tap)
+        try:
+            yield
+        finally:
+            self._refusal_taps.remove(tap)
 
     def listen(self, address: Address, backlog: int) -> Listener:
         """Open a listening socket for the running host. Raises OSError (EADDRINUSE) where there is one."""
@@ -102,6 +121,8 @@ class Network:
         )
 
     def _arrive(self, segment: Segment) -> None:
+        for tap in self._taps:
+            tap.look_at(segment)
         for rule in self._input:
             if rule.match_and_count(segment):
                 if rule.verdict is not PacketAction.DROP:
@@ -117,7 +138,8 @@ class Network:
         if listener is not None and listener.receive_segment(segment):
             return
         if segment.flags & (SYN | ACK) == SYN:
-            self.refused[segment.dst] = self.refused.get(segment.dst, 0) + 1
+            for refusal_tap in self._refusal_taps:
+                refusal_tap.look_at(segment)
         self.reset(segment)
 
     def reset(self, segment: Segment) -> None:

@@ -6,7 +6,7 @@ Source: Shopify/toxiproxy v2.12.0 proxy.go.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from random import Random
 from typing import TYPE_CHECKING
 
@@ -44,6 +44,13 @@ class Proxy:
     def connections(self) -> int:
         """How many connections of clients it has linked, or is dialling for."""
         return len(self._pairs) + (self._dialling is not None)
+
+    def connections_from(self, wanted: Callable[[str], bool]) -> int:
+        """How many of them come from a host that is wanted."""
+        clients = [pair.client for pair in self._pairs]
+        if self._dialling is not None:
+            clients.append(self._dialling.client)
+        return sum(wanted(client.remote[0]) for client in clients)
 
     def enable(self) -> None:
         """Listen, and serve whoever comes. Raises OSError where the address is taken."""
@@ -137,6 +144,7 @@ class _ProxiedConnection:
         chains: Mapping[Flow, list[SimToxic]],
         pairs: dict[_ProxiedConnection, None],
     ) -> None:
+        self.client = client
         self._pairs = pairs
         self._open = {client: None, upstream: None}
         to_broker = Link(loop, client, upstream, chains["to_broker"], self._ended)

@@ -14,7 +14,7 @@ from harness.environments.sim.addresses import PORT, advertised_address
 from harness.environments.sim.brokers import SimBrokers
 from harness.environments.sim.host_logs import append_to_file
 from harness.environments.sim.hosts import HOST, Host
-from harness.environments.sim.levers import LeverPuller
+from harness.environments.sim.levers import SIM_LEVERS, SimParts
 from harness.environments.sim.loop import SimLoop
 from harness.environments.sim.process import SimProcess
 from harness.environments.sim.proxy import Proxy
@@ -79,7 +79,7 @@ class SimWorld:
             )
         except ClusterStateError as wrong:
             raise WorldError("plan-unusable", str(wrong)) from wrong
-        self._puller = LeverPuller(loop.network, self._proxies, self._brokers)
+        self._parts = SimParts(loop.network, self._proxies, self._brokers)
         self._failure: asyncio.Future[str] = loop.create_future()
 
     @classmethod
@@ -104,7 +104,7 @@ class SimWorld:
         return advertised_address(broker)
 
     def pull(self, lever: Lever) -> AbstractAsyncContextManager[ActiveLever]:
-        return self._puller.pull(lever)
+        return SIM_LEVERS.pull(self._parts, lever)
 
     async def start(self, program: Program, log: Path | None) -> Process:
         """Raises WorldError for a program of the user's."""

@@ -1,9 +1,10 @@
 """Packet rules by netlink: a lever's rules, put into the kernel, counted, and seen to be gone again."""
 
-from harness.environments.linux.packets.rules import NftRule, chain_for, count_refusals, rules_for
-from harness.environments.linux.packets.table import TREAT, WATCH, PacketRuleError, PacketTable, RuleGroup
+from harness.environments.linux.packets.rules import NftRule, chain_for, count_from_client, count_refusals, rules_for
+from harness.environments.linux.packets.table import SEND, TREAT, WATCH, PacketRuleError, PacketTable, RuleGroup
 
 __all__ = [
+    "SEND",
     "TREAT",
     "WATCH",
     "NftRule",
@@ -11,6 +12,7 @@ __all__ = [
     "PacketTable",
     "RuleGroup",
     "chain_for",
+    "count_from_client",
     "count_refusals",
     "rules_for",
 ]

@@ -69,6 +69,14 @@ def tcp_to(host: str, port: int) -> Expressions:
     return (*_tcp(), *_address(16, host), *_port(2, port))
 
 
+def not_from(host: str) -> Expressions:
+    return (_load(_NETWORK, 12, 4), _compare(socket.inet_aton(host), Cmp.NFT_CMP_NEQ))
+
+
+def not_to(host: str) -> Expressions:
+    return (_load(_NETWORK, 16, 4), _compare(socket.inet_aton(host), Cmp.NFT_CMP_NEQ))
+
+
 def _tcp() -> Expressions:
     return (_load(_NETWORK, 9, 1), _compare(bytes([socket.IPPROTO_TCP]), Cmp.NFT_CMP_EQ))
 

@@ -73,3 +73,11 @@ def count_refusals(host: str, port: int) -> x.Expressions:
         *x.sequence_number(0),
         *x.count(),
     )
+
+
+def count_from_client(lever: FilterPackets, host: str, port: int, probes: str) -> x.Expressions:
+    """Counts what a drop on the sender's hook matches, but for the lab's own probes, which come from `probes`."""
+    to_broker = lever.flow == "to_broker"
+    link = x.tcp_to(host, port) if to_broker else x.tcp_from(host, port)
+    syn = x.flags(x.Flag.SYN, **_SYN_ALONE) if lever.only == "syn" else ()
+    return (*link, *(x.not_from(probes) if to_broker else x.not_to(probes)), *syn, *x.count())

@@ -44,6 +44,8 @@ class PacketTable:
     def __init__(self) -> None:
         self._netlink: Any = None
         self._made = 0
+        # A socket has one dump at a time: the kernel refuses another one as busy.
+        self._one_at_a_time = asyncio.Lock()
 
     async def open(self) -> None:
         """Make the table and its chains. Raises PacketRuleError."""
@@ -91,12 +93,13 @@ class PacketTable:
         request = _message(NFT_MSG_GETRULE, 0, TABLE=_TABLE, CHAIN=chain)
         found = []
         try:
-            async for rule in await self._netlink.request_get(
-                request, NFT_MSG_GETRULE, msg_flags=NLM_F_REQUEST | NLM_F_DUMP
-            ):
-                place = _place(rule, mark)
-                if place is not None and rule.get_attr("NFTA_RULE_CHAIN") == chain:
-                    found.append((place, ListedRule(rule.get_attr("NFTA_RULE_HANDLE"), _counted(rule))))
+            async with self._one_at_a_time:
+                async for rule in await self._netlink.request_get(
+                    request, NFT_MSG_GETRULE, msg_flags=NLM_F_REQUEST | NLM_F_DUMP
+                ):
+                    place = _place(rule, mark)
+                    if place is not None and rule.get_attr("NFTA_RULE_CHAIN") == chain:
+                        found.append((place, ListedRule(rule.get_attr("NFTA_RULE_HANDLE"), _counted(rule))))
         except NetlinkError as exc:
             raise PacketRuleError(f"the kernel did not list the packet rules ({exc})") from exc
         return [rule for _, rule in sorted(found, key=lambda pair: pair[0])]

@@ -1,0 +1,85 @@
+"""What a lever is, what evidence is, and the registry of levers."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from typing import ClassVar, Literal, Self, TypeVar
+
+from client.registry import Registry
+
+Flow = Literal["to_broker", "to_client"]
+FLOWS: tuple[Flow, Flow] = ("to_broker", "to_client")
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence(ABC):
+    """What a pulled lever is seen to have done. Without arguments: nothing.
+
+    Every field has a default. Fields are counts that add up unless a kind of evidence says otherwise.
+    """
+
+    name: ClassVar[str]
+    """What was counted, as records call it: `packets_dropped`."""
+    meaning: ClassVar[str]
+    """Completes `Proof: ...` in docs/FAULTS.md."""
+    unknown: ClassVar[str] = ""
+    """Said of a fault whose levers all have evidence that is not `known`."""
+
+    @property
+    def amount(self) -> float:
+        """How much the lever did, in the unit of what is counted."""
+        return float(sum(getattr(self, field.name) for field in fields(self)))
+
+    @property
+    def known(self) -> bool:
+        """False where it could not be seen whether the lever did anything."""
+        return True
+
+    def __add__(self, other: Self) -> Self:
+        """What two levers of one fault did together."""
+        return type(self)(
+            **{field.name: getattr(self, field.name) + getattr(other, field.name) for field in fields(self)}
+        )
+
+    @abstractmethod
+    def sentence(self) -> str:
+        """Says the amount; its subject is the fault: `dropped 14 packets`."""
+
+
+def quantity(amount: float, noun: str) -> str:
+    """`1 packet`, `14 packets`."""
+    return f"{amount:.0f} {noun}" if amount == 1 else f"{amount:.0f} {noun}s"
+
+
+@dataclass(frozen=True, slots=True)
+class Lever(ABC):
+    """One thing that an environment can do to a run: parameters only. Subclasses are registered by `@lever(name)`."""
+
+    name: ClassVar[str]
+
+    @property
+    @abstractmethod
+    def where(self) -> str:
+        """What it works on, as a sentence about its effect names it: `broker 1 (to_broker)`."""
+
+    @property
+    def enough(self) -> float:
+        """The least amount of its evidence that counts as an effect."""
+        return 1.0
+
+
+LEVERS: Registry[type[Lever]] = Registry("levers", "harness.levers")
+"""Every lever by its name."""
+
+L = TypeVar("L", bound=type[Lever])
+
+
+def lever(name: str) -> Callable[[L], L]:
+    """Register a lever. Each environment has a table of those that it can pull (`LeverTable`)."""
+
+    def register(kind: L) -> L:
+        kind.name = name
+        LEVERS.add(name, kind)
+        return kind
+
+    return register

@@ -1,0 +1,39 @@
+"""A broker's process killed, paused or restarted."""
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from harness.levers.base import Evidence, Lever, lever, quantity
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequestsUnread(Evidence):
+    """`connections` hold bytes that a paused broker has not read."""
+
+    name: ClassVar[str] = "requests_unread"
+    meaning: ClassVar[str] = "clients' bytes were left unread"
+
+    connections: int = 0
+
+    def sentence(self) -> str:
+        return f"left {quantity(self.amount, 'connection')} with unread requests"
+
+
+@lever("signal")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Signal(Lever):
+    """Do to one broker's process what a signal does.
+
+    `kill`: it ends at once and nobody listens at its advertised port; undone, it is started again on its old logs.
+    `pause`: it stands still, while its kernel continues to accept and acknowledge; undone, it reads what has arrived
+    meanwhile. `restart`: it is killed and started again, which undoing does not change.
+
+    Evidence: RequestsUnread of a pause, else ConnectionsCut.
+    """
+
+    broker: int
+    kind: Literal["kill", "pause", "restart"]
+
+    @property
+    def where(self) -> str:
+        return f"broker {self.broker}"
