@@ -6,36 +6,13 @@ stands before the broker would otherwise go on accepting for it.
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, AbstractContextManager, asynccontextmanager
-from typing import Protocol
 
+from harness.brokers.cluster import BrokerProcesses
 from harness.environments.holder_counts import HolderCounts
 from harness.environments.lever_table import PulledLever
 from harness.environments.world import ActiveLever, WorldError
 from harness.levers import ConnectionsCut, DialsRefused, Flow, RequestsUnread, Signal
 from harness.sightings import ConnectionSightings
-
-
-class BrokerProcesses(Protocol):
-    """The brokers of one world by their ids. Each method returns when what it does is done, and raises WorldError."""
-
-    def running(self, broker: int) -> bool:
-        """Whether it has a process, standing still or not."""
-        ...
-
-    async def kill(self, broker: int) -> None: ...
-
-    async def revive(self, broker: int) -> None:
-        """Start a killed one again, on its old logs; it listens on return."""
-        ...
-
-    async def pause(self, broker: int) -> None: ...
-
-    async def resume(self, broker: int) -> None: ...
-
-    async def unread(self, broker: int) -> int:
-        """How many connections to it have bytes that it has not read."""
-        ...
-
 
 StopListening = Callable[[int], AbstractAsyncContextManager[ActiveLever]]
 """Nobody listens at a broker's advertised port while the context is entered. Evidence: DialsRefused."""

@@ -8,10 +8,9 @@ so that every world settles in the same way.
 import asyncio
 from collections.abc import Awaitable, Callable
 
-from client.wire.records import decode_batches
 from harness.environments.world import WorldError
 from harness.plan import ClusterShape
-from harness.story import SettleResult, StoredRecord
+from harness.story import SettleResult
 
 UNDER_WAY_S = 0.02
 """Bytes that have left one socket and not yet reached the next are with a proxy or a broker for less than this: the
@@ -41,12 +40,3 @@ def require_partition(cluster: ClusterShape, topic: str, partition: int) -> None
     found = next((each for each in cluster.topics if each.name == topic), None)
     if found is None or not 0 <= partition < found.partitions:
         raise WorldError("plan-unusable", f"there is no partition {topic}-{partition} to read the log of")
-
-
-def decode_log(batches: bytes) -> tuple[StoredRecord, ...]:
-    """The records of a log's batches, in the order of their offsets. Raises RecordsError."""
-    return tuple(
-        StoredRecord(offset=batch.offset_of(record), key=record.key, value=record.value)
-        for batch in decode_batches(batches)
-        for record in batch.records
-    )

@@ -4,8 +4,11 @@ import json
 
 import pytest
 
-from harness.brokers.embedded.cluster import ClusterState, ClusterStateError, decode_state, encode_state
+from client.wire.api import apis
+from harness.brokers.cluster import CapVersions, ClusterStateError, MoveLeader
+from harness.brokers.embedded.cluster import ClusterState, decode_state, encode_state
 from harness.brokers.embedded.controller import Controller
+from harness.brokers.embedded.handlers import handlers
 from harness.plan import ClusterShape, Topic
 
 
@@ -33,13 +36,13 @@ def test_moving_a_leader_makes_the_next_epoch_and_pushes_it() -> None:
     one = controller(Topic(name="t", partitions=2, replication=3, leaders=(1, 2)), Topic(name="u"))
     seen: list[ClusterState] = []
     one.attach(seen.append)
-    one.move_leader("t", 1, 3)
+    one.change(MoveLeader(topic="t", partition=1, to=3))
     assert [s.epoch for s in seen] == [1, 2]
     moved = seen[1].topics[0].partitions
     assert [(p.leader, p.leader_epoch) for p in moved] == [(1, 0), (3, 1)]
     assert seen[1].topics[1] == seen[0].topics[1]
     one.detach(seen.append)
-    one.move_leader("t", 1, 1)
+    one.change(MoveLeader(topic="t", partition=1, to=1))
     assert len(seen) == 2
 
 
@@ -67,9 +70,9 @@ def test_impossible_topics(topic: Topic, text: str) -> None:
 def test_impossible_moves() -> None:
     one = controller(Topic(name="t", replication=2))
     with pytest.raises(ClusterStateError, match="there is no partition t-4"):
-        one.move_leader("t", 4, 1)
+        one.change(MoveLeader(topic="t", partition=4, to=1))
     with pytest.raises(ClusterStateError, match=r"broker 3 is no replica of t-0: \(1, 2\)"):
-        one.move_leader("t", 0, 3)
+        one.change(MoveLeader(topic="t", partition=0, to=3))
 
 
 @pytest.mark.parametrize("line", ["", "{", "[]", "{}", '{"epoch":"x"}', "null"])
@@ -83,3 +86,34 @@ def test_a_state_with_a_dangerous_topic_is_refused_on_arrival_too() -> None:
     raw["topics"][0]["name"] = "../../t"
     with pytest.raises(ClusterStateError, match="not legal"):
         decode_state(json.dumps(raw))
+
+
+def test_capped_versions_are_those_of_one_broker_and_never_more_than_it_spoke() -> None:
+    one = controller(Topic(name="t"), brokers=2)
+    one.change(CapVersions(broker=2, highest={"produce": 7, "fetch": 999, "init_producer_id": -1}))
+    first, second = one.state.brokers
+    assert first.api_versions is None
+    spoken = {apis()[key].module: (low, high) for key, low, high in second.api_versions or ()}
+    everything = {handler.api.module: (handler.versions[0], handler.versions[-1]) for handler in handlers().values()}
+    assert spoken["produce"] == (everything["produce"][0], 7)
+    assert spoken["fetch"] == everything["fetch"]
+    assert set(everything) - set(spoken) == {"init_producer_id"}
+    assert decode_state(encode_state(one.state)) == one.state
+    one.change(CapVersions(broker=2, highest={}))
+    assert one.state.brokers[1].api_versions is None
+
+
+def test_a_state_without_api_versions_is_one_of_a_broker_that_speaks_all() -> None:
+    state = controller(Topic(name="t")).state
+    raw = json.loads(encode_state(state))
+    for broker in raw["brokers"]:
+        del broker["api_versions"]
+    assert decode_state(json.dumps(raw)) == state
+
+
+def test_impossible_caps() -> None:
+    one = controller(Topic(name="t"))
+    with pytest.raises(ClusterStateError, match="there is no API sing: brokers know api_versions, fetch"):
+        one.change(CapVersions(broker=1, highest={"sing": 1}))
+    with pytest.raises(ClusterStateError, match="there is no broker 9"):
+        one.change(CapVersions(broker=9, highest={"fetch": 1}))

@@ -16,10 +16,11 @@ from client.wire.apis.produce import PRODUCE, PartitionProduceData, ProduceReque
 from client.wire.frames import FrameReader
 from client.wire.messages import decode_response, encode_request
 from client.wire.records import Record, decode_batches, encode_batch
+from harness.brokers.cluster import BrokerFailed, MoveLeader
 from harness.brokers.embedded.controller import Controller
 from harness.brokers.embedded.file_log import read_valid_batches
 from harness.brokers.embedded.handlers import prepare_all
-from harness.brokers.embedded.link import BrokerFailed, BrokerLink
+from harness.brokers.embedded.link import BrokerLink
 from harness.brokers.embedded.process import run_broker
 from harness.plan import ClusterShape, Topic
 
@@ -124,7 +125,7 @@ def test_states_go_out_and_the_end_of_the_channel_ends_the_broker(forked: Forked
         pid, link, port = await forked.start(1, controller)
         client = await Client.to(port)
         assert (await client.ask(MetadataRequest(), METADATA, 5)).topics[0].partitions[0].leader_id == 1
-        await link.applied(controller.move_leader("orders", 0, 2).epoch)
+        await link.applied(controller.change(MoveLeader(topic="orders", partition=0, to=2)).epoch)
         assert (await client.ask(MetadataRequest(), METADATA, 5)).topics[0].partitions[0].leader_id == 2
         os.kill(pid, signal.SIGINT)  # a Ctrl-C in the terminal is not the broker's business
         assert (await client.produce(b"x"))[0] == errors.NOT_LEADER_OR_FOLLOWER
@@ -166,7 +167,7 @@ def test_a_paused_leader_is_fenced_when_it_goes_on(forked: Forked, controller: C
         os.kill(pid, signal.SIGSTOP)
         late = asyncio.ensure_future(old.produce(b"zombie"))
         await asyncio.sleep(0)
-        await new_link.applied(controller.move_leader("orders", 0, 2).epoch)
+        await new_link.applied(controller.change(MoveLeader(topic="orders", partition=0, to=2)).epoch)
         assert await new.produce(b"after") == (0, 1)
         os.kill(pid, signal.SIGCONT)
         assert await late == (errors.NOT_LEADER_OR_FOLLOWER, -1)

@@ -12,6 +12,7 @@ import confluent_kafka
 import kafka
 import pytest
 
+from harness.brokers.cluster import MoveLeader
 from harness.brokers.embedded.file_log import FileLogs
 
 PARTITIONS = 6
@@ -171,7 +172,11 @@ def test_a_client_follows_the_leader(writer: str, clusters: Any, tmp_path: Path)
     WRITERS[writer](cluster.bootstrap, first)
     for partition in range(PARTITIONS):
         leader = cluster.controller.state.partition("orders", partition).leader
-        cluster.soon(lambda p=partition, to=leader % 3 + 1: cluster.controller.move_leader("orders", p, to))
+        cluster.soon(
+            lambda p=partition, to=leader % 3 + 1: cluster.controller.change(
+                MoveLeader(topic="orders", partition=p, to=to)
+            )
+        )
     WRITERS[writer](cluster.bootstrap, second)
     read = confluent_reads(cluster.bootstrap)
     assert [(m.partition, m.key, m.value) for m in read] == [(m.partition, m.key, m.value) for m in MESSAGES]
@@ -181,7 +186,7 @@ def test_a_producer_that_knows_the_old_leader_is_told_so_and_goes_on(cluster: An
     producer = kafka.KafkaProducer(bootstrap_servers=cluster.bootstrap, enable_idempotence=False, retries=5)
     try:
         assert producer.send("orders", b"before", partition=0).get(DEADLINE_S).offset == 0
-        cluster.soon(lambda: cluster.controller.move_leader("orders", 0, 2))
+        cluster.soon(lambda: cluster.controller.change(MoveLeader(topic="orders", partition=0, to=2)))
         assert producer.send("orders", b"after", partition=0).get(DEADLINE_S).offset == 1
     finally:
         producer.close()

@@ -23,7 +23,7 @@ from client.wire.frames import FrameError, FrameReader
 from client.wire.messages import Request, decode_request, decode_request_header, encode_response
 from harness.brokers.embedded.apis.api_versions import unsupported_version
 from harness.brokers.embedded.cluster import ClusterState
-from harness.brokers.embedded.handlers import Handler, handlers
+from harness.brokers.embedded.handlers import Handler, handlers, spoken_versions
 from harness.brokers.embedded.intercepts import InstalledIntercept, Intercepts, code_of
 from harness.brokers.embedded.log import PartitionLogs
 from harness.brokers.embedded.node import Disconnect, Node
@@ -127,12 +127,14 @@ class EmbeddedBroker:
     async def _answer(self, payload: bytes) -> bytes | None:
         """The framed response; None where none is due. Raises WireError, Disconnect."""
         header = decode_request_header(payload)
-        handler = handlers().get(header.api_key)
-        if handler is None:
+        versions = spoken_versions(self._node.api_versions).get(header.api_key)
+        if versions is None:
             raise Disconnect(f"API {header.api_key} is not supported (client {header.client_id})")
-        if header.api_version not in handler.versions:
+        handler = handlers()[header.api_key]
+        if header.api_version not in versions:
             if header.api_key == API_VERSIONS.key:
-                return encode_response(unsupported_version(), version=0, correlation_id=header.correlation_id)
+                body = unsupported_version(self._node)
+                return encode_response(body, version=0, correlation_id=header.correlation_id)
             raise Disconnect(f"{handler.api.name} v{header.api_version} is not supported (client {header.client_id})")
         request = decode_request(payload)
         intercepted = self._intercepts.find_match(handler, header.client_id)

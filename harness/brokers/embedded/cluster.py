@@ -11,21 +11,27 @@ from functools import cache
 from typing import Any
 from uuid import NAMESPACE_URL, UUID, uuid5
 
+from harness.brokers.cluster import ClusterStateError
+
 _LEGAL_NAME = re.compile(r"[a-zA-Z0-9._-]{1,249}")
 NO_LEADER = -1
 
 
-class ClusterStateError(ValueError):
-    """A cluster's state that cannot be: it says what is wrong with it."""
+ApiVersions = tuple[tuple[int, int, int], ...]
+"""The key of each API that a broker speaks, its lowest and its highest version."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BrokerState:
-    """A broker that is a member, with the address that it advertises: a proxy's, where there is one before it."""
+    """A broker that is a member, with the address that it advertises: a proxy's, where there is one before it.
+
+    `api_versions`: what it speaks; None: all that this broker has handlers for.
+    """
 
     broker_id: int
     host: str
     port: int
+    api_versions: ApiVersions | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,7 +82,10 @@ class ClusterState:
     topics: tuple[TopicState, ...]
 
     def has_broker(self, broker_id: int) -> bool:
-        return any(b.broker_id == broker_id for b in self.brokers)
+        return self.broker(broker_id) is not None
+
+    def broker(self, broker_id: int) -> BrokerState | None:
+        return next((b for b in self.brokers if b.broker_id == broker_id), None)
 
     def topic(self, name: str) -> TopicState | None:
         return next((t for t in self.topics if t.name == name), None)
@@ -114,7 +123,13 @@ def decode_state(text: str | bytes) -> ClusterState:
 
 
 def _broker(raw: Any) -> BrokerState:
-    return BrokerState(broker_id=int(raw["broker_id"]), host=str(raw["host"]), port=int(raw["port"]))
+    versions = raw.get("api_versions")
+    return BrokerState(
+        broker_id=int(raw["broker_id"]),
+        host=str(raw["host"]),
+        port=int(raw["port"]),
+        api_versions=None if versions is None else tuple((int(k), int(low), int(high)) for k, low, high in versions),
+    )
 
 
 def _partitions(raw: Any) -> tuple[PartitionState, ...]:

@@ -6,13 +6,9 @@ It is an object, not a broker: one lives beside the brokers of a simulation, one
 from collections.abc import Callable
 from dataclasses import replace
 
-from harness.brokers.embedded.cluster import (
-    BrokerState,
-    ClusterState,
-    ClusterStateError,
-    PartitionState,
-    TopicState,
-)
+from harness.brokers.cluster import CapVersions, ClusterChange, ClusterStateError, MoveLeader
+from harness.brokers.embedded.cluster import ApiVersions, BrokerState, ClusterState, PartitionState, TopicState
+from harness.brokers.embedded.handlers import handlers, spoken_versions
 from harness.plan import ClusterShape, Topic
 
 StateListener = Callable[[ClusterState], None]
@@ -55,25 +51,50 @@ class Controller:
         """Push nothing more to anybody."""
         self._attached.clear()
 
-    def move_leader(self, topic: str, partition: int, to: int) -> ClusterState:
-        """Make another replica the leader, with the next leader epoch. Raises ClusterStateError where it is no
-        replica."""
-        placed = self._state.partition(topic, partition)
-        if placed is None:
-            raise ClusterStateError(f"there is no partition {topic}-{partition}")
-        if to not in placed.replicas:
-            raise ClusterStateError(f"broker {to} is no replica of {topic}-{partition}: {placed.replicas}")
-        moved = replace(placed, leader=to, leader_epoch=placed.leader_epoch + 1)
-        topics = tuple(
-            replace(t, partitions=(*t.partitions[:partition], moved, *t.partitions[partition + 1 :]))
-            if t.name == topic
-            else t
-            for t in self._state.topics
-        )
-        self._state = replace(self._state, epoch=self._state.epoch + 1, topics=topics)
+    def change(self, change: ClusterChange) -> ClusterState:
+        """Make the next epoch and push it. Raises ClusterStateError for a change that cannot be."""
+        match change:
+            case MoveLeader():
+                state = _with_leader(self._state, change)
+            case CapVersions():
+                state = _with_capped_versions(self._state, change)
+        self._state = replace(state, epoch=state.epoch + 1)
         for push in list(self._attached):
             push(self._state)
         return self._state
+
+
+def _with_leader(state: ClusterState, move: MoveLeader) -> ClusterState:
+    placed = state.partition(move.topic, move.partition)
+    if placed is None:
+        raise ClusterStateError(f"there is no partition {move.topic}-{move.partition}")
+    if move.to not in placed.replicas:
+        raise ClusterStateError(f"broker {move.to} is no replica of {move.topic}-{move.partition}: {placed.replicas}")
+    moved = replace(placed, leader=move.to, leader_epoch=placed.leader_epoch + 1)
+    topics = tuple(
+        replace(t, partitions=(*t.partitions[: move.partition], moved, *t.partitions[move.partition + 1 :]))
+        if t.name == move.topic
+        else t
+        for t in state.topics
+    )
+    return replace(state, topics=topics)
+
+
+def _with_capped_versions(state: ClusterState, cap: CapVersions) -> ClusterState:
+    names = {key: handler.api.module for key, handler in handlers().items()}
+    unknown = sorted(set(cap.highest) - set(names.values()))
+    if unknown:
+        raise ClusterStateError(f"there is no API {unknown[0]}: brokers know {', '.join(sorted(names.values()))}")
+    member = state.broker(cap.broker)
+    if member is None:
+        raise ClusterStateError(f"there is no broker {cap.broker}")
+    spoken: ApiVersions = tuple(
+        (key, versions[0], highest)
+        for key, versions in spoken_versions(None).items()
+        if (highest := min(versions[-1], cap.highest.get(names[key], versions[-1]))) >= versions[0]
+    )
+    capped = replace(member, api_versions=spoken if cap.highest else None)
+    return replace(state, brokers=tuple(capped if broker is member else broker for broker in state.brokers))
 
 
 def _partitions(topic: Topic, broker_ids: tuple[int, ...]) -> tuple[PartitionState, ...]:

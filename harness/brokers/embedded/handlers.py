@@ -2,12 +2,13 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 from client.extensions import modules
 from client.wire.api import Api
 from client.wire.messages import Request, prepare
+from harness.brokers.embedded.cluster import ApiVersions
 from harness.brokers.embedded.node import Node
 
 Responder = Callable[[Node, Request], Awaitable[Any]]
@@ -20,7 +21,7 @@ ErrorResponder = Callable[[Node, Request, int], Any]
 
 @dataclass(frozen=True, slots=True)
 class Handler:
-    """`versions` are those that the broker speaks and tells in ApiVersions."""
+    """`versions` are those that it can answer; which of them a broker speaks is part of the broker's state."""
 
     api: Api[Any, Any]
     versions: range
@@ -50,6 +51,19 @@ def handlers() -> dict[int, Handler]:
                     raise TypeError(f"two handlers for {value.api.name}")
                 found[value.api.key] = value
     return dict(sorted(found.items()))
+
+
+@lru_cache
+def spoken_versions(limits: ApiVersions | None) -> dict[int, range]:
+    """The versions of each API that a broker with these `BrokerState.api_versions` speaks, in the order of the keys."""
+    if limits is None:
+        return {key: handler.versions for key, handler in handlers().items()}
+    allowed = {key: range(low, high + 1) for key, low, high in limits}
+    return {
+        key: range(max(versions[0], allowed[key][0]), min(versions[-1], allowed[key][-1]) + 1)
+        for key, handler in handlers().items()
+        if (versions := handler.versions) and allowed.get(key)
+    }
 
 
 def prepare_all() -> None:

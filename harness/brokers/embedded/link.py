@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, TypeVar
 
+from harness.brokers.cluster import BrokerFailed
 from harness.brokers.embedded.cluster import ClusterState, encode_state
 from harness.brokers.embedded.intercepts import encode_intercept
 from harness.levers import Intercept
@@ -23,10 +24,6 @@ T = TypeVar("T")
 
 _LIMIT_S = 5.0
 """For a broker to do as it is told: it takes milliseconds, but a paused one never does."""
-
-
-class BrokerFailed(Exception):
-    """The broker's process could not start, has ended, or does not do as it is told; the text says which and why."""
 
 
 class BrokerLink:

@@ -8,7 +8,7 @@ import logging
 from dataclasses import dataclass
 
 from client.wire import errors
-from harness.brokers.embedded.cluster import ClusterState
+from harness.brokers.embedded.cluster import ApiVersions, ClusterState
 from harness.brokers.embedded.log import Fenced, PartitionLog, PartitionLogs, StorageError
 
 _log = logging.getLogger(__name__)
@@ -41,6 +41,7 @@ class Node:
         self.broker_id = broker_id
         self.logs = logs
         self.state = state
+        self.api_versions: ApiVersions | None = None
         self._led: dict[tuple[str, int], LedPartition] = {}
         self._waiting: list[asyncio.Future[None]] = []
         self._take_over()
@@ -110,6 +111,8 @@ class Node:
                 future.set_result(None)
 
     def _take_over(self) -> None:
+        member = self.state.broker(self.broker_id)
+        self.api_versions = None if member is None else member.api_versions
         led_partition: dict[tuple[str, int], LedPartition] = {}
         for topic in self.state.topics:
             for index, partition in enumerate(topic.partitions):

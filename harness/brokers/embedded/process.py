@@ -24,8 +24,9 @@ import socket
 from pathlib import Path
 from typing import Any
 
+from harness.brokers.cluster import ClusterStateError
 from harness.brokers.embedded.broker import EmbeddedBroker
-from harness.brokers.embedded.cluster import ClusterStateError, decode_state
+from harness.brokers.embedded.cluster import decode_state
 from harness.brokers.embedded.file_log import FileLogs
 from harness.brokers.embedded.handlers import prepare_all
 from harness.brokers.embedded.intercepts import Intercepts, decode_intercept

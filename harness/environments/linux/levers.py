@@ -11,10 +11,10 @@ import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, AbstractContextManager, asynccontextmanager
 from pathlib import Path
-from typing import Protocol
 
+from harness.brokers.cluster import BrokerCluster
 from harness.brokers.embedded.intercepts import unsupported_reason
-from harness.environments.broker_signals import BrokerProcesses, SignalLevers
+from harness.environments.broker_signals import SignalLevers
 from harness.environments.holder_counts import HolderCounts
 from harness.environments.lever_table import LeverTable, PulledLever
 from harness.environments.linux import addresses
@@ -53,25 +53,13 @@ _SAMPLING_S = 0.1
 """How often the counter of a rule on the sender's hook is read: no packet socket sees what such a rule drops."""
 
 
-class InterceptingBrokers(BrokerProcesses, Protocol):
-    """Broker processes that intercept requests. Methods raise BrokerFailed."""
-
-    async def intercept(self, intercept: Intercept) -> int:
-        """In force on return; the number is what `release` and `interceptions` take."""
-        ...
-
-    async def release(self, number: int) -> None: ...
-
-    def interceptions(self, number: int) -> Sightings: ...
-
-
 class LinuxParts:
     """What levers are pulled on in one network namespace."""
 
     probes_from = addresses.PROBES
 
     def __init__(
-        self, table: PacketTable, toxiproxy: ToxiproxyClient, brokers: InterceptingBrokers, traffic: TrafficCapture
+        self, table: PacketTable, toxiproxy: ToxiproxyClient, brokers: BrokerCluster, traffic: TrafficCapture
     ) -> None:
         self.table = table
         self.toxiproxy = toxiproxy

@@ -5,9 +5,13 @@ import os
 import socket
 from pathlib import Path
 
+from harness.brokers.cluster import BrokerFailed, ClusterChange, LogUnreadable
 from harness.brokers.embedded.controller import Controller
-from harness.brokers.embedded.link import BrokerFailed, BrokerLink
+from harness.brokers.embedded.file_log import read_valid_batches
+from harness.brokers.embedded.link import BrokerLink
+from harness.brokers.embedded.log import StorageError
 from harness.brokers.embedded.process import run_broker
+from harness.brokers.stored import decode_log
 from harness.environments.linux import addresses
 from harness.environments.linux.sockets import SocketTable
 from harness.environments.local.children import ChildFiles, ChildProcess, fork
@@ -15,20 +19,21 @@ from harness.environments.local.logs import CellLogs
 from harness.levers import Intercept
 from harness.plan import ClusterShape
 from harness.sightings import Sightings
+from harness.story import StoredRecord
 
 SIGNAL_LIMIT_S = 2.0
 """For the kernel to stop a process, or to let it go on: it takes microseconds."""
 
 
 class ForkedBrokers:
-    """Started together; `ready` returns when all of them listen. `died` is done when one has ended by itself, and says
-    which and how.
+    """`harness.brokers.cluster.BrokerCluster` of embedded brokers. `died` is done when one has ended by itself, and
+    says which and how.
 
     A broker's intercepts belong to it, not to its process: a restarted one has them again.
     """
 
     def __init__(self, controller: Controller, logs: CellLogs) -> None:
-        self.controller = controller
+        self._controller = controller
         self.died: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         self._logs = logs
         self._processes: dict[int, ChildProcess] = {}
@@ -40,14 +45,13 @@ class ForkedBrokers:
 
     @classmethod
     def start(cls, cluster: ClusterShape, logs: CellLogs) -> "ForkedBrokers":
-        """Fork them. Raises StateError for a cluster that cannot be."""
+        """Fork them. Raises ClusterStateError for a cluster that cannot be."""
         brokers = cls(Controller(cluster, addresses.advertised_address), logs)
         for broker in cluster.broker_ids:
             brokers._fork(broker)
         return brokers
 
     async def ready(self) -> None:
-        """Raises BrokerFailed."""
         for broker in self._channels:
             await self._link(broker)
         for broker in self._links:
@@ -58,7 +62,7 @@ class ForkedBrokers:
 
     async def kill(self, broker: int) -> None:
         """SIGKILL, and wait until it has ended."""
-        self.controller.detach(self._links[broker].push)
+        self._controller.detach(self._links[broker].push)
         self._processes[broker].kill(whole_group=False)
         await self._processes[broker].ended
 
@@ -81,15 +85,23 @@ class ForkedBrokers:
         self._processes[broker].resume()
         await self._await_stopped(broker, wanted=False)
 
+    async def change(self, change: ClusterChange) -> None:
+        epoch = self._controller.change(change).epoch
+        for broker, process in self._processes.items():
+            if process.alive() and not process.is_stopped():
+                await self._links[broker].applied(epoch)
+
+    async def read_log(self, topic: str, partition: int) -> tuple[StoredRecord, ...]:
+        try:
+            return decode_log(read_valid_batches(partitions(self._logs), topic, partition))
+        except StorageError as exc:
+            raise LogUnreadable(str(exc)) from exc
+
     async def unread(self, broker: int) -> int:
         async with SocketTable() as sockets:
             return await sockets.unread(addresses.broker(broker))
 
     async def intercept(self, intercept: Intercept) -> int:
-        """Have a broker's requests intercepted; the number is what `release` and `interceptions` take.
-
-        Raises BrokerFailed.
-        """
         number = len(self._intercepts)
         self._intercepts.append(intercept)
         self._interceptions[number] = Sightings()
@@ -97,7 +109,6 @@ class ForkedBrokers:
         return number
 
     async def release(self, number: int) -> None:
-        """Raises BrokerFailed."""
         self._released.add(number)
         link = self._links[self._intercepts[number].broker]
         if not link.ended:
@@ -124,7 +135,7 @@ class ForkedBrokers:
 
     async def _link(self, broker: int) -> None:
         link = await BrokerLink.from_socket(broker, self._channels[broker], self._interceptions)
-        self.controller.attach(link.push)
+        self._controller.attach(link.push)
         self._links[broker] = link
 
     async def _ready(self, broker: int) -> None:

@@ -8,10 +8,7 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontext
 from pathlib import Path
 from random import Random
 
-from harness.brokers.embedded.cluster import ClusterStateError
-from harness.brokers.embedded.file_log import read_valid_batches
-from harness.brokers.embedded.link import BrokerFailed
-from harness.brokers.embedded.log import StorageError
+from harness.brokers.cluster import BrokerFailed, ClusterStateError, LogUnreadable
 from harness.environments.linux import addresses, sysctls
 from harness.environments.linux.dial_capture import DialCapture, DialCaptureFailed
 from harness.environments.linux.levers import LINUX_LEVERS, LinuxParts
@@ -23,10 +20,10 @@ from harness.environments.linux.toxiproxy.client import BlockingToxiproxy, Toxip
 from harness.environments.linux.toxiproxy.http_transport import ToxiproxyFailed
 from harness.environments.linux.traffic_capture import TrafficCapture
 from harness.environments.local import subject
-from harness.environments.local.brokers import ForkedBrokers, describe_unexpected_exit, partitions
+from harness.environments.local.brokers import ForkedBrokers, describe_unexpected_exit
 from harness.environments.local.children import ChildFiles, ChildProcess, execute
 from harness.environments.local.logs import CellLogs
-from harness.environments.settling import decode_log, require_partition, settle
+from harness.environments.settling import require_partition, settle
 from harness.environments.world import ActiveLever, Dial, Program, WorldError
 from harness.levers import Lever
 from harness.plan import ClusterShape, RunPlan
@@ -112,8 +109,8 @@ class LocalWorld:
     async def read_log(self, topic: str, partition: int) -> tuple[StoredRecord, ...]:
         require_partition(self.cluster, topic, partition)
         try:
-            return decode_log(read_valid_batches(partitions(self._logs), topic, partition))
-        except StorageError as exc:
+            return await self._parts.brokers.read_log(topic, partition)
+        except LogUnreadable as exc:
             raise WorldError("log-unreadable", f"the log of {topic}-{partition} cannot be read: {exc}") from exc
 
     def dials(self) -> tuple[Dial, ...]:

@@ -1,12 +1,15 @@
 """The cluster of a simulation: a controller, and each broker on a host of its own, which can be killed and revived."""
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
+from harness.brokers.cluster import ClusterChange
 from harness.brokers.embedded.broker import EmbeddedBroker
 from harness.brokers.embedded.controller import Controller
 from harness.brokers.embedded.intercepts import Intercepts
 from harness.brokers.embedded.log import MemoryLogs
+from harness.brokers.stored import decode_log
 from harness.environments.sim.host_logs import append_to_file
 from harness.environments.sim.hosts import Host, HostState
 from harness.environments.sim.loop import SimLoop
@@ -14,10 +17,11 @@ from harness.environments.sim.segment import Address
 from harness.levers import Intercept
 from harness.plan import ClusterShape
 from harness.sightings import Sightings
+from harness.story import StoredRecord
 
 
 class SimBrokers:
-    """`harness.environments.broker_signals.BrokerProcesses` of simulated hosts. A broker's intercepts outlive its
+    """`harness.brokers.cluster.BrokerCluster` of embedded brokers on simulated hosts. A broker's intercepts outlive its
     host."""
 
     def __init__(
@@ -29,19 +33,19 @@ class SimBrokers:
         listen_address: Callable[[int], Address],
         logs: Path | None,
     ) -> None:
-        """Raises StateError for a cluster that cannot be."""
+        """Raises ClusterStateError for a cluster that cannot be."""
         self._loop = loop
         self._listen_address = listen_address
         self._logs = logs
         self._controller = Controller(cluster, advertised_address)
-        self.partitions = MemoryLogs()
+        self._partitions = MemoryLogs()
         self._hosts: dict[int, Host] = {}
         self._brokers: dict[int, EmbeddedBroker] = {}
         self._intercepts = {broker: Intercepts(self._intercepted) for broker in cluster.broker_ids}
+        self._installed: list[Intercept] = []
         self._interceptions: list[Sightings] = []
 
-    async def start(self) -> None:
-        """On return all of them listen."""
+    async def ready(self) -> None:
         for broker in self._intercepts:
             await self.revive(broker)
 
@@ -56,7 +60,7 @@ class SimBrokers:
         host = self._hosts[broker] = self._loop.new_host(f"broker-{broker}")
         if self._logs is not None:
             host.stderr = append_to_file(self._logs / f"{host.name}.log")
-        made = EmbeddedBroker(broker, self._controller.state, self.partitions, self._intercepts[broker])
+        made = EmbeddedBroker(broker, self._controller.state, self._partitions, self._intercepts[broker])
         self._brokers[broker] = made
         await host.spawn(made.start(*self._listen_address(broker)), name="listen")
         self._controller.attach(made.apply)
@@ -73,15 +77,21 @@ class SimBrokers:
             socket.local == address and socket.receiver.unread > 0 for socket in self._loop.network.sockets.values()
         )
 
-    def intercept(self, intercept: Intercept) -> int:
-        """Have a broker's requests intercepted; the number is what `release` and `interceptions` take."""
+    async def change(self, change: ClusterChange) -> None:
+        self._controller.change(change)
+
+    async def read_log(self, topic: str, partition: int) -> tuple[StoredRecord, ...]:
+        return decode_log(self._partitions.of(topic, partition).read(0, max_bytes=sys.maxsize, at_least_one=True))
+
+    async def intercept(self, intercept: Intercept) -> int:
+        number = len(self._installed)
+        self._installed.append(intercept)
         self._interceptions.append(Sightings())
-        number = len(self._interceptions) - 1
         self._intercepts[intercept.broker].add(number, intercept)
         return number
 
-    def release(self, intercept: Intercept, number: int) -> None:
-        self._intercepts[intercept.broker].release(number)
+    async def release(self, number: int) -> None:
+        self._intercepts[self._installed[number].broker].release(number)
 
     def interceptions(self, number: int) -> Sightings:
         return self._interceptions[number]

@@ -8,12 +8,12 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractAsyncContextManager, AbstractContextManager, asynccontextmanager
 from math import inf
 
+from harness.brokers.cluster import BrokerCluster
 from harness.brokers.embedded.intercepts import unsupported_reason
 from harness.environments.broker_signals import SignalLevers
 from harness.environments.holder_counts import HolderCounts
 from harness.environments.lever_table import LeverTable, PulledLever
 from harness.environments.sim.addresses import PROBES, advertised_address
-from harness.environments.sim.brokers import SimBrokers
 from harness.environments.sim.network import Network
 from harness.environments.sim.proxy import Proxy
 from harness.environments.sim.rules import DataTap, PacketRule, RefusalTap
@@ -39,7 +39,7 @@ class SimParts:
 
     probes_from = PROBES
 
-    def __init__(self, network: Network, proxies: Mapping[int, Proxy], brokers: SimBrokers) -> None:
+    def __init__(self, network: Network, proxies: Mapping[int, Proxy], brokers: BrokerCluster) -> None:
         self.network = network
         self.proxies = proxies
         self.brokers = brokers
@@ -128,7 +128,7 @@ def _signal(parts: SimParts, lever: Signal) -> AbstractAsyncContextManager[Activ
 @SIM_LEVERS.pulls(Intercept, unsupported_reason)
 @asynccontextmanager
 async def _intercept(parts: SimParts, lever: Intercept) -> AsyncIterator[ActiveLever]:
-    number = parts.brokers.intercept(lever)
+    number = await parts.brokers.intercept(lever)
     seen = parts.brokers.interceptions(number)
 
     async def collect(since_ns: int | None, until_ns: int | None) -> RequestsIntercepted:
@@ -139,4 +139,4 @@ async def _intercept(parts: SimParts, lever: Intercept) -> AsyncIterator[ActiveL
         began_ns = parts.now_ns()
         yield PulledLever(began_ns, began_ns, collect)
     finally:
-        parts.brokers.release(lever, number)
+        await parts.brokers.release(number)

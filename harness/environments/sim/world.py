@@ -1,15 +1,14 @@
 """One simulated run: hosts for brokers, proxies, subject and conductor on one network, and what may be done to it."""
 
 import asyncio
-import sys
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from random import Random
 from typing import Any
 
-from harness.brokers.embedded.cluster import ClusterStateError
-from harness.environments.settling import decode_log, require_partition, settle
+from harness.brokers.cluster import ClusterStateError
+from harness.environments.settling import require_partition, settle
 from harness.environments.sim.addresses import PORT, advertised_address
 from harness.environments.sim.brokers import SimBrokers
 from harness.environments.sim.host_logs import append_to_file
@@ -92,7 +91,7 @@ class SimWorld:
         loop.main.name = "conductor"
         world = cls(loop, plan, logs)
         loop.set_exception_handler(world._unhandled)
-        await world._brokers.start()
+        await world._brokers.ready()
         for proxy in world._proxies.values():
             proxy.enable()
         yield world
@@ -125,8 +124,7 @@ class SimWorld:
 
     async def read_log(self, topic: str, partition: int) -> tuple[StoredRecord, ...]:
         require_partition(self.cluster, topic, partition)
-        log = self._brokers.partitions.of(topic, partition)
-        return decode_log(log.read(0, max_bytes=sys.maxsize, at_least_one=True))
+        return await self._brokers.read_log(topic, partition)
 
     def dials(self) -> tuple[Dial, ...]:
         """None is looked for: only the bundled client runs here, and it tells of its own."""

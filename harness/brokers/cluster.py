@@ -1,0 +1,103 @@
+"""What a world asks of its cluster, whatever kind of brokers it has (held by tests/contract/test_cluster.py)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from harness.levers import Intercept
+from harness.sightings import Sightings
+from harness.story import StoredRecord
+
+
+class BrokerFailed(Exception):
+    """A broker could not start, has ended by itself, or does not do what it is asked; the text says which and why."""
+
+
+class ClusterStateError(ValueError):
+    """A cluster's state that cannot be: it says what is wrong with it."""
+
+
+class LogUnreadable(Exception):
+    """The log of a partition cannot be read; the text says why."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MoveLeader:
+    """Make another replica the leader of a partition, with the next leader epoch."""
+
+    topic: str
+    partition: int
+    to: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CapVersions:
+    """Have a broker speak no higher versions than these; -1: not that API at all.
+
+    APIs go by the names that intercepts use (`produce`). One that is not named is spoken in all versions.
+    """
+
+    broker: int
+    highest: Mapping[str, int]
+
+
+ClusterChange = MoveLeader | CapVersions
+
+
+class BrokerProcesses(Protocol):
+    """The brokers of one world by their ids. Each method returns when it is done. Raises BrokerFailed."""
+
+    def running(self, broker: int) -> bool:
+        """Whether it has a process, paused or not."""
+        ...
+
+    async def kill(self, broker: int) -> None: ...
+
+    async def revive(self, broker: int) -> None:
+        """Start a killed one again, on its old logs; it listens on return."""
+        ...
+
+    async def pause(self, broker: int) -> None: ...
+
+    async def resume(self, broker: int) -> None: ...
+
+    async def unread(self, broker: int) -> int:
+        """How many connections to it have bytes that it has not read."""
+        ...
+
+
+class BrokerCluster(BrokerProcesses, Protocol):
+    """A cluster of one kind in one world."""
+
+    async def ready(self) -> None:
+        """On return all brokers listen. Raises BrokerFailed."""
+        ...
+
+    async def change(self, change: ClusterChange) -> None:
+        """Change the cluster's state; on return every broker that runs and is not paused has taken it.
+
+        Raises ClusterStateError for a change that cannot be, BrokerFailed.
+        """
+        ...
+
+    async def read_log(self, topic: str, partition: int) -> tuple[StoredRecord, ...]:
+        """Every record of a partition, in the order of the offsets, whether or not its leader runs.
+
+        Raises LogUnreadable.
+        """
+        ...
+
+    async def intercept(self, intercept: Intercept) -> int:
+        """Intercept a broker's requests from now on, also once it was killed and revived.
+
+        The number is what `release` and `interceptions` take. Raises BrokerFailed.
+        """
+        ...
+
+    async def release(self, number: int) -> None:
+        """Intercept nothing more under that number; answers that were held back are sent. Raises BrokerFailed."""
+        ...
+
+    def interceptions(self, number: int) -> Sightings:
+        """The requests that were intercepted under that number, also by processes that were killed since."""
+        ...

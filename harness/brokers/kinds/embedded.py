@@ -1,0 +1,17 @@
+"""The broker of `harness.brokers.embedded`: what a run has unless it asks for another."""
+
+from harness.brokers.embedded.intercepts import unsupported_reason
+from harness.brokers.kind import CLUSTER_KINDS, ClusterKind
+from harness.levers import Intercept, Lever
+
+BROKER_BYTES = 10 << 20
+"""Pages of its own that a forked broker comes to; the others stay shared with what it was forked from."""
+
+
+def _refuses(lever: Lever) -> str | None:
+    return unsupported_reason(lever) if isinstance(lever, Intercept) else None
+
+
+CLUSTER_KINDS.add(
+    "embedded", ClusterKind(name="embedded", refuses=_refuses, memory_bytes=lambda brokers: brokers * BROKER_BYTES)
+)
