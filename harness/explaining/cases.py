@@ -13,8 +13,7 @@ from harness.language.named import FORMULAS_FILE, NamedFormula, cited, load_form
 from harness.language.yaml.diagnostics import Diagnostics
 from harness.language.yaml.files import SCENARIO_SUFFIX, text_of
 from harness.language.yaml.problems import Problems
-from harness.language.yaml.tree import InvalidYaml, Scalar, Sequence, Tree, parse
-from harness.language.yaml.tree import Mapping as MappingTree
+from harness.language.yaml.tree import InvalidYaml, MappingNode, ScalarNode, SequenceNode, Tree, parse
 from harness.measures import parse as parse_measure
 
 SLOW = "slow"
@@ -44,7 +43,7 @@ class ExplainableCase:
     about: str
     faults: tuple[str, ...]
     tags: tuple[str, ...]
-    tree: MappingTree
+    tree: MappingNode
     cells: int
     cited: tuple[CitedFormula, ...]
 
@@ -56,7 +55,7 @@ class ExplainableCase:
     def settings(self) -> dict[str, str]:
         """What the scenario sets, as written."""
         there = self.tree.get("settings")
-        names = there.entries if isinstance(there, MappingTree) else {}
+        names = there.entries if isinstance(there, MappingNode) else {}
         return {name: _text(there, name) for name in names}
 
     @property
@@ -115,13 +114,13 @@ def _cases(folder: Path, formulas: Mapping[str, NamedFormula]) -> Iterator[Expla
             raise Problems(error.problems, {path: source}) from error
         if problems:
             raise Problems(problems, {path: source})
-        if isinstance(tree, MappingTree):
+        if isinstance(tree, MappingNode):
             case = _case(path, tree, formulas)
             if case is not None:
                 yield case
 
 
-def _case(path: Path, tree: MappingTree, formulas: Mapping[str, NamedFormula]) -> ExplainableCase | None:
+def _case(path: Path, tree: MappingNode, formulas: Mapping[str, NamedFormula]) -> ExplainableCase | None:
     """None where the scenario cites no time, breaks nothing, or has a client without a profile."""
     profile = _text(tree.get("client"), "profile")
     faults = tuple(dict.fromkeys(_text(step, "inject") for step in _injecting(tree)))
@@ -136,21 +135,21 @@ def _case(path: Path, tree: MappingTree, formulas: Mapping[str, NamedFormula]) -
         client=profile,
         about=_text(tree, "about"),
         faults=faults,
-        tags=tuple(str(tag.value) for tag in _items(tree.get("tags")) if isinstance(tag, Scalar)),
+        tags=tuple(str(tag.value) for tag in _items(tree.get("tags")) if isinstance(tag, ScalarNode)),
         tree=every[0].tree,
         cells=len(every),
         cited=found,
     )
 
 
-def _cited(tree: MappingTree, formulas: Mapping[str, NamedFormula]) -> Iterator[CitedFormula]:
+def _cited(tree: MappingNode, formulas: Mapping[str, NamedFormula]) -> Iterator[CitedFormula]:
     for index, item in enumerate(_items(tree.get("expect"))):
         name, measure = cited(_text(item, "equals")), _text(item, "measure")
         if name is not None and name in formulas and _is_time(measure):
             yield CitedFormula(formulas[name], measure, index)
 
 
-def _injecting(tree: MappingTree) -> tuple[Tree, ...]:
+def _injecting(tree: MappingNode) -> tuple[Tree, ...]:
     return tuple(step for step in _items(tree.get("steps")) if _text(step, "inject"))
 
 
@@ -162,9 +161,9 @@ def _is_time(measure: str) -> bool:
 
 
 def _items(tree: Tree | None) -> Iterable[Tree]:
-    return tree.items if isinstance(tree, Sequence) else ()
+    return tree.items if isinstance(tree, SequenceNode) else ()
 
 
 def _text(tree: Tree | None, key: str) -> str:
-    value = tree.get(key) if isinstance(tree, MappingTree) else None
-    return value.text if isinstance(value, Scalar) else ""
+    value = tree.get(key) if isinstance(tree, MappingNode) else None
+    return value.text if isinstance(value, ScalarNode) else ""

@@ -16,8 +16,7 @@ from harness.language.resolve import FormulaLibrary, resolve
 from harness.language.yaml.diagnostics import Diagnostics
 from harness.language.yaml.problems import Problem, Span
 from harness.language.yaml.scalars import core_value
-from harness.language.yaml.tree import Entry, Scalar, Sequence, Tree
-from harness.language.yaml.tree import Mapping as MappingTree
+from harness.language.yaml.tree import Entry, MappingNode, ScalarNode, SequenceNode, Tree
 from harness.measures.lookup import full_setting_name
 from harness.plan import Expectation, PlannedOperation, ResolvedValue, RunPlan
 from harness.quantities import duration_text
@@ -151,7 +150,7 @@ def configure_case(case: ExplainableCase, question: Question) -> ConfiguredCase:
     row: dict[str, Entry] = {}
 
     def put(key: str, value: Tree) -> None:
-        row[key] = Entry(Scalar(key, value.span, key, key), value)
+        row[key] = Entry(ScalarNode(key, value.span, key, key), value)
 
     put("client.version", _quoted(question.version))
     brokers = question.brokers or max(case.brokers, question.bootstrap or 1)
@@ -161,9 +160,9 @@ def configure_case(case: ExplainableCase, question: Question) -> ConfiguredCase:
         mistakes.append(Mistake(told, f"write --brokers {question.bootstrap}"))
     elif question.bootstrap is not None:
         ids = tuple(_scalar(str(broker), mistakes) for broker in range(1, question.bootstrap + 1))
-        put("client.bootstrap", Sequence(ids, NOWHERE))
+        put("client.bootstrap", SequenceNode(ids, NOWHERE))
     steps = case.tree.get("steps")
-    aliases = {alias_of(step) for step in steps.items} if isinstance(steps, Sequence) else set()
+    aliases = {alias_of(step) for step in steps.items} if isinstance(steps, SequenceNode) else set()
     known = _known(case, question.version)
     for name, text in question.given.items():
         parameter = name.partition(".")[0] in aliases and name not in known
@@ -172,8 +171,8 @@ def configure_case(case: ExplainableCase, question: Question) -> ConfiguredCase:
             mistakes.append(Mistake(f"{full} is set twice", "keep one of them"))
         put(full if parameter else f"settings.{full}", _scalar(text, mistakes, given=f"--set {name}={text}"))
     parts = {k: entry for k, entry in case.tree.entries.items() if k != "settings"}
-    parts["matrix"] = Entry(_quoted("matrix"), Sequence((MappingTree(row, NOWHERE),), NOWHERE))
-    cell = cells(MappingTree(parts, case.tree.span), diagnostics)[0]
+    parts["matrix"] = Entry(_quoted("matrix"), SequenceNode((MappingNode(row, NOWHERE),), NOWHERE))
+    cell = cells(MappingNode(parts, case.tree.span), diagnostics)[0]
     plan = resolve(cell, case.path, diagnostics, library)
     mistakes += [
         Mistake(p.message, p.hint) for p in _first_causes([*diagnostics.problems, *library.diagnostics.problems])
@@ -241,12 +240,12 @@ def _first_causes(problems: list[Problem]) -> list[Problem]:
     return list({(problem.message, problem.hint): problem for problem in problems}.values())
 
 
-def _scalar(text: str, mistakes: list[Mistake], given: str = "") -> Scalar:
+def _scalar(text: str, mistakes: list[Mistake], given: str = "") -> ScalarNode:
     value, wrong = core_value(text)
     if wrong is not None:
         mistakes.append(Mistake(*wrong))
-    return Scalar(value, replace(NOWHERE, given=given), text, text)
+    return ScalarNode(value, replace(NOWHERE, given=given), text, text)
 
 
-def _quoted(text: str) -> Scalar:
-    return Scalar(text, NOWHERE, text, text)
+def _quoted(text: str) -> ScalarNode:
+    return ScalarNode(text, NOWHERE, text, text)

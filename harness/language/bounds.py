@@ -1,7 +1,7 @@
 """The bound of an expectation: one formula of the right unit, the condition that it is under, and a claim's source."""
 
 import os
-from collections.abc import Mapping as AbstractMapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from harness.formulas.evaluate import Evaluated, Formula, evaluate_condition
@@ -11,7 +11,7 @@ from harness.formulas.values import UNIT_NAMES, duration, number
 from harness.language.named import SUM, NamedFormula, cited
 from harness.language.schema import BOUND_KINDS, BoundKind, Expect
 from harness.language.yaml.diagnostics import Diagnostics
-from harness.language.yaml.tree import Mapping, Scalar, Tree, at
+from harness.language.yaml.tree import MappingNode, ScalarNode, Tree, at
 from harness.plan import RunPlan
 from harness.quantities import quote_value
 from harness.suggestions import did_you_mean
@@ -32,8 +32,8 @@ class ExpectationContext:
     `scope` are None where the client is not known.
     """
 
-    aliases: AbstractMapping[str, str]
-    formulas: AbstractMapping[str, NamedFormula] | None
+    aliases: Mapping[str, str]
+    formulas: Mapping[str, NamedFormula] | None
     diagnostics: Diagnostics
     formula_diagnostics: Diagnostics
     plan: RunPlan | None
@@ -80,10 +80,10 @@ def parse_bound(
     return Bound(kind, named.text if named else place.text, named, when)
 
 
-def scalar(tree: Tree, key: str) -> Scalar:
+def scalar(tree: Tree, key: str) -> ScalarNode:
     """The value of a key that the schema takes for a text or a number."""
-    value = tree.get(key) if isinstance(tree, Mapping) else None
-    assert isinstance(value, Scalar), "the schema lets texts and numbers through, nothing else"
+    value = tree.get(key) if isinstance(tree, MappingNode) else None
+    assert isinstance(value, ScalarNode), "the schema lets texts and numbers through, nothing else"
     return value
 
 
@@ -99,7 +99,7 @@ def _kind(model: Expect, tree: Tree, diagnostics: Diagnostics, *, complete: bool
     return None
 
 
-def _named(name: str, place: Scalar, context: ExpectationContext) -> NamedFormula | None:
+def _named(name: str, place: ScalarNode, context: ExpectationContext) -> NamedFormula | None:
     if context.formulas is None:
         return None
     if name not in context.formulas:
@@ -114,7 +114,7 @@ def _named(name: str, place: Scalar, context: ExpectationContext) -> NamedFormul
     return context.formulas[name]
 
 
-def _check(place: Scalar, unit: str | None, context: ExpectationContext) -> None:
+def _check(place: ScalarNode, unit: str | None, context: ExpectationContext) -> None:
     try:
         formula = Formula.parse(place.text)
         if context.scope is not None:
@@ -124,7 +124,7 @@ def _check(place: Scalar, unit: str | None, context: ExpectationContext) -> None
             context.diagnostics.formula(error, place)
 
 
-def _check_named(named: NamedFormula, place: Scalar, unit: str | None, context: ExpectationContext) -> None:
+def _check_named(named: NamedFormula, place: ScalarNode, unit: str | None, context: ExpectationContext) -> None:
     """What is wrong inside is noted where it is written; a unit that does not fit the measure, where it is cited."""
     try:
         if context.scope is None:
@@ -167,7 +167,7 @@ def _when(model: Expect, tree: Tree, named: NamedFormula | None, context: Expect
     conditions: list[str] = []
     if named is not None and named.holds_when is not None:
         conditions.append(named.holds_when)
-        assert isinstance(named.condition, Scalar)
+        assert isinstance(named.condition, ScalarNode)
         check_condition(named.condition, _with_sum(context, named), context.formula_diagnostics)
     if model.when is not None:
         place = scalar(tree, "when")
@@ -178,7 +178,7 @@ def _when(model: Expect, tree: Tree, named: NamedFormula | None, context: Expect
 
 def _with_sum(context: ExpectationContext, named: NamedFormula) -> ExpectationContext:
     """The same where the formula's condition may speak of the formula. What is wrong in that one is noted there."""
-    assert isinstance(named.condition, Scalar)
+    assert isinstance(named.condition, ScalarNode)
     if context.scope is None or not SUM.search(named.condition.text):
         return context
     try:
@@ -191,7 +191,7 @@ def _with_sum(context: ExpectationContext, named: NamedFormula) -> ExpectationCo
     )
 
 
-def check_condition(place: Scalar, context: ExpectationContext, diagnostics: Diagnostics) -> None:
+def check_condition(place: ScalarNode, context: ExpectationContext, diagnostics: Diagnostics) -> None:
     try:
         formula = Formula.parse(place.text)
         if context.scope is not None:

@@ -4,7 +4,7 @@ from harness.formulas import run_conditions as conditions
 from harness.language.schema import ScenarioFile
 from harness.language.yaml.diagnostics import Diagnostics
 from harness.language.yaml.problems import Span
-from harness.language.yaml.tree import Mapping, Sequence, Tree, at
+from harness.language.yaml.tree import MappingNode, SequenceNode, Tree, at
 from harness.measures import MEASURES
 from harness.measures import parse as parse_measure
 from harness.operations import OPERATIONS
@@ -40,8 +40,8 @@ def check_distinct_values(plan: RunPlan, tree: Tree | None, diagnostics: Diagnos
 
 def _place(step: PlannedOperation, tree: Tree | None) -> Span:
     """Where the step's value or size stands, else the step."""
-    items = tree.items if isinstance(tree, Sequence) else ()
+    items = tree.items if isinstance(tree, SequenceNode) else ()
     mine = next((item for item in items if item.span.line == step.line), None)
     assert mine is not None, "a plan's steps come from the file"
-    keys = [key for key in ("value", "size") if isinstance(mine, Mapping) and key in mine.entries]
+    keys = [key for key in ("value", "size") if isinstance(mine, MappingNode) and key in mine.entries]
     return at(mine, (keys[0],)) if keys else mine.span

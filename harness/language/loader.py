@@ -1,6 +1,6 @@
 """From a file to a scenario, or to all that is wrong with it."""
 
-from collections.abc import Mapping as AbstractMapping
+from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
 
@@ -14,13 +14,13 @@ from harness.language.validation import parse_model
 from harness.language.yaml.diagnostics import Diagnostics
 from harness.language.yaml.files import text_of
 from harness.language.yaml.problems import Problem, Problems
-from harness.language.yaml.tree import InvalidYaml, Mapping, Scalar, parse
+from harness.language.yaml.tree import InvalidYaml, MappingNode, ScalarNode, parse
 from harness.plan import RunPlan
 
-NO_SETTINGS: AbstractMapping[str, str] = MappingProxyType({})
+NO_SETTINGS: Mapping[str, str] = MappingProxyType({})
 
 
-def load(path: Path, settings: AbstractMapping[str, str] = NO_SETTINGS) -> Scenario:
+def load(path: Path, settings: Mapping[str, str] = NO_SETTINGS) -> Scenario:
     """Read and check a scenario. Raises Problems with everything that is wrong, sorted by place.
 
     `settings` replace or add to those of the file, each as the file would write it.
@@ -28,7 +28,7 @@ def load(path: Path, settings: AbstractMapping[str, str] = NO_SETTINGS) -> Scena
     return loads(text_of(path), path, settings)
 
 
-def loads(source: str, path: Path, settings: AbstractMapping[str, str] = NO_SETTINGS) -> Scenario:
+def loads(source: str, path: Path, settings: Mapping[str, str] = NO_SETTINGS) -> Scenario:
     """The same for a text; `path` names it, and formulas.yaml is looked for beside it. Raises Problems."""
     try:
         tree, spelling_problems = parse(source, path)
@@ -37,7 +37,7 @@ def loads(source: str, path: Path, settings: AbstractMapping[str, str] = NO_SETT
     diagnostics = Diagnostics(path)
     library = FormulaLibrary(path.parent)
     plans: list[RunPlan] = []
-    if not isinstance(tree, Mapping):
+    if not isinstance(tree, MappingNode):
         parse_model(ScenarioFile, tree, diagnostics)
     elif not has_other_format(tree, diagnostics):
         for cell in cells(with_overrides(tree, settings, diagnostics), diagnostics):
@@ -47,12 +47,12 @@ def loads(source: str, path: Path, settings: AbstractMapping[str, str] = NO_SETT
     problems = [*spelling_problems, *_new(diagnostics.problems, spelling_problems), *library.diagnostics.problems]
     if problems:
         raise Problems(problems, {path: source, **library.sources})
-    assert isinstance(tree, Mapping)
+    assert isinstance(tree, MappingNode)
     assert plans, "a scenario without problems has a plan"
     repeat = tree.get("repeat")
     return Scenario(
         path=path, name=plans[0].scenario, about=plans[0].about, tags=plans[0].tags, cells=tuple(plans),
-        repeat=repeat.value if isinstance(repeat, Scalar) and isinstance(repeat.value, int) else 1,
+        repeat=repeat.value if isinstance(repeat, ScalarNode) and isinstance(repeat.value, int) else 1,
     )  # fmt: skip
 
 

@@ -10,28 +10,28 @@ from pydantic import BaseModel
 from harness.language.schema import Client, Cluster
 from harness.language.validation import keys_of
 from harness.language.yaml.diagnostics import Diagnostics
-from harness.language.yaml.tree import Entry, Mapping, Scalar, Sequence, Tree
+from harness.language.yaml.tree import Entry, MappingNode, ScalarNode, SequenceNode, Tree
 from harness.plan import ResolvedValue
 from harness.quantities import QuantityError, quote_value, signed_duration_s
 from harness.suggestions import did_you_mean
 
 MOST_CELLS = 500
 PARTS: dict[str, type[BaseModel]] = {"client": Client, "cluster": Cluster}
-Row = tuple[tuple[Scalar, Tree], ...]
+Row = tuple[tuple[ScalarNode, Tree], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
     """The scenario as it is for one set of parameters."""
 
-    tree: Mapping
+    tree: MappingNode
     parameters: tuple[ResolvedValue, ...]
 
 
-def cells(tree: Mapping, diagnostics: Diagnostics) -> tuple[Cell, ...]:
+def cells(tree: MappingNode, diagnostics: Diagnostics) -> tuple[Cell, ...]:
     """One cell without a matrix; keys that name nothing are noted and left out."""
     matrix = tree.get("matrix")
-    base = Mapping({k: e for k, e in tree.entries.items() if k != "matrix"}, tree.span)
+    base = MappingNode({k: e for k, e in tree.entries.items() if k != "matrix"}, tree.span)
     if matrix is None:
         return (Cell(base, ()),)
     found: list[Cell] = []
@@ -48,11 +48,11 @@ def cells(tree: Mapping, diagnostics: Diagnostics) -> tuple[Cell, ...]:
 
 
 def _rows(matrix: Tree, diagnostics: Diagnostics) -> Iterator[Row]:
-    if isinstance(matrix, Mapping):
+    if isinstance(matrix, MappingNode):
         yield from _product(matrix, diagnostics)
-    elif isinstance(matrix, Sequence) and matrix.items:
+    elif isinstance(matrix, SequenceNode) and matrix.items:
         for row in matrix.items[:MOST_CELLS]:
-            if isinstance(row, Mapping) and row.entries:
+            if isinstance(row, MappingNode) and row.entries:
                 yield tuple((entry.key, entry.value) for entry in row.entries.values())
             else:
                 diagnostics.add(row.span, "type", "a row of the matrix is a mapping", "write {settings.X: 1s}")
@@ -64,10 +64,10 @@ def _rows(matrix: Tree, diagnostics: Diagnostics) -> Iterator[Row]:
         )
 
 
-def _product(matrix: Mapping, diagnostics: Diagnostics) -> Iterator[Row]:
-    axes: list[list[tuple[Scalar, Tree]]] = []
+def _product(matrix: MappingNode, diagnostics: Diagnostics) -> Iterator[Row]:
+    axes: list[list[tuple[ScalarNode, Tree]]] = []
     for entry in matrix.entries.values():
-        if isinstance(entry.value, Sequence) and entry.value.items:
+        if isinstance(entry.value, SequenceNode) and entry.value.items:
             axes.append([(entry.key, item) for item in entry.value.items])
         else:
             diagnostics.add(entry.value.span, "type", "a matrix key holds a list of values", "write [1, 3]")
@@ -78,10 +78,10 @@ def _product(matrix: Mapping, diagnostics: Diagnostics) -> Iterator[Row]:
     yield from product(*axes)
 
 
-def _put(cell: Cell, key: Scalar, value: Tree, diagnostics: Diagnostics) -> Cell:
+def _put(cell: Cell, key: ScalarNode, value: Tree, diagnostics: Diagnostics) -> Cell:
     path = str(key.value)
     head, _, rest = path.partition(".")
-    tail = Scalar(rest, key.within(len(head) + 1, len(path))[0] if rest else key.span, rest)
+    tail = ScalarNode(rest, key.within(len(head) + 1, len(path))[0] if rest else key.span, rest)
     parts = cell.tree.entries
     if head == "settings" and rest:
         changed = _with(parts.get("settings"), "settings", tail, value)
@@ -89,59 +89,59 @@ def _put(cell: Cell, key: Scalar, value: Tree, diagnostics: Diagnostics) -> Cell
         changed = _with(parts.get(head), head, tail, value)
     elif rest and (index := _step(cell.tree, head)) is not None and rest not in ("do", "inject", "heal", "as"):
         steps = parts["steps"]
-        assert isinstance(steps.value, Sequence)
+        assert isinstance(steps.value, SequenceNode)
         step = _with(Entry(tail, steps.value.items[index]), head, tail, value).value
         items = (*steps.value.items[:index], step, *steps.value.items[index + 1 :])
-        changed = Entry(Scalar("steps", steps.key.span, "steps"), Sequence(items, steps.value.span))
+        changed = Entry(ScalarNode("steps", steps.key.span, "steps"), SequenceNode(items, steps.value.span))
     else:
         hint = did_you_mean(path, _candidates(cell.tree))
         diagnostics.add(key.span, "unknown-path", f"the matrix key {quote_value(path)} names nothing here", hint)
         return cell
-    tree = Mapping({**parts, str(changed.key.value): changed}, cell.tree.span)
+    tree = MappingNode({**parts, str(changed.key.value): changed}, cell.tree.span)
     return Cell(tree, (*cell.parameters, _named(path, value)))
 
 
-def _with(entry: Entry | None, name: str, key: Scalar, value: Tree) -> Entry:
+def _with(entry: Entry | None, name: str, key: ScalarNode, value: Tree) -> Entry:
     """The mapping in `entry` with `key` set; a part that is not written at all begins to exist."""
     if entry is None:
-        return Entry(Scalar(name, key.span, name), Mapping({str(key.value): Entry(key, value)}, key.span))
-    if not isinstance(entry.value, Mapping):
+        return Entry(ScalarNode(name, key.span, name), MappingNode({str(key.value): Entry(key, value)}, key.span))
+    if not isinstance(entry.value, MappingNode):
         return entry
     entries = {**entry.value.entries, str(key.value): Entry(key, value)}
-    return Entry(Scalar(name, entry.key.span, name), Mapping(entries, entry.value.span))
+    return Entry(ScalarNode(name, entry.key.span, name), MappingNode(entries, entry.value.span))
 
 
 def alias_of(step: Tree) -> str | None:
     """What a step is called: its `as`, else what it does; None for a heal and for what is no step."""
-    if not isinstance(step, Mapping):
+    if not isinstance(step, MappingNode):
         return None
     for key in ("as", "do", "inject"):
         named = step.get(key)
-        if isinstance(named, Scalar) and isinstance(named.value, str):
+        if isinstance(named, ScalarNode) and isinstance(named.value, str):
             return named.value
     return None
 
 
-def _step(tree: Mapping, alias: str) -> int | None:
+def _step(tree: MappingNode, alias: str) -> int | None:
     steps = tree.get("steps")
-    if not isinstance(steps, Sequence):
+    if not isinstance(steps, SequenceNode):
         return None
     return next((i for i, step in enumerate(steps.items) if alias_of(step) == alias), None)
 
 
-def _candidates(tree: Mapping) -> list[str]:
+def _candidates(tree: MappingNode) -> list[str]:
     names = [f"{part}.{key}" for part, model in PARTS.items() for key in keys_of(model, ())]
     settings, steps = tree.get("settings"), tree.get("steps")
-    if isinstance(settings, Mapping):
+    if isinstance(settings, MappingNode):
         names += [f"settings.{name}" for name in settings.entries]
-    for step in steps.items if isinstance(steps, Sequence) else ():
-        if isinstance(step, Mapping) and (alias := alias_of(step)):
+    for step in steps.items if isinstance(steps, SequenceNode) else ():
+        if isinstance(step, MappingNode) and (alias := alias_of(step)):
             names += [f"{alias}.{key}" for key in step.entries if key not in ("do", "inject", "heal", "as")]
     return names
 
 
 def _named(path: str, value: Tree) -> ResolvedValue:
-    if not isinstance(value, Scalar):
+    if not isinstance(value, ScalarNode):
         return ResolvedValue(name=path, text=_text(value), unit="text")
     if isinstance(value.value, bool):
         return ResolvedValue(name=path, text=value.text, unit="bool", value=float(value.value))
@@ -154,8 +154,8 @@ def _named(path: str, value: Tree) -> ResolvedValue:
 
 
 def _text(tree: Tree) -> str:
-    if isinstance(tree, Scalar):
+    if isinstance(tree, ScalarNode):
         return tree.text
-    if isinstance(tree, Sequence):
+    if isinstance(tree, SequenceNode):
         return f"[{', '.join(_text(item) for item in tree.items)}]"
     return "{" + ", ".join(f"{key}: {_text(entry.value)}" for key, entry in tree.entries.items()) + "}"

@@ -2,7 +2,7 @@
 
 from harness.formulas.syntax import FormulaError
 from harness.language.bounds import ExpectationContext
-from harness.language.yaml.tree import Scalar
+from harness.language.yaml.tree import ScalarNode
 from harness.measures import MEASURES, MeasureDefinition, MeasureName
 from harness.measures import parse as parse_measure
 from harness.measures.base import WHOLE_RUN
@@ -11,7 +11,7 @@ from harness.quantities import quote_value
 from harness.suggestions import did_you_mean
 
 
-def measure_of(where: Scalar, context: ExpectationContext) -> MeasureDefinition | None:
+def measure_of(where: ScalarNode, context: ExpectationContext) -> MeasureDefinition | None:
     """The measure that the text names, None where there is none; what is wrong is noted."""
     diagnostics = context.diagnostics
     try:
@@ -36,7 +36,7 @@ def measure_of(where: Scalar, context: ExpectationContext) -> MeasureDefinition 
     return definition
 
 
-def _fit(name: MeasureName, definition: MeasureDefinition, where: Scalar, context: ExpectationContext) -> None:
+def _fit(name: MeasureName, definition: MeasureDefinition, where: ScalarNode, context: ExpectationContext) -> None:
     """Note a measure that this step cannot have."""
     what = "run" if name.alias == WHOLE_RUN else context.aliases.get(name.alias, "")
     operation = what.removeprefix("do ")
@@ -61,7 +61,7 @@ def _fit(name: MeasureName, definition: MeasureDefinition, where: Scalar, contex
         )
 
 
-def _argument(name: MeasureName, wanted: bool, where: Scalar, context: ExpectationContext) -> None:
+def _argument(name: MeasureName, wanted: bool, where: ScalarNode, context: ExpectationContext) -> None:
     if (name.argument is not None) != wanted:
         message = f"{name.measure} takes {'a setting' if wanted else 'nothing'} in brackets"
         hint = f"write {name.alias}.{name.measure}" + ("(Net.ReadTimeout)" if wanted else "")

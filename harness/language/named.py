@@ -4,7 +4,7 @@ A scenario cites one as `equals: formula(established_blackhole)`; `explain` prin
 """
 
 import re
-from collections.abc import Mapping as AbstractMapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate
@@ -18,7 +18,7 @@ from harness.language.validation import parse_model
 from harness.language.yaml.diagnostics import Diagnostics
 from harness.language.yaml.files import text_of
 from harness.language.yaml.problems import Problems, Span
-from harness.language.yaml.tree import InvalidYaml, Mapping, Scalar, Sequence, Tree, at, parse
+from harness.language.yaml.tree import InvalidYaml, MappingNode, ScalarNode, SequenceNode, Tree, at, parse
 
 FORMULAS_FILE = "formulas.yaml"
 CITATION = re.compile(r"\s*formula\(\s*['\"]?([A-Za-z][A-Za-z0-9_]*)['\"]?\s*\)\s*")
@@ -33,7 +33,7 @@ class FormulaTerm:
 
     text: str
     meaning: str
-    place: Scalar
+    place: ScalarNode
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,20 +69,20 @@ def cited(text: str) -> str | None:
     return match[1] if match else None
 
 
-def load_formulas(path: Path) -> AbstractMapping[str, NamedFormula]:
+def load_formulas(path: Path) -> Mapping[str, NamedFormula]:
     """Every formula of the file by name. Raises Problems."""
     return _formulas(text_of(path), path)
 
 
 @lru_cache(maxsize=16)
-def _formulas(source: str, path: Path) -> AbstractMapping[str, NamedFormula]:
+def _formulas(source: str, path: Path) -> Mapping[str, NamedFormula]:
     diagnostics = Diagnostics(path)
     try:
         tree, problems = parse(source, path)
     except InvalidYaml as error:
         raise Problems(error.problems, {path: source}) from error
     diagnostics.problems.extend(problems)
-    other = isinstance(tree, Mapping) and has_other_format(tree, diagnostics)
+    other = isinstance(tree, MappingNode) and has_other_format(tree, diagnostics)
     model = None if other else parse_model(FormulasFile, tree, diagnostics)
     found: dict[str, NamedFormula] = {}
     if model is not None:
@@ -94,29 +94,29 @@ def _formulas(source: str, path: Path) -> AbstractMapping[str, NamedFormula]:
 
 
 def _formula(name: str, entry: FormulaEntry, tree: Tree, diagnostics: Diagnostics) -> NamedFormula:
-    assert isinstance(tree, Mapping)
+    assert isinstance(tree, MappingNode)
     formulas = tree.get("formulas")
-    body = formulas.get(name) if isinstance(formulas, Mapping) else None
-    assert isinstance(body, Mapping)
+    body = formulas.get(name) if isinstance(formulas, MappingNode) else None
+    assert isinstance(body, MappingNode)
     listed = body.get("sum")
-    assert isinstance(listed, Sequence)
+    assert isinstance(listed, SequenceNode)
     terms: list[FormulaTerm] = []
     for item, term in zip(listed.items, entry.sum, strict=True):
-        place = item.get("term") if isinstance(item, Mapping) else None
-        assert isinstance(place, Scalar)
+        place = item.get("term") if isinstance(item, MappingNode) else None
+        assert isinstance(place, ScalarNode)
         _check(place, diagnostics)
         terms.append(FormulaTerm(place.text, term.meaning, place))
     condition = body.get("holds_when")
-    if isinstance(condition, Scalar):
+    if isinstance(condition, ScalarNode):
         _check(condition, diagnostics)
     text = PLUS.join(term.text for term in terms)
-    given = isinstance(condition, Scalar) and entry.holds_when is not None
-    holds_when = SUM.sub(f"({text})", condition.text) if given and isinstance(condition, Scalar) else None
+    given = isinstance(condition, ScalarNode) and entry.holds_when is not None
+    holds_when = SUM.sub(f"({text})", condition.text) if given and isinstance(condition, ScalarNode) else None
     where = at(tree, ("formulas", name), key=True)
     return NamedFormula(name, entry.about, tuple(terms), holds_when, entry.error, entry.source, where, condition)
 
 
-def _check(place: Scalar, diagnostics: Diagnostics) -> None:
+def _check(place: ScalarNode, diagnostics: Diagnostics) -> None:
     try:
         Formula.parse(place.text)
     except FormulaError as error:

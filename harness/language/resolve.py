@@ -1,7 +1,7 @@
 """From one cell of a scenario to a plan: everything looked up, defaults filled in, and all that is wrong noted."""
 
 import os
-from collections.abc import Mapping as AbstractMapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
@@ -26,7 +26,7 @@ from harness.language.time_limits import with_time_limits
 from harness.language.validation import keys_of, parse_model
 from harness.language.yaml.diagnostics import Diagnostics
 from harness.language.yaml.problems import Problems
-from harness.language.yaml.tree import Mapping, Scalar, Sequence, Tree, at, plain
+from harness.language.yaml.tree import MappingNode, ScalarNode, SequenceNode, Tree, at, plain
 from harness.plan import ClientPlan, ClusterShape, Expectation, PlannedFault, PlannedHealing, RunPlan, Statistic, Step
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -46,10 +46,10 @@ class FormulaLibrary:
     def __init__(self, folder: Path) -> None:
         self.diagnostics = Diagnostics(folder / FORMULAS_FILE)
         self.sources: dict[Path, str] = {}
-        self._formulas: AbstractMapping[str, NamedFormula] | None = None
+        self._formulas: Mapping[str, NamedFormula] | None = None
         self._read = False
 
-    def formulas(self) -> AbstractMapping[str, NamedFormula] | None:
+    def formulas(self) -> Mapping[str, NamedFormula] | None:
         """None where the file is wrong: then `diagnostics` says why. None of them where there is no file."""
         if not self._read:
             self._read = True
@@ -97,16 +97,16 @@ def resolve(cell: Cell, path: Path, diagnostics: Diagnostics, library: FormulaLi
 
 def _part(model: type[Model], tree: Tree | None) -> tuple[Model | None, Tree | None]:
     """The part where it is right but for keys that it does not know; what is wrong was noted with the whole file."""
-    if isinstance(tree, Mapping):
+    if isinstance(tree, MappingNode):
         known = keys_of(model, ())
-        tree = Mapping({key: entry for key, entry in tree.entries.items() if key in known}, tree.span)
+        tree = MappingNode({key: entry for key, entry in tree.entries.items() if key in known}, tree.span)
     try:
         return (model.model_validate(plain(tree)), tree) if tree is not None else (None, None)
     except ValidationError:
         return None, tree
 
 
-def _half_known(client: Client, part: Tree, tree: Mapping) -> bool:
+def _half_known(client: Client, part: Tree, tree: MappingNode) -> bool:
     """Whether an unknown key of the client may be what is missing: that is noted once, not twice."""
     whole = tree.get("client")
     bundled = client.profile is not None and client.version is not None
@@ -114,7 +114,7 @@ def _half_known(client: Client, part: Tree, tree: Mapping) -> bool:
 
 
 def _draft(
-    tree: Mapping, cell: Cell, path: Path, cluster: ClusterShape | None,
+    tree: MappingNode, cell: Cell, path: Path, cluster: ClusterShape | None,
     found: tuple[ClientPlan, Profile | None] | None, found_steps: ParsedSteps, diagnostics: Diagnostics,
 ) -> RunPlan | None:  # fmt: skip
     if found is None:
@@ -124,13 +124,13 @@ def _draft(
     named = settings(given, profile, client.version, diagnostics, refused=expects_refusal(found_steps.steps))
     return RunPlan(
         run_id="", scenario="", path=path, about="", tags=(), environment="", client=client, settings=named,
-        given_settings=tuple(given.entries) if isinstance(given, Mapping) else (), parameters=cell.parameters,
+        given_settings=tuple(given.entries) if isinstance(given, MappingNode) else (), parameters=cell.parameters,
         cluster=cluster or ClusterShape(brokers=1), steps=found_steps.steps, expectations=(), seed=0, repeat=1,
     )  # fmt: skip
 
 
 def _expectations(
-    tree: Mapping,
+    tree: MappingNode,
     draft: RunPlan | None,
     profile: Profile | None,
     found_steps: ParsedSteps,
@@ -138,7 +138,7 @@ def _expectations(
     library: FormulaLibrary,
 ) -> PlannedExpectations:
     listed = tree.get("expect")
-    items = listed.items if isinstance(listed, Sequence) else ()
+    items = listed.items if isinstance(listed, SequenceNode) else ()
     scope: Scope | None = scope_of(draft, profile) if draft is not None else None
     sound = {getattr(step, "alias", "") for step in found_steps.steps}
     cites = any(_cites(item) for item in items)
@@ -191,5 +191,5 @@ def _healed(found: tuple[Step, ...]) -> frozenset[str]:
 
 
 def _cites(item: Tree) -> bool:
-    values = [item.get(kind) for kind in BOUND_KINDS] if isinstance(item, Mapping) else []
-    return any(isinstance(value, Scalar) and cited(value.text) is not None for value in values)
+    values = [item.get(kind) for kind in BOUND_KINDS] if isinstance(item, MappingNode) else []
+    return any(isinstance(value, ScalarNode) and cited(value.text) is not None for value in values)

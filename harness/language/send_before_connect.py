@@ -1,15 +1,15 @@
 """A bundled client sends with what `connect` has constructed: without that step it can only refuse."""
 
 from harness.language.yaml.diagnostics import Diagnostics
-from harness.language.yaml.tree import Mapping, Scalar, Sequence, Tree
+from harness.language.yaml.tree import MappingNode, ScalarNode, SequenceNode, Tree
 from harness.operations import OPERATIONS
 
 
 def report_send_before_connect(steps: Tree | None, diagnostics: Diagnostics) -> None:
     """Note the first send that stands before any connect."""
-    for step in steps.items if isinstance(steps, Sequence) else ():
-        done = step.get("do") if isinstance(step, Mapping) else None
-        if not isinstance(done, Scalar) or done.text not in OPERATIONS:
+    for step in steps.items if isinstance(steps, SequenceNode) else ():
+        done = step.get("do") if isinstance(step, MappingNode) else None
+        if not isinstance(done, ScalarNode) or done.text not in OPERATIONS:
             continue
         if OPERATIONS[done.text].constructs:
             return

@@ -1,16 +1,15 @@
 """Settings that come from outside of the file: put into its tree, so that each is checked as if written in place."""
 
-from collections.abc import Iterator
-from collections.abc import Mapping as AbstractMapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from harness.language.yaml.diagnostics import Diagnostics
 from harness.language.yaml.scalars import core_value
-from harness.language.yaml.tree import Entry, Mapping, Scalar, Sequence, Tree, at
+from harness.language.yaml.tree import Entry, MappingNode, ScalarNode, SequenceNode, Tree, at
 from harness.quantities import quote_value
 
 
-def with_overrides(tree: Mapping, settings: AbstractMapping[str, str], diagnostics: Diagnostics) -> Mapping:
+def with_overrides(tree: MappingNode, settings: Mapping[str, str], diagnostics: Diagnostics) -> MappingNode:
     """The scenario with these settings, given as text, in place of its own or beside them.
 
     What is wrong with one stands on the command line, not in the file: it is shown there, and is the same whichever
@@ -18,24 +17,24 @@ def with_overrides(tree: Mapping, settings: AbstractMapping[str, str], diagnosti
     called.
     """
     given = tree.get("settings")
-    if not settings or not (given is None or isinstance(given, Mapping)):
+    if not settings or not (given is None or isinstance(given, MappingNode)):
         return tree
     entries = dict(given.entries) if given is not None else {}
     for name, text in settings.items():
         span = replace(at(tree, ("settings", name), key=name not in entries), given=f"--set {name}={text}")
         value, wrong = core_value(text)
-        entries[name] = Entry(Scalar(name, span, name), Scalar(text if wrong else value, span, text, text))
+        entries[name] = Entry(ScalarNode(name, span, name), ScalarNode(text if wrong else value, span, text, text))
     for key in _matrix_keys(tree.get("matrix")):
         name = str(key.value).removeprefix("settings.")
         if name in settings and name != key.value:
             message = f"{quote_value(name)} is set from outside, and the matrix has it too"
             diagnostics.add(key.span, "override", message, "leave it to the matrix, and choose a case")
     place = at(tree, ("settings",), key=True)
-    entry = Entry(Scalar("settings", place, "settings"), Mapping(entries, at(tree, ("settings",))))
-    return Mapping({**tree.entries, "settings": entry}, tree.span)
+    entry = Entry(ScalarNode("settings", place, "settings"), MappingNode(entries, at(tree, ("settings",))))
+    return MappingNode({**tree.entries, "settings": entry}, tree.span)
 
 
-def _matrix_keys(matrix: Tree | None) -> Iterator[Scalar]:
-    for rows in matrix.items if isinstance(matrix, Sequence) else (matrix,):
-        if isinstance(rows, Mapping):
+def _matrix_keys(matrix: Tree | None) -> Iterator[ScalarNode]:
+    for rows in matrix.items if isinstance(matrix, SequenceNode) else (matrix,):
+        if isinstance(rows, MappingNode):
             yield from (entry.key for entry in rows.entries.values())

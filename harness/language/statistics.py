@@ -8,7 +8,7 @@ from harness.language.bounds import Bound, ExpectationContext, caused_by_invalid
 from harness.language.measure_reference import measure_of
 from harness.language.schema import Expect, StatisticKind
 from harness.language.tolerances import check_number_tolerance, check_time_tolerance
-from harness.language.yaml.tree import Scalar, Sequence, Tree, at
+from harness.language.yaml.tree import ScalarNode, SequenceNode, Tree, at
 from harness.measures import MeasureDefinition, parse
 from harness.plan import PlannedOperation, RunPlan, Statistic
 from harness.quantities import Tolerance
@@ -44,7 +44,7 @@ def statistic(
     )  # fmt: skip
 
 
-def _condition(place: Scalar, context: ExpectationContext) -> None:
+def _condition(place: ScalarNode, context: ExpectationContext) -> None:
     try:
         Formula.parse(place.text)
         if context.plan is not None and context.scope is not None:
@@ -77,7 +77,7 @@ def _tolerance(model: Expect, unit: str | None, tree: Tree, context: Expectation
 
 
 def _between(
-    model: Expect, definition: MeasureDefinition | None, of: Scalar, tree: Tree, context: ExpectationContext
+    model: Expect, definition: MeasureDefinition | None, of: ScalarNode, tree: Tree, context: ExpectationContext
 ) -> tuple[float, float] | None:
     """What a single run can give at least and at most: as written, else what the lab's patience allows."""
     if definition is None:
@@ -90,9 +90,9 @@ def _between(
         hint = "add between: [0s, 60s]" if definition.unit == "s" else "add between: [0, 10]"
         context.diagnostics.add(at(tree, ("mean",), key=True), "missing-between", message, hint)
         return None
-    listed = tree.get("between") if not isinstance(tree, Scalar | Sequence) else None
-    assert isinstance(listed, Sequence)
-    ends = [_end(place, definition.unit, context) for place in listed.items if isinstance(place, Scalar)]
+    listed = tree.get("between") if not isinstance(tree, ScalarNode | SequenceNode) else None
+    assert isinstance(listed, SequenceNode)
+    ends = [_end(place, definition.unit, context) for place in listed.items if isinstance(place, ScalarNode)]
     low, high = ends[0], ends[1]
     if low is None or high is None:
         return None
@@ -104,7 +104,7 @@ def _between(
     return (low, high)
 
 
-def _end(place: Scalar, unit: str, context: ExpectationContext) -> float | None:
+def _end(place: ScalarNode, unit: str, context: ExpectationContext) -> float | None:
     """An end's value, 0 where the names in it cannot be known; None where it is wrong."""
     try:
         formula = Formula.parse(place.text)

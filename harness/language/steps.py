@@ -12,7 +12,7 @@ from harness.language.matrix import alias_of
 from harness.language.schema import STEPS, DoStep, HealStep, InjectStep, Timed
 from harness.language.validation import keys_of, parse_model
 from harness.language.yaml.diagnostics import Diagnostics
-from harness.language.yaml.tree import Entry, Mapping, Scalar, Sequence, Tree, at
+from harness.language.yaml.tree import Entry, MappingNode, ScalarNode, SequenceNode, Tree, at
 from harness.levers import HOOKS
 from harness.measures.base import WHOLE_RUN
 from harness.operations import OPERATIONS, Argument, Operation
@@ -45,7 +45,7 @@ class ParsedSteps:
 def steps(tree: Tree | None, cluster: ClusterShape | None, diagnostics: Diagnostics) -> ParsedSteps:
     """Every step that is right; the others are noted."""
     reader = _Reader(cluster, diagnostics)
-    items = tree.items if isinstance(tree, Sequence) else ()
+    items = tree.items if isinstance(tree, SequenceNode) else ()
     for item in items:
         reader.read(item)
     sound = len(reader.found) == len(items) > 0
@@ -62,9 +62,9 @@ class _Reader:
         self.healed: set[str] = set()
 
     def read(self, tree: Tree) -> None:
-        kinds = [kind for kind in STEPS if isinstance(tree, Mapping) and kind in tree.entries]
-        if not isinstance(tree, Mapping) or len(kinds) != 1:
-            given = list(tree.entries) if isinstance(tree, Mapping) else []
+        kinds = [kind for kind in STEPS if isinstance(tree, MappingNode) and kind in tree.entries]
+        if not isinstance(tree, MappingNode) or len(kinds) != 1:
+            given = list(tree.entries) if isinstance(tree, MappingNode) else []
             near = [hint for key in given if (hint := did_you_mean(key, STEPS)).startswith("did")]
             message = f"a step has one of {', '.join(STEPS)}" + (f", not {' and '.join(kinds)}" if kinds else "")
             hint = near[0] if near and not kinds else "write {do: send, as: probe}"
@@ -78,7 +78,7 @@ class _Reader:
         if step is not None and len(self.diagnostics.problems) == before:
             self.found.append(step)
 
-    def _name(self, alias: str, tree: Mapping, kind: str) -> None:
+    def _name(self, alias: str, tree: MappingNode, kind: str) -> None:
         named = tree.get("as") or tree.get(kind)
         assert named is not None
         if alias in self.aliases:
@@ -89,22 +89,22 @@ class _Reader:
                 named.span, "reserved-alias", f"{quote_value(alias)} means something else", "rename it"
             )
         what = tree.get(kind)
-        self.aliases[alias] = kind if kind == "inject" or not isinstance(what, Scalar) else f"do {what.text}"
+        self.aliases[alias] = kind if kind == "inject" or not isinstance(what, ScalarNode) else f"do {what.text}"
 
-    def _step(self, kind: str, tree: Mapping) -> Step | None:
+    def _step(self, kind: str, tree: MappingNode) -> Step | None:
         what = tree.get(kind)
-        if kind == "do" and isinstance(what, Scalar) and what.text not in OPERATIONS:
+        if kind == "do" and isinstance(what, ScalarNode) and what.text not in OPERATIONS:
             hint = did_you_mean(what.text, OPERATIONS)
             self.diagnostics.add(
                 what.span, "unknown-operation", f"there is no operation {quote_value(what.text)}", hint
             )
             return None
-        if kind == "inject" and isinstance(what, Scalar) and what.text not in FAULTS:
+        if kind == "inject" and isinstance(what, ScalarNode) and what.text not in FAULTS:
             hint = did_you_mean(what.text, FAULTS)
             self.diagnostics.add(what.span, "unknown-fault", f"there is no fault {quote_value(what.text)}", hint)
             return None
         own = _at_parameter(tree) if kind == "inject" else {}
-        step = Mapping({key: entry for key, entry in tree.entries.items() if key not in own}, tree.span)
+        step = MappingNode({key: entry for key, entry in tree.entries.items() if key not in own}, tree.span)
         model = parse_model(STEPS[kind], step, self.diagnostics)
         if model is None:
             return None
@@ -115,7 +115,7 @@ class _Reader:
             return self._inject(model, tree, when)
         return self._heal(model, tree, when)
 
-    def _when(self, model: Timed, tree: Mapping) -> StartCondition:
+    def _when(self, model: Timed, tree: MappingNode) -> StartCondition:
         if model.at is None:
             return StartCondition(after_s=model.after or 0.0)
         where = at(tree, ("at",))
@@ -135,7 +135,7 @@ class _Reader:
             after_s = 0.0
         return StartCondition(alias=alias, after_s=after_s)
 
-    def _do(self, model: DoStep, tree: Mapping, when: StartCondition) -> PlannedOperation:
+    def _do(self, model: DoStep, tree: MappingNode, when: StartCondition) -> PlannedOperation:
         definition = OPERATIONS[model.do]
         if model.expect is not None and model.expect not in definition.expects:
             message = f"{model.do} does not end {quote_value(model.expect)}"
@@ -164,7 +164,7 @@ class _Reader:
         )  # fmt: skip
 
     def _again(
-        self, model: DoStep, definition: Operation, arguments: dict[str, str | int | float], tree: Mapping
+        self, model: DoStep, definition: Operation, arguments: dict[str, str | int | float], tree: MappingNode
     ) -> RepeatUntil | None:
         if model.every is None and model.until is None:
             return None
@@ -186,7 +186,7 @@ class _Reader:
         return None
 
     def _argument(self, argument: Argument, tree: Tree) -> str | int | float | None:
-        if not isinstance(tree, Scalar) or tree.value is None:
+        if not isinstance(tree, ScalarNode) or tree.value is None:
             self.diagnostics.add(tree.span, "type", f"{argument.name} is one value")
             return None
         try:
@@ -204,7 +204,7 @@ class _Reader:
             return None
         return tree.value
 
-    def _check_place(self, arguments: dict[str, str | int | float], tree: Mapping, operation: str) -> None:
+    def _check_place(self, arguments: dict[str, str | int | float], tree: MappingNode, operation: str) -> None:
         """A topic and partition that a step names, or takes for granted, have to exist."""
         if self.cluster is None or not any(a.name == "topic" for a in OPERATIONS[operation].arguments):
             return
@@ -228,7 +228,7 @@ class _Reader:
             hint = f"partitions are 0 to {topics[name].partitions - 1}"
             self.diagnostics.add(at(tree, ("partition",)), "unknown-partition", message, hint)
 
-    def _inject(self, model: InjectStep, tree: Mapping, when: StartCondition) -> PlannedFault | None:
+    def _inject(self, model: InjectStep, tree: MappingNode, when: StartCondition) -> PlannedFault | None:
         definition = FAULTS[model.inject]
         entries = {**_own(tree, InjectStep), **_at_parameter(tree)}
         parameters = keys_of(definition, ())
@@ -237,7 +237,7 @@ class _Reader:
             hint = hint if hint.startswith("did") else f"one of {', '.join(parameters)}"
             message = f"{model.inject} has no parameter {quote_value(key)}"
             self.diagnostics.add(entries.pop(key).key.span, "unknown-parameter", message, hint)
-        own = Mapping(entries, tree.span)
+        own = MappingNode(entries, tree.span)
         fault = parse_model(definition, own, self.diagnostics)
         if fault is None:
             return None
@@ -246,14 +246,14 @@ class _Reader:
                 fault.stages(self.cluster.broker_ids)
             except UnknownBroker as error:
                 listed = own.get("brokers")
-                items = listed.items if isinstance(listed, Sequence) else ()
-                exact = [i.span for i in items if isinstance(i, Scalar) and i.value == error.broker]
+                items = listed.items if isinstance(listed, SequenceNode) else ()
+                exact = [i.span for i in items if isinstance(i, ScalarNode) and i.value == error.broker]
                 where = exact[0] if exact else at(tree, ("brokers",))
                 self.diagnostics.add(where, "no-such-broker", str(error), error.hint)
         alias = model.alias or model.inject
         return PlannedFault(fault=fault, alias=alias, for_s=model.for_, when=when, line=tree.span.line)
 
-    def _heal(self, model: HealStep, tree: Mapping, when: StartCondition) -> PlannedHealing:
+    def _heal(self, model: HealStep, tree: MappingNode, when: StartCondition) -> PlannedHealing:
         where = at(tree, ("heal",))
         faults = [alias for alias, kind in self.aliases.items() if kind == "inject"]
         if model.heal not in self.aliases:
@@ -270,15 +270,15 @@ class _Reader:
         return PlannedHealing(alias=model.heal, when=when, line=tree.span.line)
 
 
-def _own(tree: Mapping, model: type[BaseModel]) -> dict[str, Entry]:
+def _own(tree: MappingNode, model: type[BaseModel]) -> dict[str, Entry]:
     """Entries that are not the step's own keys: arguments of the operation, parameters of the fault."""
     mine = keys_of(model, ())
     return {key: entry for key, entry in tree.entries.items() if key not in mine}
 
 
-def _at_parameter(tree: Mapping) -> dict[str, Entry]:
+def _at_parameter(tree: MappingNode) -> dict[str, Entry]:
     """`at`, where it is no moment but a parameter of the step's fault: `{inject: blackhole, at: sender}`."""
     what, where = tree.get("inject"), tree.get("at")
-    if not isinstance(what, Scalar) or not isinstance(where, Scalar) or where.text not in HOOKS:
+    if not isinstance(what, ScalarNode) or not isinstance(where, ScalarNode) or where.text not in HOOKS:
         return {}
     return {"at": tree.entries["at"]} if "at" in FAULTS[what.text].model_fields else {}

@@ -13,7 +13,7 @@ from harness.language.schema import Client
 from harness.language.setting_conflicts import report_conflicts
 from harness.language.yaml.diagnostics import Diagnostics
 from harness.language.yaml.scalars import core_value
-from harness.language.yaml.tree import Mapping, Scalar, Tree, at
+from harness.language.yaml.tree import MappingNode, ScalarNode, Tree, at
 from harness.plan import ClientPlan, ResolvedValue, Unit
 from harness.quantities import QuantityError, duration_text, quote_value, signed_duration_s
 from harness.suggestions import did_you_mean
@@ -104,7 +104,7 @@ def settings(
 
     `refused`: that the client refuses them is what the scenario is about.
     """
-    entries = tree.entries if isinstance(tree, Mapping) else {}
+    entries = tree.entries if isinstance(tree, MappingNode) else {}
     if profile is None:
         free = tuple(_free(name, entry.value, diagnostics) for name, entry in entries.items())
         return tuple(named for named in free if named is not None)
@@ -128,7 +128,7 @@ def settings(
             diagnostics.add(entry.value.span, "setting-value", error.text, hint)
             continue
         given[name] = value
-        assert isinstance(entry.value, Scalar)
+        assert isinstance(entry.value, ScalarNode)
         texts[name] = entry.value.text
     resolved = table.resolve(given, version)
     if len(given) == len(entries) and not refused:
@@ -138,7 +138,7 @@ def settings(
 
 def _value(setting: Setting, tree: Tree, diagnostics: Diagnostics) -> SettingValue | None:
     """The scenario's value as the profile wants it; None where it is none: `diagnostics` says why."""
-    if not isinstance(tree, Scalar) or tree.value is None:
+    if not isinstance(tree, ScalarNode) or tree.value is None:
         diagnostics.add(tree.span, "setting-value", f"{setting.name} is one value", _example(setting))
         return None
     value = tree.value
@@ -185,7 +185,7 @@ def _named(setting: Setting, value: SettingValue, text: str | None) -> ResolvedV
 
 def _free(name: str, tree: Tree, diagnostics: Diagnostics) -> ResolvedValue | None:
     """A setting of somebody's own program: what it looks like is what it is."""
-    if not isinstance(tree, Scalar) or tree.value is None:
+    if not isinstance(tree, ScalarNode) or tree.value is None:
         diagnostics.add(
             tree.span, "setting-value", f"{name} is one value", "write a duration, a number, true, false or a text"
         )

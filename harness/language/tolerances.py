@@ -4,7 +4,7 @@ import re
 
 from harness.language.schema import Expect
 from harness.language.yaml.diagnostics import Diagnostics
-from harness.language.yaml.tree import Mapping, Scalar, Tree
+from harness.language.yaml.tree import MappingNode, ScalarNode, Tree
 from harness.quantities import NUMBER, QuantityError, duration_s
 
 
@@ -29,6 +29,6 @@ def check_number_tolerance(model: Expect, tree: Tree, diagnostics: Diagnostics) 
         )
 
 
-def _place(tree: Tree) -> Scalar | None:
-    place = tree.get("within") if isinstance(tree, Mapping) else None
-    return place if isinstance(place, Scalar) else None
+def _place(tree: Tree) -> ScalarNode | None:
+    place = tree.get("within") if isinstance(tree, MappingNode) else None
+    return place if isinstance(place, ScalarNode) else None

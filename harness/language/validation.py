@@ -1,13 +1,13 @@
 """Pydantic's findings in our words, at the place of what they are about."""
 
-from collections.abc import Mapping as AbstractMapping
+from collections.abc import Mapping
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
 from harness.language.schema import PATTERN_HINTS
 from harness.language.yaml.diagnostics import Diagnostics
-from harness.language.yaml.tree import Mapping, NodePath, Scalar, Tree, at, plain
+from harness.language.yaml.tree import MappingNode, NodePath, ScalarNode, Tree, at, plain
 from harness.quantities import quote_value
 from harness.suggestions import did_you_mean
 
@@ -16,7 +16,7 @@ Model = TypeVar("Model", bound=BaseModel)
 
 def parse_model(model: type[Model], tree: Tree, diagnostics: Diagnostics) -> Model | None:
     """The tree as a model, None where it is none: then `diagnostics` has every reason."""
-    if not isinstance(tree, Mapping):
+    if not isinstance(tree, MappingNode):
         diagnostics.add(tree.span, "type", f"a mapping is wanted here, not {_kind(tree)}", "write key: value")
         return None
     try:
@@ -47,7 +47,7 @@ def _key_hint(loc: NodePath, model: type[BaseModel], tree: Tree) -> str:
 def _note(finding: Any, model: type[BaseModel], tree: Tree, diagnostics: Diagnostics) -> None:
     kind: str = finding["type"]
     loc: NodePath = tuple(finding["loc"])
-    context: AbstractMapping[str, Any] = finding.get("ctx", {})
+    context: Mapping[str, Any] = finding.get("ctx", {})
     if kind == "missing":
         where = at(tree, loc[:-1])
         owner = f" in `{loc[-2]}`" if len(loc) > 1 and isinstance(loc[-2], str) else ""
@@ -63,7 +63,7 @@ def _note(finding: Any, model: type[BaseModel], tree: Tree, diagnostics: Diagnos
         diagnostics.add(at(tree, loc, key=finding.get("input") is None), code, message, hint)
 
 
-def _describe(kind: str, finding: Any, context: AbstractMapping[str, Any]) -> tuple[str, str, str]:
+def _describe(kind: str, finding: Any, context: Mapping[str, Any]) -> tuple[str, str, str]:
     given = finding.get("input")
     text = (
         quote_value(given)
@@ -128,14 +128,14 @@ def _model_in(annotation: Any) -> type[BaseModel] | None:
 
 def _given(tree: Tree, path: NodePath) -> list[str]:
     for step in path:
-        if isinstance(tree, Mapping) and isinstance(step, str) and step in tree.entries:
+        if isinstance(tree, MappingNode) and isinstance(step, str) and step in tree.entries:
             tree = tree.entries[step].value
-        elif not isinstance(tree, Mapping | Scalar) and isinstance(step, int) and step < len(tree.items):
+        elif not isinstance(tree, MappingNode | ScalarNode) and isinstance(step, int) and step < len(tree.items):
             tree = tree.items[step]
-    return list(tree.entries) if isinstance(tree, Mapping) else []
+    return list(tree.entries) if isinstance(tree, MappingNode) else []
 
 
 def _kind(tree: Tree) -> str:
-    if isinstance(tree, Scalar):
+    if isinstance(tree, ScalarNode):
         return quote_value(tree.text) if tree.text else "nothing"
     return "a list"

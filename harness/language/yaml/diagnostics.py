@@ -4,7 +4,7 @@ from pathlib import Path
 
 from harness.formulas.syntax import FormulaError
 from harness.language.yaml.problems import Problem, Span
-from harness.language.yaml.tree import Scalar, Tree
+from harness.language.yaml.tree import ScalarNode, Tree
 
 
 class Diagnostics:
@@ -24,7 +24,7 @@ class Diagnostics:
         """A formula's error at the place of the formula's text; `shift` is where the formula begins in it."""
         spans: list[Span] = []
         for start, end in error.marks:
-            inside = place.within(start + shift, end + shift) if isinstance(place, Scalar) else (place.span,)
+            inside = place.within(start + shift, end + shift) if isinstance(place, ScalarNode) else (place.span,)
             spans.extend(span for span in inside if span not in spans)
         first, *others = spans or [place.span]
         self.add(first, error.code, error.message, error.hint, tuple(s for s in others if s.line == first.line))

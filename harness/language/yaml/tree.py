@@ -21,7 +21,7 @@ MOST_VALUES = 20_000
 
 
 @dataclass(frozen=True, slots=True)
-class Scalar:
+class ScalarNode:
     """A value, its place, its text, and how the file spells that: folded over lines, in quotes."""
 
     value: Plain
@@ -44,12 +44,12 @@ class Scalar:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    key: Scalar
+    key: ScalarNode
     value: "Tree"
 
 
 @dataclass(frozen=True, slots=True)
-class Mapping:
+class MappingNode:
     """Entries by key, in the order of the file; duplicate keys were reported and the first one kept."""
 
     entries: dict[str, Entry]
@@ -61,20 +61,20 @@ class Mapping:
 
 
 @dataclass(frozen=True, slots=True)
-class Sequence:
+class SequenceNode:
     items: tuple["Tree", ...]
     span: Span
 
 
-Tree = Scalar | Mapping | Sequence
+Tree = ScalarNode | MappingNode | SequenceNode
 NodePath = tuple[str | int, ...]
 
 
 def plain(tree: Tree) -> object:
     """The same as dicts, lists and values."""
-    if isinstance(tree, Scalar):
+    if isinstance(tree, ScalarNode):
         return tree.value
-    if isinstance(tree, Sequence):
+    if isinstance(tree, SequenceNode):
         return [plain(item) for item in tree.items]
     return {key: plain(entry.value) for key, entry in tree.entries.items()}
 
@@ -83,11 +83,11 @@ def at(tree: Tree, path: NodePath, *, key: bool = False) -> Span:
     """The place of what stands at `path`, or of the nearest thing around it; `key`: of its key."""
     span = tree.span
     for step in path:
-        if isinstance(tree, Mapping) and step in tree.entries:
+        if isinstance(tree, MappingNode) and step in tree.entries:
             entry = tree.entries[str(step)]
             span = entry.key.span if key and step is path[-1] else entry.value.span
             tree = entry.value
-        elif isinstance(tree, Sequence) and isinstance(step, int) and step < len(tree.items):
+        elif isinstance(tree, SequenceNode) and isinstance(step, int) and step < len(tree.items):
             tree = tree.items[step]
             span = tree.span
         else:
@@ -173,20 +173,20 @@ class _Reader:
         if node.id == "scalar":
             return self.scalar(node, start)
         if node.id == "sequence":
-            return Sequence(tuple(self.tree(item, depth + 1) for item in node.value), self._opening(node, start))
+            return SequenceNode(tuple(self.tree(item, depth + 1) for item in node.value), self._opening(node, start))
         return self.mapping(node, start, depth)
 
     def _opening(self, node: Node, start: int) -> Span:
         """A collection in brackets is underlined whole; one in lines at its first character."""
         return self.span(start, node.end_mark.index if getattr(node, "flow_style", False) else start + 1)
 
-    def mapping(self, node: Node, start: int, depth: int) -> Mapping:
+    def mapping(self, node: Node, start: int, depth: int) -> MappingNode:
         entries: dict[str, Entry] = {}
         for key_node, value_node in node.value:
             key = self.tree(key_node, depth + 1)
             value = self.tree(value_node, depth + 1)
-            if not isinstance(key, Scalar) or not isinstance(key.value, str):
-                hint = f'put it in quotes: "{key.text}"' if isinstance(key, Scalar) else "a key is a word"
+            if not isinstance(key, ScalarNode) or not isinstance(key.value, str):
+                hint = f'put it in quotes: "{key.text}"' if isinstance(key, ScalarNode) else "a key is a word"
                 self.problems.append(self.problem(key.span, "key", "a key has to be a text", hint))
             elif key.value in entries:
                 first = entries[key.value].key.span.line
@@ -194,19 +194,19 @@ class _Reader:
                 self.problems.append(self.problem(key.span, "duplicate-key", message, "remove one of them"))
             else:
                 entries[key.value] = Entry(key, value)
-                if isinstance(value, Scalar) and value.value is None:
+                if isinstance(value, ScalarNode) and value.value is None:
                     message = f"{quote_value(key.value)} has no value"
                     self.problems.append(self.problem(key.span, "empty-value", message, "write one, or remove the key"))
-        return Mapping(entries, self._opening(node, start))
+        return MappingNode(entries, self._opening(node, start))
 
-    def scalar(self, node: Node, start: int) -> Scalar:
+    def scalar(self, node: Node, start: int) -> ScalarNode:
         end = node.end_mark.index
         raw = self.source[start:end].rstrip()
         text = str(node.value)
         span = self.span(start, start + len(raw))
         if getattr(node, "style", None):  # quoted, or a block
-            return Scalar(text, span, text, raw)
+            return ScalarNode(text, span, text, raw)
         value, wrong = core_value(text)
         if wrong:
             self.problems.append(self.problem(span, "yaml-value", *wrong))
-        return Scalar(value, span, text, raw)
+        return ScalarNode(value, span, text, raw)
