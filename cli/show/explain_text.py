@@ -13,7 +13,7 @@ from cli.show.strip import letters_of, strip
 from harness.explaining import Effect, ExplainedTerm, Explanation, Measurement, OtherRelease, Trial
 from harness.explaining.conjuncts import VERSION, conjuncts, described
 from harness.faults import FAULTS
-from harness.language.named import FORMULAS_FILE
+from harness.language.formulas_file import FORMULAS_FILE
 from harness.measures import parse as parse_measure
 from harness.measures.lookup import operation_name
 

@@ -8,8 +8,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from harness.formulas.named import NamedFormula, cited
+from harness.language.formulas_file import FORMULAS_FILE, load_formulas
 from harness.language.matrix import cells
-from harness.language.named import FORMULAS_FILE, NamedFormula, cited, load_formulas
 from harness.language.yaml.diagnostics import Diagnostics
 from harness.language.yaml.files import SCENARIO_SUFFIX, text_of
 from harness.language.yaml.problems import Problems

@@ -10,9 +10,10 @@ from client.settings import SettingValue
 from harness.explaining.cases import CitedFormula, ExplainableCase
 from harness.formulas.evaluate import Evaluated, Formula, condition_holds, evaluate
 from harness.formulas.profiles import profile_of
+from harness.language.formula_library import FormulaLibrary
 from harness.language.identity import identity
 from harness.language.matrix import alias_of, cells
-from harness.language.resolve import FormulaLibrary, resolve
+from harness.language.resolve import resolve
 from harness.language.yaml.diagnostics import Diagnostics
 from harness.language.yaml.problems import Problem, Span
 from harness.language.yaml.scalars import core_value
@@ -174,9 +175,7 @@ def configure_case(case: ExplainableCase, question: Question) -> ConfiguredCase:
     parts["matrix"] = Entry(_quoted("matrix"), SequenceNode((MappingNode(row, NOWHERE),), NOWHERE))
     cell = cells(MappingNode(parts, case.tree.span), diagnostics)[0]
     plan = resolve(cell, case.path, diagnostics, library)
-    mistakes += [
-        Mistake(p.message, p.hint) for p in _first_causes([*diagnostics.problems, *library.diagnostics.problems])
-    ]
+    mistakes += [Mistake(p.message, p.hint) for p in _first_causes([*diagnostics.problems, *library.problems])]
     if plan is None or mistakes:
         raise InvalidQuestion(*dict.fromkeys(mistakes))
     profile = profile_of(plan.client)

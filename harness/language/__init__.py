@@ -4,11 +4,12 @@
 """
 
 from harness.formulas.evaluate import Evaluated, Formula, condition_holds, evaluate
+from harness.formulas.named import NamedFormula
 from harness.formulas.syntax import FormulaError
+from harness.language.formulas_file import load_formulas
 from harness.language.identity import identity
 from harness.language.jsonschema import json_schema
 from harness.language.loader import load, loads
-from harness.language.named import NamedFormula, load_formulas
 from harness.language.plans import plans
 from harness.language.scenario import Scenario
 from harness.language.yaml.files import find

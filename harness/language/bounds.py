@@ -1,20 +1,20 @@
 """The bound of an expectation: one formula of the right unit, the condition that it is under, and a claim's source."""
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from harness.formulas.evaluate import Evaluated, Formula, evaluate_condition
+from harness.formulas.named import NamedFormula, cited
 from harness.formulas.scope import Scope
 from harness.formulas.syntax import FormulaError
-from harness.formulas.values import UNIT_NAMES, duration, number
-from harness.language.named import SUM, NamedFormula, cited
+from harness.formulas.values import UNIT_NAMES
+from harness.language.formula_errors import report_formula_error
+from harness.language.formula_library import FormulaLibrary, FormulaNotFound
+from harness.language.formulas_file import LocatedFormula
 from harness.language.schema import BOUND_KINDS, BoundKind, Expect
 from harness.language.yaml.diagnostics import Diagnostics
 from harness.language.yaml.tree import MappingNode, ScalarNode, Tree, at
 from harness.plan import RunPlan
-from harness.quantities import quote_value
-from harness.suggestions import did_you_mean
 
 UNIT_EXPECTATIONS = {
     "s": "the measure is a duration",
@@ -27,15 +27,13 @@ UNIT_EXPECTATIONS = {
 class ExpectationContext:
     """What expectations of a cell are checked against.
 
-    `aliases` says what each step does, `healed` which faults end before the run does; `formulas` are those that can be
-    cited, None where their file is missing or wrong, `formula_diagnostics` takes what is wrong in them. `plan` and
-    `scope` are None where the client is not known.
+    `aliases` says what each step does, `healed` which faults end before the run does; `library` has the formulas that
+    can be cited, and takes what is wrong in them. `plan` and `scope` are None where the client is not known.
     """
 
     aliases: Mapping[str, str]
-    formulas: Mapping[str, NamedFormula] | None
+    library: FormulaLibrary
     diagnostics: Diagnostics
-    formula_diagnostics: Diagnostics
     plan: RunPlan | None
     scope: Scope | None
     healed: frozenset[str] = frozenset()
@@ -44,12 +42,12 @@ class ExpectationContext:
     @property
     def problems(self) -> int:
         """How many there are so far."""
-        return len(self.diagnostics.problems) + len(self.formula_diagnostics.problems)
+        return len(self.diagnostics.problems) + len(self.library.problems)
 
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """`text` is the formula's; `named` where it is one of formulas.yaml."""
+    """`text` is the formula's; `named` where it is cited by name."""
 
     kind: BoundKind
     text: str
@@ -69,14 +67,15 @@ def parse_bound(
         return None
     place = scalar(tree, kind)
     name = cited(place.text)
-    named = _named(name, place, context) if name is not None else None
+    located = _find(name, place, context) if name is not None else None
     if name is None:
         _check(place, unit, context)
-    elif named is not None:
-        _check_named(named, place, unit, context)
-    when = _when(model, tree, named, context)
+    elif located is not None:
+        _check_cited(located, place, unit, context)
+    when = _when(model, tree, located, context)
     if complete:
         _claim(model, kind, tree, context.diagnostics)
+    named = located.formula if located is not None else None
     return Bound(kind, named.text if named else place.text, named, when)
 
 
@@ -99,19 +98,14 @@ def _kind(model: Expect, tree: Tree, diagnostics: Diagnostics, *, complete: bool
     return None
 
 
-def _named(name: str, place: ScalarNode, context: ExpectationContext) -> NamedFormula | None:
-    if context.formulas is None:
+def _find(name: str, place: ScalarNode, context: ExpectationContext) -> LocatedFormula | None:
+    if context.plan is None:
+        return None  # without its client it is not known where the formula is: what is wrong there was noted
+    try:
+        return context.library.find(name, context.plan.client.profile)
+    except FormulaNotFound as error:
+        context.diagnostics.add(place.span, "unknown-formula", error.message, error.hint)
         return None
-    if name not in context.formulas:
-        if context.formulas or os.path.lexists(context.formula_diagnostics.path):
-            message = f"formulas.yaml has no formula {quote_value(name)}"
-            hint = did_you_mean(name, context.formulas)
-        else:
-            message = f"formula {quote_value(name)} is looked for in formulas.yaml beside this file, and there is none"
-            hint = "write the formula itself"
-        context.diagnostics.add(place.span, "unknown-formula", message, hint)
-        return None
-    return context.formulas[name]
 
 
 def _check(place: ScalarNode, unit: str | None, context: ExpectationContext) -> None:
@@ -121,28 +115,32 @@ def _check(place: ScalarNode, unit: str | None, context: ExpectationContext) -> 
             _check_unit(formula.evaluate(context.scope), unit, len(place.text))
     except FormulaError as error:
         if not caused_by_invalid_step(error, place.text, context):
-            context.diagnostics.formula(error, place)
+            report_formula_error(error, place, context.diagnostics)
 
 
-def _check_named(named: NamedFormula, place: ScalarNode, unit: str | None, context: ExpectationContext) -> None:
+def _check_cited(located: LocatedFormula, place: ScalarNode, unit: str | None, context: ExpectationContext) -> None:
     """What is wrong inside is noted where it is written; a unit that does not fit the measure, where it is cited."""
     try:
         if context.scope is None:
             return
-        evaluated = Formula.parse(named.text).evaluate(context.scope)
+        evaluated = Formula.parse(located.formula.text).evaluate(context.scope)
     except FormulaError as error:
-        if caused_by_invalid_step(error, named.text, context):
-            return
-        term, begin = named.term_at(min((start for start, _ in error.marks), default=0))
-        marks = tuple((max(a - begin, 0), min(b - begin, len(term.text))) for a, b in error.marks if a >= begin)
-        context.formula_diagnostics.formula(
-            FormulaError(error.code, error.message, error.hint, marks=marks), term.place
-        )
+        if not caused_by_invalid_step(error, located.formula.text, context):
+            _report_inside(located, error, context)
         return
     try:
         _check_unit(evaluated, unit, len(place.text))
     except FormulaError as error:
-        context.diagnostics.formula(error, place)
+        report_formula_error(error, place, context.diagnostics)
+
+
+def _report_inside(located: LocatedFormula, error: FormulaError, context: ExpectationContext) -> None:
+    """Note the error at the term in which it begins."""
+    index, begin = located.formula.term_at(min((start for start, _ in error.marks), default=0))
+    term = located.terms[index]
+    marks = tuple((max(a - begin, 0), min(b - begin, len(term.text))) for a, b in error.marks if a >= begin)
+    marked = FormulaError(error.code, error.message, error.hint, marks=marks)
+    report_formula_error(marked, term, context.library.diagnostics(located.path))
 
 
 def _check_unit(evaluated: Evaluated, unit: str | None, length: int) -> None:
@@ -163,12 +161,13 @@ def caused_by_invalid_step(error: FormulaError, text: str, context: ExpectationC
     return error.code == "unknown-name" and bool(names & context.invalid_aliases)
 
 
-def _when(model: Expect, tree: Tree, named: NamedFormula | None, context: ExpectationContext) -> str | None:
+def _when(model: Expect, tree: Tree, located: LocatedFormula | None, context: ExpectationContext) -> str | None:
     conditions: list[str] = []
-    if named is not None and named.holds_when is not None:
-        conditions.append(named.holds_when)
-        assert isinstance(named.condition, ScalarNode)
-        check_condition(named.condition, _with_sum(context, named), context.formula_diagnostics)
+    if located is not None and located.formula.holds_when is not None:
+        assert located.condition is not None
+        conditions.append(located.formula.holds_when)
+        inside = _context_of_condition(located, context)
+        check_condition(located.condition, inside, context.library.diagnostics(located.path))
     if model.when is not None:
         place = scalar(tree, "when")
         conditions.append(place.text)
@@ -176,19 +175,14 @@ def _when(model: Expect, tree: Tree, named: NamedFormula | None, context: Expect
     return " and ".join(f"({text})" for text in conditions) if len(conditions) > 1 else next(iter(conditions), None)
 
 
-def _with_sum(context: ExpectationContext, named: NamedFormula) -> ExpectationContext:
-    """The same where the formula's condition may speak of the formula. What is wrong in that one is noted there."""
-    assert isinstance(named.condition, ScalarNode)
-    if context.scope is None or not SUM.search(named.condition.text):
+def _context_of_condition(located: LocatedFormula, context: ExpectationContext) -> ExpectationContext:
+    """The context with the formula's `sum` in scope; without a scope where the formula itself is wrong."""
+    if context.scope is None:
         return context
     try:
-        whole = Formula.parse(named.text).evaluate(context.scope)
+        return replace(context, scope=located.formula.condition_scope(context.scope))
     except FormulaError:
         return replace(context, scope=None)
-    value = duration("sum", whole.number) if whole.unit == "s" else number(whole.number)
-    return replace(
-        context, scope=replace(context.scope, other_names={**context.scope.other_names, "sum": value}, known={})
-    )
 
 
 def check_condition(place: ScalarNode, context: ExpectationContext, diagnostics: Diagnostics) -> None:
@@ -198,7 +192,7 @@ def check_condition(place: ScalarNode, context: ExpectationContext, diagnostics:
             evaluate_condition(formula, context.scope)
     except FormulaError as error:
         if not caused_by_invalid_step(error, place.text, context):
-            diagnostics.formula(error, place)
+            report_formula_error(error, place, diagnostics)
 
 
 def _claim(model: Expect, kind: BoundKind, tree: Tree, diagnostics: Diagnostics) -> None:

@@ -5,8 +5,9 @@ from pathlib import Path
 from types import MappingProxyType
 
 from harness.language.format_version import has_other_format
+from harness.language.formula_library import FormulaLibrary
 from harness.language.matrix import cells
-from harness.language.resolve import FormulaLibrary, resolve
+from harness.language.resolve import resolve
 from harness.language.scenario import Scenario
 from harness.language.schema import ScenarioFile
 from harness.language.setting_overrides import with_overrides
@@ -44,7 +45,7 @@ def loads(source: str, path: Path, settings: Mapping[str, str] = NO_SETTINGS) ->
             plan = resolve(cell, path, diagnostics, library)
             if plan is not None:
                 plans.append(plan)
-    problems = [*spelling_problems, *_new(diagnostics.problems, spelling_problems), *library.diagnostics.problems]
+    problems = [*spelling_problems, *_new(diagnostics.problems, spelling_problems), *library.problems]
     if problems:
         raise Problems(problems, {path: source, **library.sources})
     assert isinstance(tree, MappingNode)

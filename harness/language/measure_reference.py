@@ -2,6 +2,7 @@
 
 from harness.formulas.syntax import FormulaError
 from harness.language.bounds import ExpectationContext
+from harness.language.formula_errors import report_formula_error
 from harness.language.yaml.tree import ScalarNode
 from harness.measures import MEASURES, MeasureDefinition, MeasureName
 from harness.measures import parse as parse_measure
@@ -72,4 +73,5 @@ def _argument(name: MeasureName, wanted: bool, where: ScalarNode, context: Expec
             context.scope.find_setting(name.argument)
         except FormulaError as error:
             marks = ((start, start + len(name.argument)),)
-            context.diagnostics.formula(FormulaError(error.code, error.message, error.hint, marks=marks), where)
+            marked = FormulaError(error.code, error.message, error.hint, marks=marks)
+            report_formula_error(marked, where, context.diagnostics)

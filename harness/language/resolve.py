@@ -1,7 +1,5 @@
 """From one cell of a scenario to a plan: everything looked up, defaults filled in, and all that is wrong noted."""
 
-import os
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
@@ -13,10 +11,10 @@ from harness.formulas.scope import Scope, scope_of
 from harness.language.bounds import ExpectationContext
 from harness.language.clusters import check_bootstrap, cluster_shape
 from harness.language.expectations import expectation
+from harness.language.formula_library import FormulaLibrary
 from harness.language.integrity import check_distinct_values, needs_log
 from harness.language.matrix import Cell
-from harness.language.named import FORMULAS_FILE, NamedFormula, cited, load_formulas
-from harness.language.schema import BOUND_KINDS, MEASURE, STATISTICS, Client, Cluster, Expect, ScenarioFile
+from harness.language.schema import MEASURE, STATISTICS, Client, Cluster, Expect, ScenarioFile
 from harness.language.send_before_connect import report_send_before_connect
 from harness.language.setting_conflicts import expects_refusal
 from harness.language.statistics import statistic
@@ -25,8 +23,7 @@ from harness.language.subjects import client_plan, settings
 from harness.language.time_limits import with_time_limits
 from harness.language.validation import keys_of, parse_model
 from harness.language.yaml.diagnostics import Diagnostics
-from harness.language.yaml.problems import Problems
-from harness.language.yaml.tree import MappingNode, ScalarNode, SequenceNode, Tree, at, plain
+from harness.language.yaml.tree import MappingNode, SequenceNode, Tree, at, plain
 from harness.plan import ClientPlan, ClusterShape, Expectation, PlannedFault, PlannedHealing, RunPlan, Statistic, Step
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -40,30 +37,6 @@ class PlannedExpectations:
     statistics: tuple[Statistic, ...]
 
 
-class FormulaLibrary:
-    """formulas.yaml beside a scenario: read once, when the first formula is cited."""
-
-    def __init__(self, folder: Path) -> None:
-        self.diagnostics = Diagnostics(folder / FORMULAS_FILE)
-        self.sources: dict[Path, str] = {}
-        self._formulas: Mapping[str, NamedFormula] | None = None
-        self._read = False
-
-    def formulas(self) -> Mapping[str, NamedFormula] | None:
-        """None where the file is wrong: then `diagnostics` says why. None of them where there is no file."""
-        if not self._read:
-            self._read = True
-            if not os.path.lexists(self.diagnostics.path):
-                self._formulas = {}
-                return self._formulas
-            try:
-                self._formulas = load_formulas(self.diagnostics.path)
-            except Problems as error:
-                self.diagnostics.problems.extend(error.problems)
-                self.sources.update(error.sources)
-        return self._formulas
-
-
 def resolve(cell: Cell, path: Path, diagnostics: Diagnostics, library: FormulaLibrary) -> RunPlan | None:
     """The cell as a plan without seed, environment and run_id; None where something is wrong: `diagnostics` has all
     of it.
@@ -71,7 +44,7 @@ def resolve(cell: Cell, path: Path, diagnostics: Diagnostics, library: FormulaLi
     Parts that are right are checked further even where others are wrong, so that all problems come at once.
     """
     tree = cell.tree
-    before = len(diagnostics.problems) + len(library.diagnostics.problems)
+    before = len(diagnostics.problems) + len(library.problems)
     whole = parse_model(ScenarioFile, tree, diagnostics)
     cluster_model, cluster_tree = _part(Cluster, tree.get("cluster"))
     cluster = cluster_shape(cluster_model, cluster_tree, diagnostics) if cluster_model and cluster_tree else None
@@ -86,7 +59,7 @@ def resolve(cell: Cell, path: Path, diagnostics: Diagnostics, library: FormulaLi
         report_send_before_connect(tree.get("steps"), diagnostics)
     draft = _draft(tree, cell, path, cluster, found, found_steps, diagnostics)
     expected = _expectations(tree, draft, found[1] if found else None, found_steps, diagnostics, library)
-    if whole is None or draft is None or len(diagnostics.problems) + len(library.diagnostics.problems) > before:
+    if whole is None or draft is None or len(diagnostics.problems) + len(library.problems) > before:
         return None
     plan = replace(draft, expectations=expected.points, statistics=expected.statistics)
     integrity = needs_log(plan, whole)
@@ -141,13 +114,11 @@ def _expectations(
     items = listed.items if isinstance(listed, SequenceNode) else ()
     scope: Scope | None = scope_of(draft, profile) if draft is not None else None
     sound = {getattr(step, "alias", "") for step in found_steps.steps}
-    cites = any(_cites(item) for item in items)
     context = ExpectationContext(
         aliases=found_steps.aliases,
-        formulas=library.formulas() if cites else {},
+        library=library,
         diagnostics=diagnostics,
         plan=draft,
-        formula_diagnostics=library.diagnostics,
         scope=scope,
         invalid_aliases=frozenset(set(found_steps.aliases) - sound),
         healed=_healed(found_steps.steps),
@@ -188,8 +159,3 @@ def _healed(found: tuple[Step, ...]) -> frozenset[str]:
     return frozenset(
         by_hand | {step.alias for step in found if isinstance(step, PlannedFault) and step.for_s is not None}
     )
-
-
-def _cites(item: Tree) -> bool:
-    values = [item.get(kind) for kind in BOUND_KINDS] if isinstance(item, MappingNode) else []
-    return any(isinstance(value, ScalarNode) and cited(value.text) is not None for value in values)

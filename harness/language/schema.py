@@ -218,29 +218,3 @@ class ScenarioFile(StrictModel):
     integrity: bool = Field(
         default=False, description="Read the log once all has settled; measures of the log ask for it by themselves"
     )
-
-
-class TermText(StrictModel):
-    """One addend of a named formula, and what the client does in that time."""
-
-    term: FormulaText
-    meaning: Line
-
-
-class FormulaEntry(StrictModel):
-    """A named formula: the sum of its terms."""
-
-    about: Line
-    holds_when: FormulaText | None = Field(
-        default=None, description="Outside of this it says nothing; `sum` is what it comes to"
-    )
-    error: Line | None = Field(default=None, description="What the caller gets")
-    sum: Annotated[list[TermText], Field(min_length=1, max_length=50)]
-    source: Line
-
-
-class FormulasFile(StrictModel):
-    """formulas.yaml: the formulas that the scenarios of a folder cite."""
-
-    format: Literal[1]
-    formulas: dict[Alias, FormulaEntry]

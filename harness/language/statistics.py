@@ -5,6 +5,7 @@ from harness.formulas.evaluate import Formula
 from harness.formulas.syntax import FormulaError
 from harness.formulas.values import UNIT_NAMES
 from harness.language.bounds import Bound, ExpectationContext, caused_by_invalid_step, parse_bound, scalar
+from harness.language.formula_errors import report_formula_error
 from harness.language.measure_reference import measure_of
 from harness.language.schema import Expect, StatisticKind
 from harness.language.tolerances import check_number_tolerance, check_time_tolerance
@@ -51,7 +52,7 @@ def _condition(place: ScalarNode, context: ExpectationContext) -> None:
             conditions.check(place.text, context.plan, context.scope)
     except FormulaError as error:
         if not caused_by_invalid_step(error, place.text, context):
-            context.diagnostics.formula(error, place)
+            report_formula_error(error, place, context.diagnostics)
 
 
 def _check_keys(model: Expect, kind: StatisticKind, tree: Tree, context: ExpectationContext) -> None:
@@ -116,7 +117,7 @@ def _end(place: ScalarNode, unit: str, context: ExpectationContext) -> float | N
             raise FormulaError("unit", message, marks=((0, len(place.text)),))
         return found.number
     except FormulaError as error:
-        context.diagnostics.formula(error, place)
+        report_formula_error(error, place, context.diagnostics)
         return None
 
 

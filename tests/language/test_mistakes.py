@@ -247,7 +247,10 @@ def test_a_formula_without_its_file_is_missed_where_it_is_cited(tmp_path: Path, 
         loads(text, tmp_path / "a.scenario.yaml")
     (problem,) = caught.value.problems
     assert (problem.path.name, problem.line, problem.code) == ("a.scenario.yaml", 13, "unknown-formula")
-    assert problem.message.endswith("is looked for in formulas.yaml beside this file, and there is none")
+    assert problem.message == (
+        "there is no formula `mine`: looked in formulas.yaml beside this file (there is none)"
+        " and in the formulas bundled for sarama"
+    )
 
 
 def test_formulas_yaml_of_a_newer_faultlab_is_not_read_on(tmp_path: Path, changed: Callable[..., object]) -> None:

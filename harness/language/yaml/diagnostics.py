@@ -2,9 +2,7 @@
 
 from pathlib import Path
 
-from harness.formulas.syntax import FormulaError
 from harness.language.yaml.problems import Problem, Span
-from harness.language.yaml.tree import ScalarNode, Tree
 
 
 class Diagnostics:
@@ -19,12 +17,3 @@ class Diagnostics:
             self.problems.append(Problem(Path(), 0, 0, 0, code, message, hint, given=span.given))
             return
         self.problems.append(Problem(self.path, span.line, span.column, span.length, code, message, hint, also))
-
-    def formula(self, error: FormulaError, place: Tree, shift: int = 0) -> None:
-        """A formula's error at the place of the formula's text; `shift` is where the formula begins in it."""
-        spans: list[Span] = []
-        for start, end in error.marks:
-            inside = place.within(start + shift, end + shift) if isinstance(place, ScalarNode) else (place.span,)
-            spans.extend(span for span in inside if span not in spans)
-        first, *others = spans or [place.span]
-        self.add(first, error.code, error.message, error.hint, tuple(s for s in others if s.line == first.line))
