@@ -175,11 +175,11 @@ FAILING = """
 import os, sys
 from pathlib import Path
 from reports.errors import JavaFailed
-from reports.jvm.class_archive import archive_for
+from reports.jvm.class_archive import class_archive_for
 from reports.jvm.runtime import find_java
 from reports.session import spark_session
 try:
-    with spark_session(archive_for(find_java()), Path(sys.argv[1])) as spark:
+    with spark_session(class_archive_for(find_java()), Path(sys.argv[1])) as spark:
         [java] = Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
         os.kill(int(java), 9)
         spark.range(3).count()
@@ -188,7 +188,7 @@ except JavaFailed as error:
 try:
     from reports import session
     session.SETTINGS["spark.driver.memory"] = "1k"
-    with spark_session(archive_for(find_java()), Path(sys.argv[1])) as spark:
+    with spark_session(class_archive_for(find_java()), Path(sys.argv[1])) as spark:
         pass
 except JavaFailed as error:
     print("told:", error.text)
