@@ -1,77 +1,32 @@
 """pytest plugin: scenarios are collected as tests, and tests of your own run scenarios with the fixture `lab`.
 
-Imports pytest, the standard library, and `pytest_faultlab_engine` beside it, which does the same: faultlab itself runs
-in a child process. One command of it runs all selected cases of a session side by side, begun when the first of them is
-asked for; each test ends as soon as its own case is over.
+Imports pytest, the standard library, and the modules `pytest_faultlab_*` beside it, which do the same: faultlab itself
+runs in a child process. One command of it runs all selected cases of a session side by side. It starts when the first
+of them is asked for; each test ends as soon as its own case is over.
 """
 
 import os
 import shlex
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import Any, Literal
+from typing import Any
 
 import pytest
 
-from pytest_faultlab_engine import (
-    Batch,
-    CaseResult,
-    Engine,
-    LabFailed,
-    Result,
-    ScenarioMistakes,
-    Wait,
-    scenario_argument,
-    settings_arguments,
-)
+from pytest_faultlab_engine import Batch, Engine, scenario_argument, settings_arguments
+from pytest_faultlab_options import Options, World
+from pytest_faultlab_results import CaseResult, LabFailed, Result, ScenarioMistakes, Wait
 
 __all__ = ["CaseResult", "Lab", "LabFailed", "Result", "ScenarioMistakes", "Wait", "lab"]
 
 SCENARIO_SUFFIX = ".scenario.yaml"
-World = Literal["auto", "sim", "local"]
-WORLDS: tuple[World, ...] = ("auto", "sim", "local")
-POLICIES = ("fail", "skip")
 RESULTS, NOTE = "faultlab_results", "faultlab_note"
 """Properties of a test: the folder of its runs (up to MAX_FOLDERS are named one by one), and why it is no other
 world."""
 MAX_FOLDERS = 3
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
-    """What the command line, else the configuration file says; None: as each scenario or faultlab itself has it."""
-
-    environment: World
-    repeat: int | None
-    seed: int | None
-    out: Path | None
-    inconclusive: str
-
-    @classmethod
-    def of(cls, config: pytest.Config) -> "Options":
-        """Raises pytest.UsageError for values that cannot be."""
-        out = _option(config, "out")
-        where = config.invocation_params.dir if config.getoption("faultlab_out") else config.rootpath
-        return cls(
-            environment=_choice("env", _option(config, "env") or "auto", WORLDS),
-            repeat=_number(config, "repeat", least=1),
-            seed=_number(config, "seed", least=0),
-            out=where / out if out else None,
-            inconclusive=_choice("inconclusive", _option(config, "inconclusive") or "fail", POLICIES),
-        )
-
-    def arguments(
-        self, environment: World | None = None, repeat: int | None = None, seed: int | None = None
-    ) -> list[str]:
-        """The engine's options, each replaced by the one that is given here."""
-        repeat, seed = self.repeat if repeat is None else repeat, self.seed if seed is None else seed
-        said = ["--env", environment or self.environment]
-        said += [] if repeat is None else ["--repeat", str(repeat)]
-        return said + ([] if seed is None else ["--seed", str(seed)])
 
 
 class Session:
@@ -386,20 +341,3 @@ def _skip_or_explain(options: Options, why: str, text: str) -> str:
     if options.inconclusive == "skip":
         pytest.skip(f"inconclusive: {why}")
     return f"inconclusive: {why}\n\n{text}"
-
-
-def _option(config: pytest.Config, name: str) -> str:
-    return str(config.getoption(f"faultlab_{name}") or config.getini(f"faultlab_{name}") or "")
-
-
-def _choice(name: str, value: str, values: Iterable[Any]) -> Any:
-    if value not in values:
-        raise pytest.UsageError(f"faultlab_{name} is {' or '.join(values)}, not {value}")
-    return value
-
-
-def _number(config: pytest.Config, name: str, *, least: int) -> int | None:
-    text = _option(config, name)
-    if text and (not text.isdecimal() or int(text) < least):
-        raise pytest.UsageError(f"faultlab_{name} is a whole number from {least}, not {text}")
-    return int(text) if text else None

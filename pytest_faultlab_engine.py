@@ -1,4 +1,4 @@
-"""The engine as a child process, and what it found as plain values: no pytest, nothing but the standard library.
+"""The engine as a child process: no pytest, nothing but the standard library.
 
 The child is isolated from PYTHONPATH, the current folder and this process's sys.path, and it answers in JSON. So a
 project may have packages named client, cli, harness or reports of its own: theirs and ours never meet.
@@ -13,9 +13,10 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, Literal
+from typing import IO, Any
+
+from pytest_faultlab_results import LabFailed, ScenarioMistakes
 
 SHUTDOWN_TIMEOUT_S = 15.0
 """How long the engine may take to end in good order before it is killed."""
@@ -35,154 +36,6 @@ sys.exit(serve(socket.socket(fileno=int(sys.argv[3]))))
 USAGE, NOTHING = 4, 5
 """Exit codes of faultlab: a scenario or an option is wrong; nothing was selected."""
 KILLED = -int(signal.SIGKILL)
-
-Verdict = Literal["pass", "fail", "inconclusive", "skipped", "lab_error"]
-
-
-class ScenarioMistakes(ValueError):
-    """A scenario is wrong, or cannot be run there: the text has every mistake with its line and column."""
-
-
-class LabFailed(RuntimeError):
-    """The lab itself could not run it, or stopped: this says nothing about the client."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Wait:
-    """One row of where an operation's time went: how often and how long it waited on a setting, beside the formula.
-
-    `setting` is None for a term of the formula that is no wait; `predicted_count` where the formula has no number of
-    times. A `measured_count` counts waits that took all the time they had.
-    """
-
-    name: str
-    setting: str | None
-    predicted_count: float | None
-    predicted_s: float
-    measured_count: int
-    measured_s: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CaseResult:
-    """A scenario with one set of parameters, all repeats together.
-
-    `measures` are medians over the repeats by their names (`probe.time_to_error`): seconds, or counts. What had not
-    ended when the lab gave up stands in `at_least` instead, with its lower bound. `outcomes` (`ok`, `failed`,
-    `censored`) and `errors` go by the operations' names, those of the run that stands for the case: the first of the
-    worst. `where` is where the time of that run's leading expectation went, empty where the client tells no waits.
-    `summary` is a line, `text` what faultlab shows for what did not pass.
-    """
-
-    id: str
-    scenario: str
-    client: str
-    client_version: str
-    environment: Literal["sim", "local"]
-    parameters: Mapping[str, str]
-    settings: Mapping[str, str]
-    verdict: Verdict
-    blame: Literal["lab", "subject"] | None
-    reasons: tuple[str, ...]
-    summary: str
-    text: str
-    predicted: str | None
-    measured: str | None
-    measures: Mapping[str, float]
-    at_least: Mapping[str, float]
-    outcomes: Mapping[str, str]
-    errors: Mapping[str, str]
-    where: tuple[Wait, ...]
-    replay: str
-
-    @classmethod
-    def of(cls, told: Mapping[str, Any]) -> "CaseResult":
-        """From the engine's own words."""
-        operations, measures, where = told["operations"], told["measures"], told["where"]
-        known = {name: m for name, m in measures.items() if m["value"] is not None}
-        plain = {name: told[name] for name in cls.__dataclass_fields__ if name in told}
-        return cls(
-            **{
-                **plain,
-                "reasons": tuple(told["reasons"]),
-                "measures": {name: m["value"] for name, m in known.items() if not m["censored"]},
-                "at_least": {name: m["value"] for name, m in known.items() if m["censored"]},
-                "outcomes": {alias: operation["outcome"] for alias, operation in operations.items()},
-                "errors": {alias: o["error"] for alias, o in operations.items() if o["error"] is not None},
-                "where": tuple(Wait(**row) for row in where["rows"]) if where is not None else (),
-            }
-        )
-
-    def measure(self, name: str) -> float:
-        """A measure that was measured. Raises LookupError that says what there is instead."""
-        __tracebackhide__ = True
-        if name in self.measures:
-            return self.measures[name]
-        if name in self.at_least:
-            raise LookupError(f"{name} had not ended after {self.at_least[name]:.3f} s, when the lab gave up")
-        raise LookupError(f"{self.id} measured no {name}; it measured {', '.join(self.measures) or 'nothing'}")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Result:
-    """A suite's end. `results` is the folder that `faultlab report` and `faultlab replay --in` take.
-
-    The properties are those of the only case; they raise LookupError where there are several.
-    """
-
-    verdict: Verdict
-    environment: Literal["sim", "local"]
-    seed: int
-    results: Path
-    cases: tuple[CaseResult, ...]
-
-    @classmethod
-    def of(cls, told: Mapping[str, Any], folder: Path) -> "Result":
-        """From the engine's closing document; `folder` is where it stood."""
-        cases = tuple(CaseResult.of(case) for case in told["cases"])
-        there = {case.verdict for case in cases}
-        gravest: tuple[Verdict, ...] = ("fail", "lab_error", "inconclusive", "skipped")
-        return cls(
-            verdict=next((verdict for verdict in gravest if verdict in there), "pass" if cases else "inconclusive"),
-            environment=told["environment"],
-            seed=told["seed"],
-            results=folder / told["results"],
-            cases=cases,
-        )
-
-    def case(self, case_id: str | None = None) -> CaseResult:
-        """The case of this id, or the only one. Raises LookupError with the ids that there are."""
-        __tracebackhide__ = True
-        found = [case for case in self.cases if case_id in (None, case.id)]
-        if len(found) != 1:
-            raise LookupError(f"name one of the cases: {', '.join(case.id for case in self.cases)}")
-        return found[0]
-
-    def measure(self, name: str) -> float:
-        """`CaseResult.measure` of the only case."""
-        __tracebackhide__ = True
-        return self.case().measure(name)
-
-    @property
-    def measures(self) -> Mapping[str, float]:
-        return self.case().measures
-
-    @property
-    def outcomes(self) -> Mapping[str, str]:
-        return self.case().outcomes
-
-    @property
-    def errors(self) -> Mapping[str, str]:
-        return self.case().errors
-
-    @property
-    def where(self) -> tuple[Wait, ...]:
-        return self.case().where
-
-    @property
-    def text(self) -> str:
-        """What faultlab shows for what did not pass."""
-        return "\n\n".join(case.text for case in self.cases if case.text)
 
 
 def scenario_argument(scenario: object, out: Path) -> str:

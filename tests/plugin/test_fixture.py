@@ -185,8 +185,8 @@ def test_mine(lab):
         site.mkdir()
         for name in names:
             shutil.copytree(ROOT / name, site / name, ignore=shutil.ignore_patterns("__pycache__", "*.go"))
-        for name in ("pytest_faultlab.py", "pytest_faultlab_engine.py"):
-            shutil.copy(ROOT / name, site / name)
+        for file in ROOT.glob("pytest_faultlab*.py"):
+            shutil.copy(file, site / file.name)
         variables = {"PYTHONPATH": f"{project.path}:{site}"}
     done = project.pytest(**variables)
     assert done.outcomes == {"dark": "passed", "test_mine": "passed"}, done.out

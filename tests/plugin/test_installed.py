@@ -17,6 +17,11 @@ def test_the_entry_point_is_the_one_that_the_project_declares() -> None:
     assert installed == declared == {"faultlab": "pytest_faultlab"}
 
 
+def test_every_module_of_the_plugin_is_installed() -> None:
+    listed = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["py-modules"]
+    assert sorted(listed) == sorted(file.stem for file in ROOT.glob("pytest_faultlab*.py"))
+
+
 def test_set_up_installs_again_when_the_project_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     spec = importlib.util.spec_from_file_location("set_up", ROOT / "tools" / "set_up.py")
     assert spec is not None

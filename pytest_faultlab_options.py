@@ -1,0 +1,62 @@
+"""The options of the pytest plugin, from pytest's command line or its configuration file."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import pytest
+
+World = Literal["auto", "sim", "local"]
+WORLDS: tuple[World, ...] = ("auto", "sim", "local")
+POLICIES = ("fail", "skip")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """What the command line, else the configuration file says; None: as each scenario or faultlab itself has it."""
+
+    environment: World
+    repeat: int | None
+    seed: int | None
+    out: Path | None
+    inconclusive: str
+
+    @classmethod
+    def of(cls, config: pytest.Config) -> "Options":
+        """Raises pytest.UsageError for values that cannot be."""
+        out = _option(config, "out")
+        where = config.invocation_params.dir if config.getoption("faultlab_out") else config.rootpath
+        return cls(
+            environment=_choice("env", _option(config, "env") or "auto", WORLDS),
+            repeat=_number(config, "repeat", least=1),
+            seed=_number(config, "seed", least=0),
+            out=where / out if out else None,
+            inconclusive=_choice("inconclusive", _option(config, "inconclusive") or "fail", POLICIES),
+        )
+
+    def arguments(
+        self, environment: World | None = None, repeat: int | None = None, seed: int | None = None
+    ) -> list[str]:
+        """The engine's options, each replaced by the one that is given here."""
+        repeat, seed = self.repeat if repeat is None else repeat, self.seed if seed is None else seed
+        said = ["--env", environment or self.environment]
+        said += [] if repeat is None else ["--repeat", str(repeat)]
+        return said + ([] if seed is None else ["--seed", str(seed)])
+
+
+def _option(config: pytest.Config, name: str) -> str:
+    return str(config.getoption(f"faultlab_{name}") or config.getini(f"faultlab_{name}") or "")
+
+
+def _choice(name: str, value: str, values: Iterable[Any]) -> Any:
+    if value not in values:
+        raise pytest.UsageError(f"faultlab_{name} is {' or '.join(values)}, not {value}")
+    return value
+
+
+def _number(config: pytest.Config, name: str, *, least: int) -> int | None:
+    text = _option(config, name)
+    if text and (not text.isdecimal() or int(text) < least):
+        raise pytest.UsageError(f"faultlab_{name} is a whole number from {least}, not {text}")
+    return int(text) if text else None
