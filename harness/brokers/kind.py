@@ -7,6 +7,9 @@ from client.registry import Registry
 from harness.levers import Lever
 from harness.suggestions import did_you_mean
 
+EMBEDDED = "embedded"
+"""What a run has unless it asks for another."""
+
 
 class UnknownClusterKind(LookupError):
     """There is no kind of brokers of that name."""

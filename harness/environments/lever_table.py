@@ -5,6 +5,7 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
+from harness.brokers.kind import cluster_kind
 from harness.environments.world import ActiveLever, Supported, Unsupported
 from harness.levers import LEVERS, Evidence, Lever
 
@@ -48,14 +49,14 @@ class LeverTable(Generic[P]):
 
         return register
 
-    def supports(self, lever: Lever) -> Supported | Unsupported:
-        """Pure: asked without an opened world."""
+    def supports(self, lever: Lever, cluster: str) -> Supported | Unsupported:
+        """Whether the lever can be pulled on brokers of that kind. Pure: asked without an opened world."""
         if type(lever) not in self._pullers:
             tuple(LEVERS)  # another package may add it to this table with the lever itself
         if type(lever) not in self._pullers:
             return Unsupported(f"pull the lever {lever.name}: it has no way to do that")
         _, unsupported_reason = self._pullers[type(lever)]
-        reason = unsupported_reason(lever)
+        reason = unsupported_reason(lever) or cluster_kind(cluster).refuses(lever)
         return Supported() if reason is None else Unsupported(reason)
 
     def pull(self, parts: P, lever: Lever) -> AbstractAsyncContextManager[ActiveLever]:

@@ -13,6 +13,7 @@ from random import Random
 from types import TracebackType
 from typing import Any, NamedTuple, Protocol, Self
 
+from harness.brokers.kind import EMBEDDED
 from harness.levers import Evidence, Lever
 from harness.plan import ClusterShape, DriverName, RunPlan
 from harness.story import Kernel, SettleResult, StoredRecord, Story, Value
@@ -187,9 +188,11 @@ class Environment(Protocol):
     keeps_logs: bool
     """Whether a run has processes whose logs are worth a folder."""
 
-    def supports(self, lever: Lever) -> Supported | Unsupported:
-        """Pure: `validate` and the documentation ask it too."""
+    def supports(self, lever: Lever, cluster: str = EMBEDDED) -> Supported | Unsupported:
+        """Whether it pulls this lever on brokers of that kind. Pure: `validate` and the documentation ask it too."""
         ...
+
+    def supports_cluster(self, kind: str) -> Supported | Unsupported: ...
 
     def supports_driver(self, driver: DriverName) -> Supported | Unsupported: ...
 

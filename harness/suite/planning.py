@@ -192,6 +192,10 @@ def unsupported_by(of_scenario: Sequence[RunPlan], environment: Environment) -> 
 
 
 def _refused(plan: RunPlan, environment: Environment) -> Iterator[tuple[int, str]]:
+    supports_cluster = environment.supports_cluster(plan.cluster.kind)
+    if isinstance(supports_cluster, Unsupported):
+        yield 0, supports_cluster.reason
+        return
     supports_driver = environment.supports_driver(plan.client.driver)
     if isinstance(supports_driver, Unsupported):
         yield 0, supports_driver.reason
@@ -203,7 +207,7 @@ def _refused(plan: RunPlan, environment: Environment) -> Iterator[tuple[int, str
     for step in plan.steps:
         if isinstance(step, PlannedFault):
             for stage in step.fault.stages(plan.cluster.broker_ids):
-                made = environment.supports(stage.lever)
+                made = environment.supports(stage.lever, plan.cluster.kind)
                 if isinstance(made, Unsupported):
                     yield step.line, made.reason
 

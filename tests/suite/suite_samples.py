@@ -101,7 +101,10 @@ class ScriptedEnvironment:
         self._run = run
         self._lock = threading.Lock()
 
-    def supports(self, lever: Lever) -> Supported | Unsupported:
+    def supports(self, lever: Lever, cluster: str) -> Supported | Unsupported:
+        return Supported()
+
+    def supports_cluster(self, kind: str) -> Supported | Unsupported:
         return Supported()
 
     def supports_driver(self, driver: Literal["bundled", "exec"]) -> Supported | Unsupported:

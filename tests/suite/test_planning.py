@@ -23,7 +23,10 @@ class Refusing:
     virtual_time: bool = True
     keeps_logs: bool = False
 
-    def supports(self, lever: Lever) -> Supported | Unsupported:
+    def supports_cluster(self, kind: str) -> Supported | Unsupported:
+        return Supported() if kind == "embedded" else Unsupported(f"run {kind} brokers")
+
+    def supports(self, lever: Lever, cluster: str) -> Supported | Unsupported:
         return Unsupported("drop packets") if isinstance(lever, FilterPackets) else Supported()
 
     def supports_driver(self, driver: Literal["bundled", "exec"]) -> Supported | Unsupported:
@@ -34,7 +37,7 @@ class Refusing:
 
 
 class Making(Refusing):
-    def supports(self, lever: Lever) -> Supported | Unsupported:
+    def supports(self, lever: Lever, cluster: str) -> Supported | Unsupported:
         return Supported()
 
 

@@ -1,7 +1,7 @@
-"""The broker of `harness.brokers.embedded`: what a run has unless it asks for another."""
+"""The broker of `harness.brokers.embedded`."""
 
 from harness.brokers.embedded.intercepts import unsupported_reason
-from harness.brokers.kind import CLUSTER_KINDS, ClusterKind
+from harness.brokers.kind import CLUSTER_KINDS, EMBEDDED, ClusterKind
 from harness.levers import Intercept, Lever
 
 BROKER_BYTES = 10 << 20
@@ -13,5 +13,5 @@ def _refuses(lever: Lever) -> str | None:
 
 
 CLUSTER_KINDS.add(
-    "embedded", ClusterKind(name="embedded", refuses=_refuses, memory_bytes=lambda brokers: brokers * BROKER_BYTES)
+    EMBEDDED, ClusterKind(name=EMBEDDED, refuses=_refuses, memory_bytes=lambda brokers: brokers * BROKER_BYTES)
 )

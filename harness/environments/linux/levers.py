@@ -13,7 +13,6 @@ from contextlib import AbstractAsyncContextManager, AbstractContextManager, asyn
 from pathlib import Path
 
 from harness.brokers.cluster import BrokerCluster
-from harness.brokers.embedded.intercepts import unsupported_reason
 from harness.environments.broker_signals import SignalLevers
 from harness.environments.holder_counts import HolderCounts
 from harness.environments.lever_table import LeverTable, PulledLever
@@ -208,7 +207,7 @@ def _signal(parts: LinuxParts, lever: Signal) -> AbstractAsyncContextManager[Act
     return parts.signals.pull(lever)
 
 
-@LINUX_LEVERS.pulls(Intercept, unsupported_reason)
+@LINUX_LEVERS.pulls(Intercept)
 @asynccontextmanager
 async def _intercept(parts: LinuxParts, lever: Intercept) -> AsyncIterator[ActiveLever]:
     began_ns = time.monotonic_ns()

@@ -8,11 +8,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from harness.brokers.kind import EMBEDDED
 from harness.environments.linux.levers import LINUX_LEVERS
 from harness.environments.local.cell import probe_namespaces
 from harness.environments.local.cell_main import CellMain, CellTask
 from harness.environments.local.channel import ChannelClosed
 from harness.environments.local.resources import lanes_for
+from harness.environments.local.world import CLUSTERS
 from harness.environments.local.zygote import CellHandle, Zygote, ZygoteExited
 from harness.environments.registry import register
 from harness.environments.world import (
@@ -55,8 +57,11 @@ class LocalEnvironment:
         self._state = threading.Lock()
         self._interrupted = False
 
-    def supports(self, lever: Lever) -> Supported | Unsupported:
-        return LINUX_LEVERS.supports(lever)
+    def supports(self, lever: Lever, cluster: str = EMBEDDED) -> Supported | Unsupported:
+        return LINUX_LEVERS.supports(lever, cluster)
+
+    def supports_cluster(self, kind: str) -> Supported | Unsupported:
+        return Supported() if kind in CLUSTERS else Unsupported(f"run {kind} brokers in its cells")
 
     def supports_driver(self, driver: DriverName) -> Supported | Unsupported:
         return Supported()

@@ -2,9 +2,14 @@
 
 from pathlib import Path
 
+from harness.brokers.kind import EMBEDDED, cluster_kind
+
 _MOST = 16
-_CELL_BYTES = 96 << 20
-"""A cell's own pages are about 30 MB with one broker, 50 MB with three (what is forked stays shared); twice that."""
+_CELL_BYTES = 18 << 20
+"""A cell's own pages without its brokers; what is forked stays shared."""
+_BROKERS = 3
+_RESERVE = 2
+"""Each cell is given so many times what it was seen to need with three brokers."""
 
 
 def memory_available_bytes() -> int:
@@ -13,10 +18,14 @@ def memory_available_bytes() -> int:
         name, _, amount = line.partition(":")
         if name == "MemAvailable":
             return int(amount.split()[0]) << 10
-    return _MOST * _CELL_BYTES
+    return _MOST * _lane_bytes()
 
 
 def lanes_for(available_bytes: int | None = None) -> int:
     """16, less on little memory, never none."""
     available = memory_available_bytes() if available_bytes is None else available_bytes
-    return max(1, min(_MOST, available // _CELL_BYTES))
+    return max(1, min(_MOST, available // _lane_bytes()))
+
+
+def _lane_bytes() -> int:
+    return _RESERVE * (_CELL_BYTES + cluster_kind(EMBEDDED).memory_bytes(_BROKERS))

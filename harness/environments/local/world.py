@@ -3,12 +3,13 @@
 import asyncio
 import os
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, contextmanager
 from pathlib import Path
 from random import Random
 
 from harness.brokers.cluster import BrokerFailed, ClusterStateError, LogUnreadable
+from harness.brokers.kind import EMBEDDED
 from harness.environments.linux import addresses, sysctls
 from harness.environments.linux.dial_capture import DialCapture, DialCaptureFailed
 from harness.environments.linux.levers import LINUX_LEVERS, LinuxParts
@@ -29,6 +30,8 @@ from harness.levers import Lever
 from harness.plan import ClusterShape, RunPlan
 from harness.story import SettleResult, StoredRecord
 
+CLUSTERS: Mapping[str, Callable[[ClusterShape, CellLogs], ForkedBrokers]] = {EMBEDDED: ForkedBrokers.start}
+"""Starts a cluster in a cell, by its kind."""
 _TOXIPROXY_LOG = "toxiproxy.log"
 
 
@@ -61,7 +64,7 @@ class LocalWorld:
             with _failures_named(logs):
                 # Processes first: they come up while the rest is made, and no thread exists yet.
                 proxying = _start_toxiproxy(toxiproxy, logs)
-                brokers = ForkedBrokers.start(plan.cluster, logs)
+                brokers = CLUSTERS[plan.cluster.kind](plan.cluster, logs)
                 table = PacketTable()
                 stack.callback(table.close)
                 await table.open()

@@ -9,6 +9,7 @@ from random import Random
 from types import TracebackType
 from typing import Self
 
+from harness.brokers.kind import EMBEDDED
 from harness.environments.registry import register
 from harness.environments.sim.gc_tuning import relaxed_gc
 from harness.environments.sim.host_logs import captured_logs
@@ -45,8 +46,13 @@ class SimEnvironment:
     def __reduce__(self) -> tuple[type["SimEnvironment"], tuple[Conduct]]:
         return (type(self), (self._conduct,))
 
-    def supports(self, lever: Lever) -> Supported | Unsupported:
-        return SIM_LEVERS.supports(lever)
+    def supports(self, lever: Lever, cluster: str = EMBEDDED) -> Supported | Unsupported:
+        return SIM_LEVERS.supports(lever, cluster)
+
+    def supports_cluster(self, kind: str) -> Supported | Unsupported:
+        if kind == EMBEDDED:
+            return Supported()
+        return Unsupported(f"run {kind} brokers: they do not run on virtual time")
 
     def supports_driver(self, driver: DriverName) -> Supported | Unsupported:
         if driver == "bundled":

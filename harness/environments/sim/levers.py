@@ -9,7 +9,6 @@ from contextlib import AbstractAsyncContextManager, AbstractContextManager, asyn
 from math import inf
 
 from harness.brokers.cluster import BrokerCluster
-from harness.brokers.embedded.intercepts import unsupported_reason
 from harness.environments.broker_signals import SignalLevers
 from harness.environments.holder_counts import HolderCounts
 from harness.environments.lever_table import LeverTable, PulledLever
@@ -125,7 +124,7 @@ def _signal(parts: SimParts, lever: Signal) -> AbstractAsyncContextManager[Activ
     return parts.signals.pull(lever)
 
 
-@SIM_LEVERS.pulls(Intercept, unsupported_reason)
+@SIM_LEVERS.pulls(Intercept)
 @asynccontextmanager
 async def _intercept(parts: SimParts, lever: Intercept) -> AsyncIterator[ActiveLever]:
     number = await parts.brokers.intercept(lever)
