@@ -1,5 +1,5 @@
-"""Runs every coroutine test that takes a `kit` (sockets and packet rules) or a `world` (a whole cluster, and levers)
-twice: in the simulation, and for real in a cell.
+"""Runs every coroutine test that takes a `kit` (sockets and packet rules), a `cluster` (brokers alone) or a `world`
+(brokers, proxies and levers) twice: in the simulation, and for real in a cell.
 
 Checks in cells mostly wait, so all that were selected run side by side, started when the first of them is asked for.
 """
@@ -26,7 +26,8 @@ LANES = 8
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     taken = _taken(metafunc.fixturenames)
     if taken is not None and inspect.iscoroutinefunction(metafunc.function):
-        metafunc.parametrize(taken, ["sim", pytest.param("cell", marks=pytest.mark.cell)])
+        places = [pytest.param(place, marks=() if place == "sim" else pytest.mark.cell) for place in RUNS[taken]]
+        metafunc.parametrize(taken, places)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -42,12 +43,12 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
 
 
 def _taken(names: Iterable[str]) -> str | None:
-    """Which of the two a test asks for."""
+    """Which of them a test asks for."""
     return next((name for name in names if name in RUNS), None)
 
 
 def _where(item: pytest.Item) -> str | None:
-    """`sim` or `cell` for a check, None for what is no check."""
+    """`sim` or the name of a cell for a check, None for what is no check."""
     if not isinstance(item, pytest.Function) or not inspect.iscoroutinefunction(item.function):
         return None
     taken = _taken(item.fixturenames)
@@ -72,7 +73,7 @@ def _cells(session: pytest.Session) -> dict[str, Future[None]]:
         prepare_all()
         pool = ThreadPoolExecutor(LANES, thread_name_prefix="cell")
         session.stash[_RUNNING] = {
-            item.nodeid: pool.submit(_check(item)) for item in session.items if _where(item) == "cell"
+            item.nodeid: pool.submit(_check(item)) for item in session.items if _where(item) not in (None, "sim")
         }
         pool.shutdown(wait=False)
     return session.stash[_RUNNING]

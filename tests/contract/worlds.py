@@ -5,6 +5,8 @@ import socket
 import subprocess
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -13,12 +15,17 @@ import pytest
 from talk import TOPIC
 from toolkit import ADDRESS, UPSTREAM, Check
 
+from harness.brokers.cluster import BrokerCluster
+from harness.brokers.kind import EMBEDDED, ClusterKind, cluster_kind
+from harness.environments.linux import addresses
 from harness.environments.linux.addresses import TOXIPROXY
 from harness.environments.linux.packets import PacketTable, RuleGroup, chain_for, rules_for
 from harness.environments.linux.toxiproxy.client import ToxiproxyClient
 from harness.environments.linux.toxiproxy.server import await_ready, command
 from harness.environments.local.cell import call_in_cell
-from harness.environments.local.world import LocalWorld
+from harness.environments.local.logs import CellLogs
+from harness.environments.local.world import CLUSTERS, LocalWorld
+from harness.environments.sim.brokers import SimBrokers
 from harness.environments.sim.loop import SimLoop
 from harness.environments.sim.proxy import Proxy
 from harness.environments.sim.rules import PacketRule
@@ -230,8 +237,48 @@ def run_in_cells_world(check: WorldCheck) -> None:
     call_in_cell(body, timeout_s=LIMIT_S)
 
 
+@dataclass(frozen=True)
+class ClusterKit:
+    """Two brokers that a check dials without a proxy."""
+
+    kind: ClusterKind
+    brokers: BrokerCluster
+
+    def listen_address(self, broker: int) -> tuple[str, int]:
+        return addresses.broker(broker)
+
+
+ClusterCheck = Callable[[ClusterKit], Awaitable[None]]
+SHAPE = ClusterShape(brokers=2, topics=(Topic(name=TOPIC, partitions=2, replication=2, leaders=(1, 2)),))
+
+
+def run_on_simulated_hosts(check: ClusterCheck) -> None:
+    async def main(loop: SimLoop) -> None:
+        brokers = SimBrokers(
+            loop, SHAPE, advertised_address=addresses.broker, listen_address=addresses.broker, logs=None
+        )
+        await brokers.ready()
+        await check(ClusterKit(cluster_kind(EMBEDDED), brokers))
+
+    simulate(main, Random(11))
+
+
+def run_in_cells_processes(kind: str, check: ClusterCheck) -> None:
+    async def body() -> None:
+        brokers = CLUSTERS[kind](SHAPE, CellLogs(None))
+        await brokers.ready()
+        await check(ClusterKit(cluster_kind(kind), brokers))
+        assert not brokers.died.done(), brokers.died.result()
+
+    call_in_cell(body, timeout_s=LIMIT_S)
+
+
 RUNS: dict[str, dict[str, Callable[[Any], None]]] = {
     "kit": {"sim": run_in_sim, "cell": run_in_cell},
     "world": {"sim": run_in_simulated_world, "cell": run_in_cells_world},
+    "cluster": {
+        "sim": run_on_simulated_hosts,
+        **{f"cell-{kind}": partial(run_in_cells_processes, kind) for kind in CLUSTERS},
+    },
 }
 """By what a check takes, and by where it runs."""

@@ -1,6 +1,6 @@
 """Protects what a suite consists of: which files, which of their scenarios, and every mistake said before any start."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -11,7 +11,7 @@ from harness.environments.world import Supported, Unsupported
 from harness.language import Problems
 from harness.levers import FilterPackets, Lever
 from harness.suite.collection import ScenarioNotFound, bundled, collect
-from harness.suite.planning import Selection, load_all, plan_all, select
+from harness.suite.planning import Selection, load_all, plan_all, select, unsupported_by
 
 
 @dataclass
@@ -122,6 +122,14 @@ def test_what_the_environment_refuses_is_said_at_its_line_once(tmp_path: Path) -
     (problem,) = caught.value.problems
     assert (problem.line, problem.column) == (10, 3)
     assert problem.message == "sim cannot drop packets"
+
+
+def test_a_kind_of_brokers_that_the_environment_does_not_run_is_refused(tmp_path: Path) -> None:
+    loaded = load_all(collect([str(write_scenario(tmp_path))], folder=tmp_path))
+    (plan,) = plan_all(loaded, Selection(), Making(), seed=7, repeat=None).plans
+    foreign = replace(plan, cluster=replace(plan.cluster, kind="rocks"))
+    (problem,) = unsupported_by([foreign], Making())
+    assert problem.message == "sim cannot run rocks brokers"
 
 
 def test_plans_are_the_same_each_time_and_follow_seed_and_repeat(tmp_path: Path) -> None:
