@@ -7,13 +7,17 @@ names are a closed set (they are columns of the records), so a new kind of event
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import StrEnum
+from math import inf
+
+from client.limit import Limit
 
 
 class TraceKind(StrEnum):
     """Kinds of events; each says which fields it carries."""
 
     WAIT_STARTED = "wait_started"
-    """waiting_on, limit_s, purpose, connection, broker, address."""
+    """waiting_on (the limit's settings), limit_s (absent where the client waits for ever), purpose, connection, broker,
+    address."""
     WAIT_ENDED = "wait_ended"
     """waiting_on, purpose, outcome (`elapsed`, `satisfied`, `failed`), connection."""
     DIAL_STARTED = "dial_started"
@@ -71,16 +75,17 @@ class Tracer:
         """`emit` for fields that stand in a dict already, which goes to the sink."""
         self._sink(round(self._clock() * 1e9), kind._value_, fields)
 
-    def wait(self, waiting_on: str, limit_s: float, purpose: str, **fields: TraceValue) -> Wait:
-        """Start a wait on a setting; the caller ends it."""
-        fields = {"waiting_on": waiting_on, "purpose": purpose, **fields}
-        self.emit_fields(TraceKind.WAIT_STARTED, {**fields, "limit_s": limit_s})
+    def wait(self, limit: Limit, purpose: str, **fields: TraceValue) -> Wait:
+        """Start a wait on what sets the limit; the caller ends it."""
+        fields = {"waiting_on": limit.waiting_on, "purpose": purpose, **fields}
+        limited = {} if limit.seconds == inf else {"limit_s": limit.seconds}
+        self.emit_fields(TraceKind.WAIT_STARTED, {**fields, **limited})
         return Wait(self, fields)
 
     @contextmanager
-    def sleeping(self, waiting_on: str, limit_s: float, purpose: str, **fields: TraceValue) -> Iterator[None]:
+    def sleeping(self, limit: Limit, purpose: str, **fields: TraceValue) -> Iterator[None]:
         """A wait that nothing ends early: a back-off."""
-        wait = self.wait(waiting_on, limit_s, purpose, **fields)
+        wait = self.wait(limit, purpose, **fields)
         outcome = "failed"
         try:
             yield

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from client.net.dialer import split_host_port
+from client.net.address import split_host_port
 from client.settings import SettingValue
 
 PROTOCOL_VERSION = 1

@@ -1,4 +1,4 @@
-"""What a bundled client may know of the world: its loop's clock, a seeded source of chance, names, a tracer."""
+"""What a bundled client is handed: chance, names, connections, a tracer. Time comes from the running loop alone."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -7,6 +7,7 @@ from random import Random
 from typing import Protocol
 
 from client.events import Tracer
+from client.net.tcp import ConnectFunction, connect
 from client.tasks import BackgroundTasks
 
 
@@ -18,14 +19,15 @@ class Resolver(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ClientRuntime:
-    """Handed to every profile. Time comes from `asyncio.get_running_loop().time()` alone.
+    """One subject's surroundings, which every profile is given.
 
-    `connections` numbers connections, dials that fail included, once for the whole subject. `tasks` holds
-    whatever the client runs in the background.
+    `connect` opens the streams of every dial. `connections` numbers connections, failed dials included, for the whole
+    subject. `tasks` holds whatever the client runs in the background.
     """
 
     rng: Random
     resolver: Resolver
     tracer: Tracer
+    connect: ConnectFunction = connect
     connections: Iterator[int] = field(default_factory=lambda: count(1))
     tasks: BackgroundTasks = field(default_factory=BackgroundTasks)

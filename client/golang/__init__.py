@@ -1,11 +1,12 @@
 """What Go's programs are timed by: channels, select, timers, contexts, and the order of its maps.
 
 Profiles of Go clients are written with these, so that who waits for whom is what the upstream source says. A
-goroutine is started by `client.tasks.Tasks.go`.
+goroutine is started by `client.tasks.BackgroundTasks.go`.
 """
 
 from client.golang.channel import Channel, ClosedChannelError
 from client.golang.context import Context, background, with_cancel, with_deadline, with_timeout
+from client.golang.dialer import Dialer
 from client.golang.maps import GoMap, first_in_map, in_map_order
 from client.golang.mutex import Mutex
 from client.golang.neterrors import go_error_name, go_error_text
@@ -18,6 +19,7 @@ __all__ = [
     "Channel",
     "ClosedChannelError",
     "Context",
+    "Dialer",
     "GoMap",
     "Mutex",
     "RWMutex",

@@ -19,9 +19,9 @@ class ClosedChannelError(Exception):
 
 
 class Completion(NamedTuple):
-    """How a parked operation ended. `case_index` is that among a select's cases; `value` and `ok` are a receive's."""
+    """How a parked operation ended. `case` is its name among a select's; `value` and `ok` are a receive's."""
 
-    case_index: int
+    case: str
     value: Any
     ok: bool
 
@@ -29,11 +29,11 @@ class Completion(NamedTuple):
 class ParkedOperation:
     """One operation of a parked task. Those of one select share a future: the first to set it wins."""
 
-    __slots__ = ("case_index", "future", "value")
+    __slots__ = ("case", "future", "value")
 
-    def __init__(self, future: "asyncio.Future[Completion]", case_index: int, value: object) -> None:
+    def __init__(self, future: "asyncio.Future[Completion]", case: str, value: object) -> None:
         self.future = future
-        self.case_index = case_index
+        self.case = case
         self.value = value
 
 
@@ -56,14 +56,14 @@ class Channel(Generic[T]):
     async def send(self, value: T) -> None:
         """Hand a value over. Raises ClosedChannelError where the channel is closed, also while it waits."""
         if not self.try_send(value):
-            await self.park_sender(asyncio.get_running_loop().create_future(), 0, value).future
+            await self.park_sender(asyncio.get_running_loop().create_future(), "", value).future
 
     async def receive(self) -> tuple[T | None, bool]:
         """The next value and True; None and False once the channel is closed and empty."""
         taken = self.try_receive()
         if taken is not None:
             return taken
-        passed = await self.park_receiver(asyncio.get_running_loop().create_future(), 0).future
+        passed = await self.park_receiver(asyncio.get_running_loop().create_future(), "").future
         return passed.value, passed.ok
 
     def __aiter__(self) -> "Channel[T]":
@@ -74,7 +74,7 @@ class Channel(Generic[T]):
         value: Any
         taken = self.try_receive()
         if taken is None:
-            _, value, ok = await self.park_receiver(asyncio.get_running_loop().create_future(), 0).future
+            _, value, ok = await self.park_receiver(asyncio.get_running_loop().create_future(), "").future
         else:
             value, ok = taken
         if not ok:
@@ -87,7 +87,7 @@ class Channel(Generic[T]):
             raise ClosedChannelError("close of closed channel")
         self._closed = True
         while (receiver := _pop_waiter(self._receivers)) is not None:
-            receiver.future.set_result(Completion(receiver.case_index, None, False))
+            receiver.future.set_result(Completion(receiver.case, None, False))
         while (sender := _pop_waiter(self._senders)) is not None:
             sender.future.set_exception(ClosedChannelError("send on closed channel"))
 
@@ -101,7 +101,7 @@ class Channel(Generic[T]):
         while receivers:
             receiver = receivers.pop(0)
             if not receiver.future.done():
-                receiver.future.set_result(Completion(receiver.case_index, value, True))
+                receiver.future.set_result(Completion(receiver.case, value, True))
                 return True
         if len(self._buffer) < self.capacity:
             self._buffer.append(value)
@@ -120,7 +120,7 @@ class Channel(Generic[T]):
         else:
             return (None, False) if self._closed else None
         if sender is not None:
-            sender.future.set_result(Completion(sender.case_index, None, True))
+            sender.future.set_result(Completion(sender.case, None, True))
         return value, True
 
     def can_send(self) -> bool:
@@ -133,13 +133,13 @@ class Channel(Generic[T]):
     def can_receive(self) -> bool:
         return bool(self._buffer) or self._closed or (bool(self._senders) and _has_waiter(self._senders))
 
-    def park_sender(self, future: "asyncio.Future[Completion]", case_index: int, value: T) -> ParkedOperation:
-        parked = ParkedOperation(future, case_index, value)
+    def park_sender(self, future: "asyncio.Future[Completion]", case: str, value: T) -> ParkedOperation:
+        parked = ParkedOperation(future, case, value)
         self._senders.append(parked)
         return parked
 
-    def park_receiver(self, future: "asyncio.Future[Completion]", case_index: int) -> ParkedOperation:
-        parked = ParkedOperation(future, case_index, None)
+    def park_receiver(self, future: "asyncio.Future[Completion]", case: str) -> ParkedOperation:
+        parked = ParkedOperation(future, case, None)
         self._receivers.append(parked)
         return parked
 

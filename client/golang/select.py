@@ -28,24 +28,24 @@ SelectCase = Send | Receive
 
 
 Selected = Completion
-"""Which case proceeded (its place among the cases), and what a receive brought."""
+"""The name of the case that proceeded, and what a receive brought."""
 
 
-async def select(rng: Random, *cases: SelectCase) -> Selected:
+async def select(rng: Random, **cases: SelectCase) -> Selected:
     """Wait until one case can proceed, and carry it out. Without a case that ever can, waits for ever."""
-    chosen = select_or_default(rng, *cases)
+    chosen = select_or_default(rng, **cases)
     if chosen is not None:
         return chosen
     future: asyncio.Future[Completion] = asyncio.get_running_loop().create_future()
     parked: list[tuple[Channel[Any], ParkedOperation]] = []
-    for index, case in enumerate(cases):
+    for name, case in cases.items():
         channel = case.channel
         if channel is None:
             continue
         if isinstance(case, Send):
-            parked.append((channel, channel.park_sender(future, index, case.value)))
+            parked.append((channel, channel.park_sender(future, name, case.value)))
         else:
-            parked.append((channel, channel.park_receiver(future, index)))
+            parked.append((channel, channel.park_receiver(future, name)))
     try:
         return await future
     finally:
@@ -53,22 +53,22 @@ async def select(rng: Random, *cases: SelectCase) -> Selected:
             channel.unpark(one)
 
 
-def select_or_default(rng: Random, *cases: SelectCase) -> Selected | None:
+def select_or_default(rng: Random, **cases: SelectCase) -> Selected | None:
     """`select` with an empty default case: None where no case can proceed now. Never waits."""
     ready = [
-        index
-        for index, case in enumerate(cases)
+        name
+        for name, case in cases.items()
         if (channel := case.channel) is not None
         and (channel.can_send() if isinstance(case, Send) else channel.can_receive())
     ]
     if not ready:
         return None
-    index = ready[0] if len(ready) == 1 else ready[rng.randrange(len(ready))]
-    case = cases[index]
+    name = ready[0] if len(ready) == 1 else ready[rng.randrange(len(ready))]
+    case = cases[name]
     assert case.channel is not None
     if isinstance(case, Send):
         case.channel.try_send(case.value)
-        return Selected(index, None, True)
+        return Selected(name, None, True)
     taken = case.channel.try_receive()
     assert taken is not None
-    return Selected(index, *taken)
+    return Selected(name, *taken)

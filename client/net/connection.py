@@ -8,15 +8,9 @@ from collections import deque
 from typing import NamedTuple
 
 from client.events import TraceKind, Tracer
+from client.limit import Limit
 from client.net.errors import Cause, NetError
 from client.net.stream import Stream
-
-
-class Limit(NamedTuple):
-    """A time limit under the name of the setting that gives it."""
-
-    setting: str
-    seconds: float
 
 
 class InFlight(NamedTuple):
@@ -57,9 +51,9 @@ class Connection:
         at once.
         """
         started_at = self._loop.time()
-        self._stream.set_write_deadline(started_at + limit.seconds)
+        self._stream.set_write_deadline(limit.deadline_at(started_at))
         if not self._stream.try_write(request):
-            wait = self._tracer.wait(limit.setting, limit.seconds, f"{api} request", **self._trace_fields())
+            wait = self._tracer.wait(limit, f"{api} request", **self._trace_fields())
             try:
                 await self._stream.drain()
             except NetError as error:
@@ -82,8 +76,8 @@ class Connection:
         """Exactly so many bytes, within the limit from now. A wait is traced only where they are not there yet."""
         if self._stream.buffered_bytes >= size_bytes or not self._stream.open_for_reading:
             return await self._stream.read_full(size_bytes)
-        self._stream.set_read_deadline(self._loop.time() + limit.seconds)
-        wait = self._tracer.wait(limit.setting, limit.seconds, purpose, **self._trace_fields())
+        self._stream.set_read_deadline(limit.deadline_at(self._loop.time()))
+        wait = self._tracer.wait(limit, purpose, **self._trace_fields())
         try:
             data = await self._stream.read_full(size_bytes)
         except NetError as error:

@@ -88,7 +88,7 @@ def test_send_on_closed_and_close_of_closed_panic() -> None:
         with pytest.raises(ClosedChannelError, match="close of closed channel"):
             channel.close()
         with pytest.raises(ClosedChannelError, match="send on closed channel"):
-            await select(Random(1), Send(channel, 1))
+            await select(Random(1), out=Send(channel, 1))
 
     run(test)
 
@@ -151,10 +151,10 @@ def test_select_waits_for_the_first_case_that_can_proceed_and_leaves_no_trace_in
     async def test() -> None:
         first: Channel[int] = Channel()
         second: Channel[int] = Channel()
-        chosen = asyncio.create_task(select(Random(1), Receive(first), Receive(second)))
+        chosen = asyncio.create_task(select(Random(1), first=Receive(first), second=Receive(second)))
         await turns()
         await second.send(2)
-        assert await chosen == (1, 2, True)
+        assert await chosen == ("second", 2, True)
         assert not first.can_send()  # nobody waits there any more
         assert not second.can_send()
 
@@ -165,20 +165,20 @@ def test_select_sends_when_a_receiver_comes() -> None:
     async def test() -> None:
         out: Channel[str] = Channel()
         never: Channel[str] = Channel()
-        chosen = asyncio.create_task(select(Random(1), Receive(never), Send(out, "x")))
+        chosen = asyncio.create_task(select(Random(1), never=Receive(never), out=Send(out, "x")))
         await turns()
         assert await out.receive() == ("x", True)
-        assert await chosen == (1, None, True)
+        assert await chosen == ("out", None, True)
 
     run(test)
 
 
 def test_a_nil_channel_never_proceeds_and_default_does_at_once() -> None:
     async def test() -> None:
-        assert select_or_default(Random(1), Receive(None), Send(None, 1)) is None
+        assert select_or_default(Random(1), receive=Receive(None), send=Send(None, 1)) is None
         ready: Channel[int] = Channel(1)
-        assert await select(Random(1), Receive(None), Send(ready, 5)) == (1, None, True)
-        for_ever = asyncio.create_task(select(Random(1), Receive(None)))
+        assert await select(Random(1), never=Receive(None), ready=Send(ready, 5)) == ("ready", None, True)
+        for_ever = asyncio.create_task(select(Random(1), never=Receive(None)))
         await turns()
         assert not for_ever.done()
         for_ever.cancel()
@@ -190,7 +190,7 @@ def test_a_closed_channel_is_always_ready() -> None:
     async def test() -> None:
         closed: Channel[int] = Channel()
         closed.close()
-        assert await select(Random(1), Receive(None), Receive(closed)) == (1, None, False)
+        assert await select(Random(1), never=Receive(None), closed=Receive(closed)) == ("closed", None, False)
 
     run(test)
 
@@ -199,32 +199,32 @@ def test_two_selects_meet_each_other_once() -> None:
     async def test() -> None:
         channel: Channel[int] = Channel()
         other: Channel[int] = Channel()
-        receiving = asyncio.create_task(select(Random(1), Receive(other), Receive(channel)))
+        receiving = asyncio.create_task(select(Random(1), other=Receive(other), channel=Receive(channel)))
         await turns()
-        assert await select(Random(1), Send(channel, 9), Receive(other)) == (0, None, True)
-        assert await receiving == (1, 9, True)
+        assert await select(Random(1), channel=Send(channel, 9), other=Receive(other)) == ("channel", None, True)
+        assert await receiving == ("channel", 9, True)
 
     run(test)
 
 
 def test_choice_among_ready_cases_is_uniform_and_seeded() -> None:
-    def choices(seed: int) -> list[int]:
+    def choices(seed: int) -> list[str]:
         rng = Random(seed)
         found = []
         for _ in range(3000):
-            channels: list[Channel[int]] = [Channel(1) for _ in range(3)]
-            for channel in channels:
+            channels: dict[str, Channel[int]] = {name: Channel(1) for name in "abc"}
+            for channel in channels.values():
                 channel.try_send(0)
-            chosen = select_or_default(rng, *(Receive(c) for c in channels))
+            chosen = select_or_default(rng, **{name: Receive(channel) for name, channel in channels.items()})
             assert chosen is not None
-            found.append(chosen.case_index)
+            found.append(chosen.case)
         return found
 
     first = choices(1)
     assert first == choices(1)
     assert first != choices(2)
     # Binomial(3000, 1/3): standard deviation 26; five of them either way.
-    assert all(abs(first.count(index) - 1000) < 130 for index in range(3))
+    assert all(abs(first.count(name) - 1000) < 130 for name in "abc")
 
 
 def test_a_busy_case_does_not_starve_another() -> None:
@@ -235,7 +235,7 @@ def test_a_busy_case_does_not_starve_another() -> None:
         busy.try_send(0)
         rare.try_send(0)
         for _ in range(100):
-            if (await select(rng, Receive(busy), Receive(rare))).case_index == 1:
+            if (await select(rng, busy=Receive(busy), rare=Receive(rare))).case == "rare":
                 return
             busy.try_send(0)
         pytest.fail("the rare case was never chosen in 100 rounds (chance 2**-100)")

@@ -30,7 +30,7 @@ def test_a_deadline_ends_the_context_and_everything_derived_from_it() -> None:
         parent = with_timeout(background(), 0.02)
         child = with_cancel(with_deadline(parent, started_at + 60))
         assert child.deadline_at == parent.deadline_at
-        chosen = await select(Random(1), Receive(child.done))
+        chosen = await select(Random(1), done=Receive(child.done))
         assert not chosen.ok
         assert (parent.error, child.error) == ("context deadline exceeded",) * 2
         return loop.time() - started_at

@@ -9,18 +9,19 @@ from typing import Any
 
 import pytest
 
-from client.golang import go_error_text
-from client.net.connection import Connection, Limit
-from client.net.dialer import Dialer, join_host_port, split_host_port
+from client.golang import Dialer, go_error_text
+from client.limit import Limit
+from client.net.address import join_host_port, split_host_port
+from client.net.connection import Connection
 from client.net.errors import Cause, NetError, Phase, ResolveError
 from client.net.resolver import TableResolver
 from client.net.versions import ApiVersionRanges, NoCommonVersionError, negotiate
 from client.wire.apis.api_versions import ApiVersion, ApiVersionsResponse
 
 Listening = Callable[[Any], AbstractAsyncContextManager[int]]
-DIAL = Limit("Net.DialTimeout", 5.0)
-READ = Limit("Net.ReadTimeout", 0.05)
-PATIENT = Limit("Net.ReadTimeout", 5.0)
+DIAL = Limit(5.0, ("Net.DialTimeout",))
+READ = Limit(0.05, ("Net.ReadTimeout",))
+PATIENT = Limit(5.0, ("Net.ReadTimeout",))
 
 
 async def silent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -169,7 +170,7 @@ def test_a_write_waits_for_the_kernel_and_its_deadline_counts(traced: Any, liste
                     bytes(64 << 20),
                     api="Produce",
                     correlation_id=7,
-                    limit=Limit("Net.WriteTimeout", 0.1),
+                    limit=Limit(0.1, ("Net.WriteTimeout",)),
                     expects_response=True,
                 )
             assert (caught.value.phase, caught.value.cause) == (Phase.WRITE, Cause.TIMEOUT)
@@ -195,9 +196,13 @@ def test_a_large_write_ends_when_the_peer_reads(traced: Any, listening: Listenin
         async with listening(swallow) as port:
             connection = await dial(traced, port)
             await connection.send(
-                bytes(size), api="Produce", correlation_id=7, limit=Limit("Net.WriteTimeout", 30), expects_response=True
+                bytes(size),
+                api="Produce",
+                correlation_id=7,
+                limit=Limit(30, ("Net.WriteTimeout",)),
+                expects_response=True,
             )
-            assert await connection.read_full(1, limit=Limit("Net.ReadTimeout", 30), purpose="x") == b"!"
+            assert await connection.read_full(1, limit=Limit(30, ("Net.ReadTimeout",)), purpose="x") == b"!"
 
     asyncio.run(test())
 
@@ -241,7 +246,7 @@ def test_a_dial_that_nobody_answers_ends_at_its_limit(traced: Any) -> None:
             for _ in range(8):
                 started_at = loop.time()
                 try:
-                    await dialer.dial("127.0.0.1", port, broker=3, limit=Limit("Net.DialTimeout", 0.1))
+                    await dialer.dial("127.0.0.1", port, broker=3, limit=Limit(0.1, ("Net.DialTimeout",)))
                 except NetError as error:
                     return port, error, loop.time() - started_at
             pytest.fail("eight connections in an accept queue of one")

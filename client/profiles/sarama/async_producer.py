@@ -96,9 +96,9 @@ class AsyncProducer:
         buf: deque[ProducerMessage] = deque()
         size_bytes = 0
         while True:
-            waiting = Send(self.input if buf else None, buf[0] if buf else None)
-            chosen = await select(self.runtime.rng, Receive(self._retries), waiting)
-            if chosen.case_index == 1:
+            oldest = Send(self.input if buf else None, buf[0] if buf else None)
+            chosen = await select(self.runtime.rng, retry=Receive(self._retries), input=oldest)
+            if chosen.case == "input":
                 size_bytes -= buf.popleft().byte_size()
                 continue
             if not chosen.ok:
@@ -106,10 +106,10 @@ class AsyncProducer:
             buf.append(chosen.value)
             size_bytes += chosen.value.byte_size()
             if (0 < max_messages <= len(buf) or 0 < max_bytes <= size_bytes) and buf[0].flags == 0:
-                oldest = buf.popleft()
-                size_bytes -= oldest.byte_size()
-                if select_or_default(self.runtime.rng, Send(self.input, oldest)) is None:
-                    await self.return_error(oldest, self.conf.errors.sentinel("ErrProducerRetryBufferOverflow"))
+                msg = buf.popleft()
+                size_bytes -= msg.byte_size()
+                if select_or_default(self.runtime.rng, input=Send(self.input, msg)) is None:
+                    await self.return_error(msg, self.conf.errors.sentinel("ErrProducerRetryBufferOverflow"))
 
     async def _shutdown(self) -> None:
         if not self._closed:

@@ -9,9 +9,8 @@ from collections.abc import Awaitable, Callable
 from typing import Any, NamedTuple, TypeVar
 
 from client.errors import ClientError, without_traceback
-from client.golang import Channel, Mutex
+from client.golang import Channel, Dialer, Mutex
 from client.net.connection import Connection
-from client.net.dialer import Dialer
 from client.net.errors import NetError
 from client.profiles.sarama.api_versions import ApiRanges, ApiVersionsHandshake, restrict_api_version
 from client.profiles.sarama.config import Config

@@ -106,9 +106,7 @@ class BrokerProducer(ABC):
         frequency = self._parent.conf.flush_frequency
         if frequency.seconds > 0 and self._timer is None:
             self._timer = after(frequency.seconds)
-            self._timer_wait = self._parent.runtime.tracer.wait(
-                frequency.setting, frequency.seconds, "flush", broker=self._broker.id
-            )
+            self._timer_wait = self._parent.runtime.tracer.wait(frequency, "flush", broker=self._broker.id)
 
     async def _ensure_space(self, msg: ProducerMessage) -> ClientError | None:
         if self._buffer.would_overflow(msg):

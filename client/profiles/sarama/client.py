@@ -118,7 +118,9 @@ class Client:
     async def background_metadata_updater(self) -> None:
         if self.conf.metadata_refresh_frequency_s > 0:
             ticker = Ticker(self.conf.metadata_refresh_frequency_s)
-            while (await select(self.runtime.rng, Receive(ticker.channel), Receive(self._closer))).case_index == 0:
+            while (
+                await select(self.runtime.rng, tick=Receive(ticker.channel), closed=Receive(self._closer))
+            ).case == "tick":
                 try:
                     await self._refresh_in_background()
                 except ClientError as error:

@@ -5,7 +5,7 @@ Source: Shopify/sarama v1.27.2 config.go, IBM/sarama v1.60.1 config.go.
 
 from dataclasses import dataclass
 
-from client.net.connection import Limit
+from client.limit import Limit
 from client.profiles.sarama.conflicts import conflicts
 from client.profiles.sarama.errors import ErrorCatalog
 from client.profiles.sarama.releases import Release, find_release, request_version
@@ -85,7 +85,7 @@ def build_config(settings: Settings) -> Config:
     level = settings.count("Producer.CompressionLevel")
 
     def limit(name: str) -> Limit:
-        return Limit(name, settings.seconds(name))
+        return Limit(settings.seconds(name), (name,))
 
     # What a release does not have is what the code did before there was a setting for it.
     def flag(name: str, *, if_absent: bool) -> bool:
@@ -131,7 +131,7 @@ def build_config(settings: Settings) -> Config:
         idempotent=settings.flag("Producer.Idempotent"),
         transaction_retry_max=count("Producer.Transaction.Retry.Max"),
         transaction_retry_backoff=(
-            limit(transaction_backoff) if transaction_backoff in settings else Limit(transaction_backoff, 0.0)
+            limit(transaction_backoff) if transaction_backoff in settings else Limit(0.0, (transaction_backoff,))
         ),
         flush_bytes=settings.count("Producer.Flush.Bytes"),
         flush_messages=settings.count("Producer.Flush.Messages"),

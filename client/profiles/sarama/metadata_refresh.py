@@ -62,7 +62,7 @@ class MetadataRefresh:
             found = await self._traced_attempt(topics, deadline_at, try_number)
             last = not found.should_retry or attempts_remaining <= 0 or _past_deadline(deadline_at, backoff.seconds)
             if not last and backoff.seconds > 0:
-                with tracer.sleeping(backoff.setting, backoff.seconds, f"{purpose}metadata back-off"):
+                with tracer.sleeping(backoff, f"{purpose}metadata back-off"):
                     await sleep(backoff.seconds)
             if last or self._refreshed_meanwhile(backoff.seconds):
                 if found.error is not None:

@@ -119,7 +119,7 @@ class PartitionProducer:
     async def _backoff(self) -> None:
         backoff = self._parent.conf.retry_backoff
         if backoff.seconds > 0:
-            with self._parent.runtime.tracer.sleeping(backoff.setting, backoff.seconds, "producer back-off"):
+            with self._parent.runtime.tracer.sleeping(backoff, "producer back-off"):
                 await sleep(backoff.seconds)
 
     async def _new_high_watermark(self, high_watermark: int) -> None:

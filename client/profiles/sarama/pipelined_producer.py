@@ -59,9 +59,9 @@ class PipelinedProducer(BrokerProducer):
         buf: deque[BrokerProducerResponse] = deque()
         open_pending: Channel[BrokerProducerResponse] | None = pending
         while open_pending is not None or buf:
-            waiting = Send(self._responses if buf else None, buf[0] if buf else None)
-            chosen = await select(self._rng, Receive(open_pending), waiting)
-            if chosen.case_index == 1:
+            oldest = Send(self._responses if buf else None, buf[0] if buf else None)
+            chosen = await select(self._rng, pending=Receive(open_pending), forward=oldest)
+            if chosen.case == "forward":
                 buf.popleft()
             elif chosen.ok:
                 buf.append(chosen.value)
@@ -74,22 +74,22 @@ class PipelinedProducer(BrokerProducer):
             unmuted = self._build_flushing_batch() if self._timer_fired or self._buffer.ready_to_flush() else None
             chosen = await select(
                 self._rng,
-                Receive(self.input),
-                Receive(self._timer),
-                Send(None if self._flushing is None else self.output, self._flushing),
-                Receive(unmuted),
-                Receive(self._responses),
+                input=Receive(self.input),
+                timer=Receive(self._timer),
+                output=Send(None if self._flushing is None else self.output, self._flushing),
+                unmuted=Receive(unmuted),
+                response=Receive(self._responses),
             )
-            if chosen.case_index == 0:
+            if chosen.case == "input":
                 if not chosen.ok:
                     await self._shutdown()
                     return
                 await self._handle_message(chosen.value)
-            elif chosen.case_index == 1:
+            elif chosen.case == "timer":
                 self._on_timer_fired()
-            elif chosen.case_index == 2:
+            elif chosen.case == "output":
                 self._flushing = None
-            elif chosen.case_index == 4 and chosen.ok:
+            elif chosen.case == "response" and chosen.ok:
                 await self._handle_response(chosen.value)
 
     def _build_flushing_batch(self) -> Channel[None] | None:
@@ -114,15 +114,15 @@ class PipelinedProducer(BrokerProducer):
         """Wait for the next request's way to be free, an answer, or an unmute. Whether it was an answer."""
         chosen = await select(
             self._rng,
-            Receive(self._responses),
-            Send(None if self._flushing is None else self.output, self._flushing),
-            Receive(unmuted),
+            response=Receive(self._responses),
+            output=Send(None if self._flushing is None else self.output, self._flushing),
+            unmuted=Receive(unmuted),
         )
-        if chosen.case_index == 1:
+        if chosen.case == "output":
             self._flushing = None
-        elif chosen.case_index == 0 and chosen.ok:
+        elif chosen.case == "response" and chosen.ok:
             await self._handle_response(chosen.value)
-        return chosen.case_index == 0
+        return chosen.case == "response"
 
     async def _shutdown(self) -> None:
         while self._flushing is not None:
@@ -177,7 +177,7 @@ class PipelinedProducer(BrokerProducer):
             parent.count_retry(msg, err)
         backoff = parent.conf.retry_backoff
         if batch.msgs and backoff.seconds > 0:
-            with parent.runtime.tracer.sleeping(backoff.setting, backoff.seconds, "producer back-off"):
+            with parent.runtime.tracer.sleeping(backoff, "producer back-off"):
                 await sleep(backoff.seconds)
         for msg in batch.msgs:
             parent.attempt_started(msg, None)
@@ -189,8 +189,8 @@ class PipelinedProducer(BrokerProducer):
         retry_set = parent.new_produce_set()
         retry_set.add_batch(batch)
         bp = parent.get_broker_producer(leader)
-        chosen = await select(self._rng, Send(bp.output, retry_set), Receive(parent.done))
-        if chosen.case_index == 1:
+        chosen = await select(self._rng, output=Send(bp.output, retry_set), done=Receive(parent.done))
+        if chosen.case == "done":
             await self._give_up(batch, parent.conf.errors.sentinel("ErrShuttingDown"))
         parent.unref_broker_producer(leader, bp)
 

@@ -9,9 +9,8 @@ it reads: who wants to write waits for it then, and whoever wants to read after 
 from collections.abc import Sequence
 
 from client.events import TraceKind
-from client.golang import GoMap, RWMutex, first_in_map, in_map_order
+from client.golang import Dialer, GoMap, RWMutex, first_in_map, in_map_order
 from client.metadata import Node
-from client.net.dialer import Dialer
 from client.profiles.sarama.broker import Broker
 from client.profiles.sarama.config import Config
 from client.runtime import ClientRuntime

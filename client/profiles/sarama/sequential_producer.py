@@ -32,15 +32,21 @@ class SequentialProducer(BrokerProducer):
         output: Channel[ProduceSet] | None = None
         messages, responses = Receive(self.input), Receive(self._responses)
         while True:
-            chosen = await select(self._rng, messages, Receive(self._timer), Send(output, self._buffer), responses)
-            if chosen.case_index == 0:
+            chosen = await select(
+                self._rng,
+                input=messages,
+                timer=Receive(self._timer),
+                output=Send(output, self._buffer),
+                response=responses,
+            )
+            if chosen.case == "input":
                 if not chosen.ok:
                     await self._shutdown()
                     return
                 await self._handle_message(chosen.value)
-            elif chosen.case_index == 1:
+            elif chosen.case == "timer":
                 self._on_timer_fired()
-            elif chosen.case_index == 2:
+            elif chosen.case == "output":
                 self._roll_over()
             elif chosen.ok:
                 await self._handle_response(chosen.value)
@@ -48,8 +54,8 @@ class SequentialProducer(BrokerProducer):
 
     async def _shutdown(self) -> None:
         while not self._buffer.empty():
-            chosen = await select(self._rng, Receive(self._responses), Send(self.output, self._buffer))
-            if chosen.case_index == 1:
+            chosen = await select(self._rng, response=Receive(self._responses), output=Send(self.output, self._buffer))
+            if chosen.case == "output":
                 self._roll_over()
             elif chosen.ok:
                 await self._handle_response(chosen.value)
@@ -59,8 +65,8 @@ class SequentialProducer(BrokerProducer):
 
     async def _wait_for_space(self, msg: ProducerMessage, *, force_rollover: bool) -> ClientError | None:
         while True:
-            chosen = await select(self._rng, Receive(self._responses), Send(self.output, self._buffer))
-            if chosen.case_index == 1:
+            chosen = await select(self._rng, response=Receive(self._responses), output=Send(self.output, self._buffer))
+            if chosen.case == "output":
                 self._roll_over()
                 return None
             if chosen.ok:

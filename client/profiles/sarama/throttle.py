@@ -4,6 +4,7 @@ import asyncio
 
 from client.events import Tracer
 from client.golang import Mutex, sleep
+from client.limit import Limit
 
 
 class Throttle:
@@ -30,6 +31,6 @@ class Throttle:
         async with self._lock:
             left_s = self._throttled_until_at - asyncio.get_running_loop().time()
             if left_s > 0:
-                with self._tracer.sleeping("throttle_time_ms", left_s, "throttled", broker=self._broker_id):
+                with self._tracer.sleeping(Limit(left_s, ("throttle_time_ms",)), "throttled", broker=self._broker_id):
                     await sleep(left_s)
             self._throttled_until_at = None

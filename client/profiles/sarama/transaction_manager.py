@@ -94,7 +94,7 @@ async def _request_id_with_retries(conf: Config, client: Client) -> InitProducer
             if answer.error_code not in _RETRIABLE:
                 raise error
         if backoff.seconds > 0:
-            with client.runtime.tracer.sleeping(backoff.setting, backoff.seconds, "producer id back-off"):
+            with client.runtime.tracer.sleeping(backoff, "producer id back-off"):
                 await sleep(backoff.seconds)
     assert error is not None
     raise error

@@ -1,0 +1,37 @@
+"""A dial as the trace shows it: started, ended, and the wait in between. How it goes about it is the caller's."""
+
+from collections.abc import Awaitable
+
+from client.events import TraceKind, Tracer, TraceValue
+from client.limit import Limit
+from client.net.connection import Connection
+from client.net.errors import Cause, NetError
+from client.net.stream import Stream
+
+_OUTCOMES = {Cause.TIMEOUT: "timeout", Cause.TIMED_OUT_BY_KERNEL: "timeout", Cause.REFUSED: "refused"}
+_WAIT_OUTCOMES = {"connected": "satisfied", "timeout": "elapsed"}
+
+
+async def traced_dial(
+    dialing: Awaitable[Stream], tracer: Tracer, number: int, *, broker: int, address: str, limit: Limit
+) -> Connection:
+    """Dial, and make a Connection of the stream. `number` is the connection's, `broker` is -1 for a bootstrap address.
+
+    Raises what `dialing` raises.
+    """
+    where: dict[str, TraceValue] = {"connection": number, "broker": broker, "address": address}
+    tracer.emit(TraceKind.DIAL_STARTED, **where)
+    wait = tracer.wait(limit, "dial", **where)
+    outcome, error_text = "failed", None
+    try:
+        stream = await dialing
+        outcome = "connected"
+    except NetError as error:
+        outcome = _OUTCOMES.get(error.cause, "failed")
+        error_text = str(error)
+        raise
+    finally:
+        wait.end(_WAIT_OUTCOMES.get(outcome, "failed"))
+        why = {} if error_text is None else {"error": error_text}
+        tracer.emit(TraceKind.DIAL_ENDED, **where, outcome=outcome, **why)
+    return Connection(stream, tracer, number, broker)

@@ -1,0 +1,48 @@
+"""Connecting to one address. Which addresses are tried, and for how long each, is a client's own policy."""
+
+import asyncio
+import encodings.idna  # noqa: F401 - asyncio loads it at its first dial, which would be timed
+import socket
+from typing import Protocol, cast
+
+from client.net.address import join_host_port
+from client.net.errors import Cause, NetError, Phase, from_os_error
+from client.net.stream import Stream
+
+
+class ConnectFunction(Protocol):
+    """Opens a stream to an address, given as text, until `deadline_at` on the loop's clock, None: without a limit.
+
+    `keep_alive_s` is the idle time and interval of TCP keep-alives, None: none are sent. Raises NetError in phase
+    CONNECT.
+    """
+
+    async def __call__(
+        self, ip: str, port: int, *, deadline_at: float | None, keep_alive_s: float | None
+    ) -> Stream: ...
+
+
+async def connect(ip: str, port: int, *, deadline_at: float | None, keep_alive_s: float | None) -> Stream:
+    """The ConnectFunction of the running loop: real sockets, or simulated ones."""
+    remote = join_host_port(ip, port)
+    try:
+        async with asyncio.timeout_at(deadline_at):
+            transport, stream = await asyncio.get_running_loop().create_connection(lambda: Stream(remote), ip, port)
+    except OSError as error:
+        if isinstance(error, TimeoutError) and error.errno is None:
+            raise NetError(Phase.CONNECT, Cause.TIMEOUT, remote) from error
+        raise from_os_error(Phase.CONNECT, error, remote) from error
+    _keep_alive(transport, keep_alive_s)
+    return stream
+
+
+def _keep_alive(transport: asyncio.BaseTransport, interval_s: float | None) -> None:
+    """Simulated connections have no socket object, and no keep-alives."""
+    found = transport.get_extra_info("socket")
+    if found is None or interval_s is None:
+        return
+    tcp = cast(socket.socket, found)
+    seconds = max(1, round(interval_s))
+    tcp.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    tcp.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, seconds)
+    tcp.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPINTVL, seconds)
