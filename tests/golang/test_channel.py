@@ -142,7 +142,7 @@ def test_a_cancelled_sender_sends_nothing() -> None:
         cancelled.cancel()
         await turns()
         assert not channel.can_receive()
-        assert select_or_default(Random(1), Receive(channel)) is None
+        assert select_or_default(Random(1), never=Receive(channel)) is None
 
     run(test)
 
