@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"faultlab/subject"
 
@@ -13,7 +14,7 @@ import (
 
 // configured is Sarama's own default configuration with the scenario's settings put in. What it means is left to the
 // library: its Validate, called by the constructor, refuses what does not fit.
-func configured(settings map[string]any, trace subject.Trace) (*sarama.Config, error) {
+func configured(settings map[string]any, trace subject.Trace, dials *atomic.Int64) (*sarama.Config, error) {
 	for name := range settings {
 		if strings.HasPrefix(name, "Net.Proxy.") {
 			return nil, subject.SettingError{Text: name + " belongs to faultlab here: dials are watched through it"}
@@ -28,7 +29,7 @@ func configured(settings map[string]any, trace subject.Trace) (*sarama.Config, e
 	}
 	configuration.Producer.Partitioner = whereNamed(configuration.Producer.Partitioner)
 	configuration.Net.Proxy.Enable = true
-	configuration.Net.Proxy.Dialer = watched(configuration, trace)
+	configuration.Net.Proxy.Dialer = watched(configuration, trace, dials)
 	return configuration, nil
 }
 

@@ -16,10 +16,10 @@ import (
 type dialer struct {
 	*net.Dialer
 	trace subject.Trace
-	dials atomic.Int64
+	dials *atomic.Int64 // of all producers of this process
 }
 
-func watched(configuration *sarama.Config, trace subject.Trace) *dialer {
+func watched(configuration *sarama.Config, trace subject.Trace, dials *atomic.Int64) *dialer {
 	return &dialer{
 		Dialer: &net.Dialer{
 			Timeout:   configuration.Net.DialTimeout,
@@ -27,6 +27,7 @@ func watched(configuration *sarama.Config, trace subject.Trace) *dialer {
 			LocalAddr: configuration.Net.LocalAddr,
 		},
 		trace: trace,
+		dials: dials,
 	}
 }
 

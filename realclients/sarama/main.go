@@ -5,12 +5,14 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"log"
 	"os"
 	"runtime"
 	"runtime/debug"
 	"strings"
+	"sync/atomic"
 
 	"faultlab/subject"
 
@@ -24,7 +26,7 @@ func main() {
 }
 
 type client struct {
-	producer producer
+	dials atomic.Int64
 }
 
 // Check refuses the release of another library, and a producer that there is not.
@@ -41,20 +43,32 @@ func (c *client) Check(launch subject.Launch) error {
 	return nil
 }
 
-func (c *client) Connect(launch subject.Launch, trace subject.Trace) error {
-	configuration, err := configured(launch.Settings, trace)
+// NoDeadline: nothing that a producer offers takes a context.
+func (c *client) NoDeadline() map[string]string {
+	return map[string]string{
+		"connect": "Sarama's constructors take no context",
+		"send":    "neither SendMessage nor Input takes a context",
+		"close":   "Close takes no context",
+	}
+}
+
+// Connect makes a producer with a client of its own, as Sarama's constructors do.
+func (c *client) Connect(launch subject.Launch, trace subject.Trace) (subject.Producer, error) {
+	configuration, err := configured(launch.Settings, trace, &c.dials)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	construct, err := constructor(launch.Producer)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	c.producer, err = construct(launch.Bootstrap, configuration)
-	return err
+	made, err := construct(launch.Bootstrap, configuration)
+	return handle{made}, err
 }
 
-func (c *client) Send(wanted subject.Message) (subject.Acknowledged, error) {
+type handle struct{ producer }
+
+func (h handle) Send(_ context.Context, wanted subject.Message) (subject.Acknowledged, error) {
 	operation := &asked{partitionNamed: wanted.Partition != nil, ended: make(chan error, 1)}
 	message := &sarama.ProducerMessage{Topic: wanted.Topic, Value: sarama.StringEncoder(wanted.Value), Metadata: operation}
 	if wanted.Key != nil {
@@ -63,13 +77,11 @@ func (c *client) Send(wanted subject.Message) (subject.Acknowledged, error) {
 	if wanted.Partition != nil {
 		message.Partition = *wanted.Partition
 	}
-	err := c.producer.send(message)
+	err := h.send(message)
 	return subject.Acknowledged{Partition: message.Partition, Offset: message.Offset}, err
 }
 
-func (c *client) Close() error {
-	return c.producer.close()
-}
+func (h handle) Close() error { return h.close() }
 
 // built is the module that the linker took, and its release: a fact of the program, not of whoever built it.
 func built() (path string, release string) {

@@ -4,12 +4,13 @@ package subject
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"sync"
+	"time"
 )
 
 const (
@@ -31,22 +32,29 @@ type Acknowledged struct {
 	Offset    int64
 }
 
-// Client is the library under test. Sends may come from several goroutines at once; Connect and Close come once.
+// Client is the library under test.
 type Client interface {
 	// Check refuses a launch that this program cannot follow, before anything else.
 	Check(launch Launch) error
-	// Connect constructs the client. It returns when the library's own constructor does.
-	Connect(launch Launch, trace Trace) error
-	Send(message Message) (Acknowledged, error)
-	Close() error
+	// NoDeadline says of each operation that takes no deadline why not.
+	NoDeadline() map[string]string
+	// Connect constructs a producer, one for each handle. It returns when the library's own constructor does.
+	Connect(launch Launch, trace Trace) (Producer, error)
 	// ClassOf names an error as its users do: `ErrOutOfBrokers`, `net.OpError`.
 	ClassOf(err error) string
+}
+
+// Producer is what a handle stands for. Sends may come from several goroutines at once; Close comes once.
+type Producer interface {
+	// Send delivers a message. The context has the caller's deadline, where the lab gives one.
+	Send(ctx context.Context, message Message) (Acknowledged, error)
+	Close() error
 }
 
 // Trace tells an event of the client (docs/RUN_FORMAT.md, kinds of events of a client), stamped now.
 type Trace func(kind string, fields map[string]any)
 
-// CommandError is a command that cannot be carried out as it stands.
+// CommandError is a command that cannot be carried out as it stands. Its text does not name the operation.
 type CommandError struct{ Text string }
 
 func (wrong CommandError) Error() string { return wrong.Text }
@@ -54,6 +62,7 @@ func (wrong CommandError) Error() string { return wrong.Text }
 type command struct {
 	Op        string   `json:"op"`
 	ID        string   `json:"id"`
+	Handle    *string  `json:"handle"`
 	Topic     *string  `json:"topic"`
 	Key       *string  `json:"key"`
 	Value     *string  `json:"value"`
@@ -62,15 +71,11 @@ type command struct {
 }
 
 type subject struct {
-	client Client
-	launch Launch
-	out    *outbox
-	ended  chan int
-
-	mutex      sync.Mutex
-	connecting bool
-	connected  bool
-	closing    bool
+	client  Client
+	launch  Launch
+	out     *outbox
+	ended   chan int
+	handles *handles
 }
 
 // Main is a subject's whole main function: it returns the exit code.
@@ -83,7 +88,7 @@ func Main(client Client) int {
 		fmt.Fprintln(os.Stderr, err)
 		return usage
 	}
-	s := &subject{client: client, launch: launch, ended: make(chan int, 1)}
+	s := &subject{client: client, launch: launch, ended: make(chan int, 1), handles: newHandles()}
 	s.out = newOutbox(os.Stdout, func(err error) {
 		fmt.Fprintln(os.Stderr, "nobody reads our events any more:", err)
 		s.end(broken)
@@ -135,77 +140,88 @@ func (s *subject) carryOut(asked command) {
 	atNs := NowNs()
 	if err != nil {
 		answer = map[string]any{"ev": "error", "error": err.Error(), "class": s.classOf(err)}
+	} else {
+		answer["ev"] = "ok"
 	}
 	answer["id"], answer["at_ns"] = asked.ID, atNs
 	s.out.say(answer)
-	if asked.Op == "close" {
+	var refused CommandError
+	if asked.Op == "close" && asked.Handle == nil && !errors.As(err, &refused) {
 		s.end(0)
 	}
 }
 
+// operations by the names that commands give them. Each returns the fields of its result.
+var operations = map[string]func(*subject, context.Context, command) (map[string]any, error){
+	"connect": (*subject).connect,
+	"send":    (*subject).send,
+	"close":   (*subject).close,
+}
+
 func (s *subject) operate(asked command) (map[string]any, error) {
-	ok := map[string]any{"ev": "ok"}
-	switch asked.Op {
-	case "connect":
-		return ok, s.connect()
-	case "send":
-		message, err := s.message(asked)
-		if err != nil {
-			return nil, err
+	operation, found := operations[asked.Op]
+	if !found {
+		return nil, CommandError{fmt.Sprintf("op is connect, send or close, not %q", asked.Op)}
+	}
+	ctx := context.Background()
+	if asked.DeadlineS != nil {
+		if reason, refused := s.client.NoDeadline()[asked.Op]; refused {
+			return nil, CommandError{fmt.Sprintf("%s: the %s of %s takes no deadline: %s", asked.Op, asked.Op, s.launch.Client, reason)}
 		}
-		found, err := s.client.Send(message)
-		ok["partition"], ok["offset"] = found.Partition, found.Offset
-		return ok, err
-	case "close":
-		return ok, s.close()
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, time.Duration(*asked.DeadlineS*float64(time.Second)))
+		defer cancel()
 	}
-	return nil, CommandError{fmt.Sprintf("op is connect, send or close, not %q", asked.Op)}
+	result, err := operation(s, ctx, asked)
+	var refused CommandError
+	if errors.As(err, &refused) {
+		err = CommandError{asked.Op + ": " + refused.Text}
+	}
+	if result == nil {
+		result = map[string]any{}
+	}
+	return result, err
 }
 
-func (s *subject) connect() error {
-	s.mutex.Lock()
-	refused := s.connecting || s.connected || s.closing
-	s.connecting = true
-	s.mutex.Unlock()
-	if refused {
-		return CommandError{"connect: there is a client already, or one on its way, or it is closed"}
-	}
-	err := s.client.Connect(s.launch, s.trace)
-	s.mutex.Lock()
-	s.connecting, s.connected = false, err == nil
-	s.mutex.Unlock()
-	return err
+func (s *subject) connect(_ context.Context, asked command) (map[string]any, error) {
+	return nil, s.handles.open(handleOf(asked), func() (Producer, error) { return s.client.Connect(s.launch, s.trace) })
 }
 
-func (s *subject) close() error {
-	s.mutex.Lock()
-	again, connected := s.closing, s.connected
-	s.closing, s.connected = true, false
-	s.mutex.Unlock()
-	if again {
-		return CommandError{"close: the client is closed already, or on its way"}
+func (s *subject) send(ctx context.Context, asked command) (map[string]any, error) {
+	message, err := messageOf(asked)
+	if err != nil {
+		return nil, err
 	}
-	if !connected {
-		return nil
+	producer, err := s.handles.find(handleOf(asked))
+	if err != nil {
+		return nil, err
 	}
-	return s.client.Close()
+	found, err := producer.Send(ctx, message)
+	return map[string]any{"partition": found.Partition, "offset": found.Offset}, err
 }
 
-func (s *subject) message(asked command) (Message, error) {
-	s.mutex.Lock()
-	connected := s.connected
-	s.mutex.Unlock()
+func (s *subject) close(_ context.Context, asked command) (map[string]any, error) {
+	if asked.Handle != nil {
+		return nil, s.handles.close(*asked.Handle)
+	}
+	return nil, s.handles.closeAll()
+}
+
+func handleOf(asked command) string {
+	if asked.Handle == nil {
+		return mainHandle
+	}
+	return *asked.Handle
+}
+
+func messageOf(asked command) (Message, error) {
 	switch {
 	case asked.Topic == nil:
-		return Message{}, CommandError{"send: topic is missing"}
+		return Message{}, CommandError{"topic is missing"}
 	case asked.Value == nil:
-		return Message{}, CommandError{"send: value is missing"}
+		return Message{}, CommandError{"value is missing"}
 	case asked.Partition != nil && *asked.Partition < 0:
-		return Message{}, CommandError{"send: partition is no number from 0"}
-	case asked.DeadlineS != nil:
-		return Message{}, CommandError{fmt.Sprintf("send: the send of %s takes no deadline", s.launch.Client)}
-	case !connected:
-		return Message{}, CommandError{"send: there is no client before a connect has succeeded"}
+		return Message{}, CommandError{"partition is no number from 0"}
 	}
 	return Message{Topic: *asked.Topic, Key: asked.Key, Value: *asked.Value, Partition: asked.Partition}, nil
 }
