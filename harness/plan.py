@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from harness.cluster_view import ClusterView, PartitionView, replicas_of
 from harness.faults.base import FaultModel
 from harness.records.case_key import CaseKey
 from harness.records.run import EMBEDDED
@@ -55,6 +56,21 @@ class ClusterShape:
     @property
     def broker_ids(self) -> tuple[int, ...]:
         return tuple(range(1, self.brokers + 1))
+
+    def view(self) -> ClusterView:
+        """The cluster as it starts: the first broker is the controller."""
+        ids = self.broker_ids
+        return ClusterView(
+            brokers=ids,
+            controller=ids[0],
+            topics={
+                topic.name: tuple(
+                    PartitionView(leader=leader, replicas=replicas_of(leader, ids, topic.replication))
+                    for leader in (topic.leaders * topic.partitions)[: topic.partitions]
+                )
+                for topic in self.topics
+            },
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

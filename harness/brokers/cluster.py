@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
+from harness.cluster_view import ClusterView
 from harness.levers import Intercept
 from harness.sightings import Sightings
 from harness.story import StoredRecord
@@ -71,6 +72,10 @@ class BrokerCluster(BrokerProcesses, Protocol):
 
     async def ready(self) -> None:
         """On return all brokers listen. Raises BrokerFailed."""
+        ...
+
+    def state(self) -> ClusterView:
+        """The cluster as its controller has it now."""
         ...
 
     async def change(self, change: ClusterChange) -> None:

@@ -1,43 +1,63 @@
 """The faults of a run: injected by its steps, healed by a step, by their own time, or when the run ends."""
 
-from contextlib import AsyncExitStack
+from dataclasses import replace
 
+from client.events import TraceKind
+from harness.cluster_view import ClusterView
 from harness.conductor.faults import ActiveFault
 from harness.conductor.moments import Moments, sleep_until
 from harness.conductor.progress import ProgressReporter
 from harness.conductor.recorder import Recorder
 from harness.conductor.tasks import RunTasks
 from harness.environments.world import World
-from harness.levers import FilterPackets, PacketAction
+from harness.faults.unreachable_address import UnreachableAddress
 from harness.plan import PlannedFault
-from harness.story import FaultStory
+from harness.story import EventKind, FaultStory
+
+_DIALS = (str(TraceKind.DIAL_STARTED), str(EventKind.DIAL_SEEN))
 
 
 class ActiveFaults:
     """Every fault that was injected, in the order of injection."""
 
     def __init__(
-        self, *, world: World, recorder: Recorder, reporter: ProgressReporter, moments: Moments, tasks: RunTasks
+        self,
+        *,
+        world: World,
+        seed: str,
+        recorder: Recorder,
+        reporter: ProgressReporter,
+        moments: Moments,
+        tasks: RunTasks,
     ) -> None:
+        """`seed`: of the chance by which faults choose brokers."""
         self._world = world
         self._recorder = recorder
         self._reporter = reporter
         self._moments = moments
         self._tasks = tasks
+        self._seed = seed
         self._faults: dict[str, ActiveFault] = {}
-        self._blackholed_addresses = AsyncExitStack()
+        self._implied: dict[str, ActiveFault] = {}
 
     async def blackhole(self, addresses: tuple[int, ...]) -> None:
-        """Drop everything that is sent to these bootstrap addresses, which belong to no broker. Raises WorldError."""
+        """Drop everything that is sent to these bootstrap addresses, which belong to no broker. Raises WorldError.
+
+        Each is a fault that the scenario implies. It leaves nothing in the records, unless the client dialled the
+        address and nothing was dropped: then it is told as an unproven one.
+        """
         for address in addresses:
-            drop = FilterPackets(broker=address, flow="to_broker", verdict=PacketAction.DROP)
-            await self._blackholed_addresses.enter_async_context(self._world.pull(drop))
+            host, port = self._world.advertised_address(address)
+            step = PlannedFault(fault=UnreachableAddress(address=address), alias=f"bootstrap {host}:{port}")
+            fault = ActiveFault(step, self._world, Recorder(self._recorder.origin_ns))
+            self._implied[f"{host}:{port}"] = fault
+            await fault.pull(self._world.view())
 
     async def inject(self, step: PlannedFault) -> None:
         """Inject a fault, and have it healed in time where it has a time of its own. Raises WorldError."""
         self._reporter.report(f"injecting {step.alias}")
         fault = self._faults[step.alias] = ActiveFault(step, self._world, self._recorder)
-        confirmed_ns = await fault.pull()
+        confirmed_ns = await fault.pull(self._view(step.alias))
         self._moments.reach(step.alias, confirmed_ns)
         if step.for_s is not None:
             self._tasks.start(self._heal_at(fault, confirmed_ns + round(step.for_s * 1e9)))
@@ -51,11 +71,28 @@ class ActiveFaults:
         """Heal every fault, the last one first. The run keeps the first failure."""
         for alias in reversed(self._faults):
             await self._tasks.keep_failure(self.heal(alias))
-        await self._tasks.keep_failure(self._blackholed_addresses.aclose())
+        for fault in reversed(self._implied.values()):
+            await self._tasks.keep_failure(fault.heal())
 
     def stories(self) -> tuple[FaultStory, ...]:
-        """In the order of injection."""
-        return tuple(fault.story() for fault in self._faults.values())
+        """In the order of injection, behind the implied ones that did not work."""
+        implied = {address: fault.story() for address, fault in self._implied.items()}
+        unproven = [story for address, story in implied.items() if not story.proven and self._dialled(address, story)]
+        return (*unproven, *(fault.story() for fault in self._faults.values()))
+
+    def _dialled(self, address: str, fault: FaultStory) -> bool:
+        """Whether the client dialled an address before the fault was healed, as it says or as the wire shows."""
+        return any(
+            event.kind in _DIALS
+            and event.fields.get("address") == address
+            and (fault.healing_ns is None or event.at_ns < fault.healing_ns)
+            for event in self._recorder.events()
+        )
+
+    def _view(self, alias: str) -> ClusterView:
+        """The cluster as a fault sees it now, with a chance of its own."""
+        selected = frozenset().union(*(fault.brokers for fault in self._faults.values()))
+        return replace(self._world.view(), selected=selected, seed=f"{self._seed}/fault/{alias}")
 
     async def _heal_at(self, fault: ActiveFault, at_ns: int) -> None:
         await sleep_until(self._world, at_ns)

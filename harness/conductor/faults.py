@@ -4,12 +4,14 @@ import asyncio
 from collections.abc import Awaitable, Mapping
 from contextlib import AsyncExitStack
 
+from harness.cluster_view import ClusterView
 from harness.conductor.moments import sleep_until
 from harness.conductor.proof import ProofResult, check_proof
 from harness.conductor.recorder import Recorder
 from harness.environments.world import ActiveLever, World, WorldError
-from harness.faults.base import FaultModel
-from harness.levers import Evidence, Lever
+from harness.faults.base import FaultModel, Stage
+from harness.faults.brokers import SelectorError
+from harness.levers import BrokerLever, Evidence, Lever
 from harness.memo import memoize_last
 from harness.plan import PlannedFault
 from harness.story import EventKind, FaultStory, Value
@@ -22,6 +24,7 @@ class ActiveFault:
     """A fault from its injection on; `heal` may be called more than once."""
 
     def __init__(self, step: PlannedFault, world: World, recorder: Recorder) -> None:
+        """Its events go to `recorder`."""
         self.step = step
         self._world = world
         self._recorder = recorder
@@ -35,13 +38,20 @@ class ActiveFault:
         self._seen: list[tuple[Lever, Evidence]] = []
         self._unread: str | None = None
 
-    async def pull(self) -> int:
+    @property
+    def brokers(self) -> frozenset[int]:
+        """The brokers on which it is in force."""
+        if self._healed_ns is not None:
+            return frozenset()
+        return frozenset(lever.broker for lever, _ in self._pulled if isinstance(lever, BrokerLever))
+
+    async def pull(self, view: ClusterView) -> int:
         """Pull every lever in its time. The absolute clock value at which the last one was confirmed.
 
-        Raises WorldError.
+        `view` is the cluster as it is now. Raises WorldError.
         """
         self._record_event(self._began_ns, EventKind.FAULT_BEGAN)
-        for stage in self.step.fault.stages(self._world.cluster.broker_ids):
+        for stage in self._stages(view):
             await sleep_until(self._world, self._began_ns + round(stage.after_s * 1e9))
             pulled = await self._levers.enter_async_context(self._world.pull(stage.lever))
             self._pulled.append((stage.lever, pulled))
@@ -49,6 +59,12 @@ class ActiveFault:
         self._confirmed_ns = confirmed_ns
         self._record_event(confirmed_ns, EventKind.FAULT_CONFIRMED)
         return confirmed_ns
+
+    def _stages(self, view: ClusterView) -> tuple[Stage, ...]:
+        try:
+            return self.step.fault.stages(view)
+        except SelectorError as error:
+            raise WorldError("plan-unusable", f"fault `{self.step.alias}`: {error}") from error
 
     async def heal(self) -> None:
         """Read the evidence, then undo every lever, the last one first. Raises WorldError.

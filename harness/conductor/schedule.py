@@ -23,7 +23,14 @@ class Schedule:
         self._plan = plan
         self._moments = moments = Moments(plan.steps, world)
         self._tasks = tasks = RunTasks()
-        self.faults = ActiveFaults(world=world, recorder=recorder, reporter=reporter, moments=moments, tasks=tasks)
+        self.faults = ActiveFaults(
+            world=world,
+            seed=f"{plan.seed}/{plan.repeat}",
+            recorder=recorder,
+            reporter=reporter,
+            moments=moments,
+            tasks=tasks,
+        )
         self.calls = ClientCalls(
             plan=plan, world=world, recorder=recorder, reporter=reporter, moments=moments, tasks=tasks, logs=logs
         )

@@ -14,6 +14,7 @@ from types import TracebackType
 from typing import Any, NamedTuple, Protocol, Self
 
 from harness.brokers.kind import EMBEDDED
+from harness.cluster_view import ClusterView
 from harness.levers import Evidence, Lever
 from harness.plan import ClusterShape, DriverName, RunPlan
 from harness.story import Kernel, SettleResult, StoredRecord, Story, Value
@@ -133,6 +134,10 @@ class World(Protocol):
     def now_ns(self) -> int: ...
 
     def advertised_address(self, broker: int) -> tuple[str, int]: ...
+
+    def view(self) -> ClusterView:
+        """The cluster as its controller knows it now."""
+        ...
 
     def pull(self, lever: Lever) -> AbstractAsyncContextManager[ActiveLever]: ...
 

@@ -7,6 +7,7 @@ from typing import ClassVar, Literal, TypeVar
 from pydantic import BaseModel, ConfigDict
 
 from client.registry import Registry
+from harness.cluster_view import ClusterView
 from harness.levers import Evidence, Lever
 
 
@@ -38,8 +39,8 @@ class FaultModel(BaseModel):
     name: ClassVar[str]
     proof: ClassVar[Proof]
 
-    def stages(self, brokers: tuple[int, ...]) -> tuple[Stage, ...]:
-        """The levers, in the order of pulling. `brokers` are the ids of the cluster's brokers."""
+    def stages(self, view: ClusterView) -> tuple[Stage, ...]:
+        """The levers, in the order of pulling, for the cluster as it is now. Raises SelectorError."""
         raise NotImplementedError
 
 

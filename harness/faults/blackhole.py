@@ -2,6 +2,7 @@
 
 from pydantic import Field
 
+from harness.cluster_view import ClusterView
 from harness.faults.base import FaultModel, Proof, Stage, fault
 from harness.faults.brokers import Brokers, select_brokers
 from harness.faults.flows import Flows
@@ -26,9 +27,9 @@ class Blackhole(FaultModel):
         default="receiver", description="`receiver`: dropped where they arrive; `sender`: dropped where they are sent"
     )
 
-    def stages(self, brokers: tuple[int, ...]) -> tuple[Stage, ...]:
+    def stages(self, view: ClusterView) -> tuple[Stage, ...]:
         return tuple(
             Stage(FilterPackets(broker=broker, flow=flow, verdict=PacketAction.DROP, hook=self.at))
-            for broker in select_brokers(self.brokers, brokers)
+            for broker in select_brokers(self.brokers, view)
             for flow in self.flows
         )

@@ -1,56 +1,147 @@
-"""Which brokers a fault touches: the selector that every fault's `brokers:` accepts."""
+"""Which brokers a fault touches: the selectors that a fault's parameters accept wherever brokers are named."""
 
-from typing import Annotated, Literal
+import re
+from collections.abc import Sequence
+from typing import Annotated
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
+from harness.cluster_view import ClusterView, PartitionView
 from harness.quantities import quote_value
+from harness.suggestions import did_you_mean
+
+ALL, OTHERS, CONTROLLER = "all", "others", "controller"
+_LEADER = re.compile(r"leader\(([A-Za-z0-9._-]+)/(\d+)\)")
+_RANDOM = re.compile(r"random\(([1-9]\d*)\)")
+_ITEM = re.compile(f"{CONTROLLER}|{_LEADER.pattern}|{_RANDOM.pattern}")
+_HINT = "write all, a list such as [1, 3], leader(orders/0), controller, random(1) or others"
+
+SELECTORS = {
+    "all": "every broker of the cluster",
+    "[1, 3]": "these; a list may also hold `leader(...)`, `controller` and `random(...)`",
+    "leader(orders/0)": "the leader of this partition when the fault is injected",
+    "controller": "the controller when the fault is injected",
+    "random(2)": "so many brokers by the run's seeded chance; in a list, of those that its other items do not select",
+    "others": "every broker on which no other fault of the run is in force when the fault is injected",
+}
+"""What a scenario may write to select brokers, and what it means."""
+
+Selector = str | tuple[int | str, ...]
 
 
-class UnknownBroker(ValueError):
-    """A selector names a broker that the cluster does not have. `hint` says which there are."""
+class SelectorError(ValueError):
+    """A selector means no brokers of this cluster. `code` names the problem, `item` is the part of the selector."""
 
-    def __init__(self, broker: int, cluster: tuple[int, ...]) -> None:
-        super().__init__(f"there is no broker {broker}")
-        self.broker = broker
-        self.hint = f"brokers are {cluster[0]} to {cluster[-1]}" if len(cluster) > 1 else "the only broker is 1"
+    def __init__(self, code: str, text: str, hint: str, item: int | str) -> None:
+        super().__init__(text)
+        self.code = code
+        self.hint = hint
+        self.item = item
 
 
 def _selector(value: object) -> object:
-    if value == "all":
+    if value in (ALL, OTHERS):
         return value
     wrong = ""
-    if not isinstance(value, list | tuple):
+    if isinstance(value, str):
+        wrong = "" if _ITEM.fullmatch(value) else f"{quote_value(value)} selects no brokers"
+    elif not isinstance(value, list | tuple):
         wrong = f"{quote_value(value)} selects no brokers"
     elif not value:
         wrong = "an empty list selects no brokers"
-    elif not all(type(item) is int and item >= 1 for item in value):
+    elif any(item in (ALL, OTHERS) for item in value):
+        wrong = "`all` and `others` stand alone, not in a list"
+    elif not all((type(item) is int and item >= 1) or (type(item) is str and _ITEM.fullmatch(item)) for item in value):
         wrong = "brokers are numbered 1, 2, 3"
     elif len(set(value)) != len(value):
         wrong = "a broker is named twice"
     if wrong:
-        raise PydanticCustomError("selector", "{text}", {"text": wrong, "hint": "write all, or a list such as [1, 3]"})
-    assert isinstance(value, list | tuple)
-    return tuple(value)
+        raise PydanticCustomError("selector", "{text}", {"text": wrong, "hint": _HINT})
+    return tuple(value) if isinstance(value, list | tuple) else value
 
+
+_ITEM_SCHEMA = {"type": "string", "pattern": f"^({_ITEM.pattern})$"}
 
 Brokers = Annotated[
-    Literal["all"] | tuple[int, ...],
+    Selector,
     BeforeValidator(_selector),
     WithJsonSchema(
-        {"anyOf": [{"const": "all"}, {"type": "array", "items": {"type": "integer", "minimum": 1}, "minItems": 1}]}
+        {
+            "anyOf": [
+                {"enum": [ALL, OTHERS]},
+                _ITEM_SCHEMA,
+                {
+                    "type": "array",
+                    "items": {"anyOf": [{"type": "integer", "minimum": 1}, _ITEM_SCHEMA]},
+                    "minItems": 1,
+                },
+            ]
+        }
     ),
-    Field(description="`all`, or a list of broker numbers such as [1, 3]"),
+    Field(description="Which brokers: `all`, a list such as [1, 3], or another selector (see above)"),
 ]
-"""A field that selects brokers: the word `all`, or their numbers."""
+"""A field that selects brokers, by SELECTORS."""
 
 
-def select_brokers(selector: Literal["all"] | tuple[int, ...], cluster: tuple[int, ...]) -> tuple[int, ...]:
-    """The broker ids that a selector means in this cluster. Raises UnknownBroker."""
-    if selector == "all":
-        return cluster
-    for broker in selector:
-        if broker not in cluster:
-            raise UnknownBroker(broker, cluster)
-    return selector
+def select_brokers(selector: Selector, view: ClusterView) -> tuple[int, ...]:
+    """The broker ids that a selector means in this cluster. Raises SelectorError."""
+    if selector == ALL:
+        return view.brokers
+    if selector == OTHERS:
+        return _others(view)
+    items: Sequence[int | str] = (selector,) if isinstance(selector, str) else selector
+    chosen = [broker for item in items for broker in _named(item, view)]
+    for item in items:
+        if isinstance(item, str) and (drawn := _RANDOM.fullmatch(item)):
+            chosen += _drawn(int(drawn[1]), item, chosen, view)
+    return tuple(dict.fromkeys(chosen))
+
+
+def _named(item: int | str, view: ClusterView) -> tuple[int, ...]:
+    """The brokers that an item names, without chance."""
+    if isinstance(item, int):
+        if item not in view.brokers:
+            raise SelectorError("no-such-broker", f"there is no broker {item}", _which(view), item)
+        return (item,)
+    if item == CONTROLLER:
+        return (view.controller,)
+    led = _LEADER.fullmatch(item)
+    if led is None:
+        return ()
+    leader = _partition(led[1], int(led[2]), item, view).leader
+    if leader is None:
+        raise SelectorError("no-leader", f"{led[1]}/{led[2]} has no leader", "name a broker by its number", item)
+    return (leader,)
+
+
+def _partition(topic: str, partition: int, item: str, view: ClusterView) -> PartitionView:
+    if topic not in view.topics:
+        text = f"the cluster has no topic {quote_value(topic)}"
+        raise SelectorError("unknown-topic", text, did_you_mean(topic, view.topics), item)
+    partitions = view.topics[topic]
+    if partition >= len(partitions):
+        hint = f"partitions are 0 to {len(partitions) - 1}"
+        raise SelectorError("unknown-partition", f"{topic} has no partition {partition}", hint, item)
+    return partitions[partition]
+
+
+def _drawn(number: int, item: str, besides: Sequence[int], view: ClusterView) -> list[int]:
+    left = [broker for broker in view.brokers if broker not in besides]
+    if number > len(left):
+        text = f"there are not {number} brokers to choose from"
+        raise SelectorError("no-such-broker", text, f"choose at most {len(left)}" if left else "all are named", item)
+    return view.chance().sample(left, number)
+
+
+def _others(view: ClusterView) -> tuple[int, ...]:
+    left = tuple(broker for broker in view.brokers if broker not in view.selected)
+    if not left:
+        text = "there are no others: faults are in force on every broker"
+        raise SelectorError("no-such-broker", text, "heal one of them before", OTHERS)
+    return left
+
+
+def _which(view: ClusterView) -> str:
+    first, last = view.brokers[0], view.brokers[-1]
+    return f"brokers are {first} to {last}" if first != last else f"the only broker is {first}"

@@ -3,6 +3,7 @@
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
+from harness.cluster_view import ClusterView
 from harness.faults.base import FaultModel, Proof, Stage, fault
 from harness.faults.brokers import Brokers, select_brokers
 from harness.faults.flows import Flows
@@ -38,10 +39,10 @@ class Latency(FaultModel):
             raise PydanticCustomError("latency", "{text}", {"text": wrong, "hint": "write delay: 100ms, jitter: 10ms"})
         return self
 
-    def stages(self, brokers: tuple[int, ...]) -> tuple[Stage, ...]:
+    def stages(self, view: ClusterView) -> tuple[Stage, ...]:
         attributes = (("latency", round(self.delay * 1000)), ("jitter", round(self.jitter * 1000)))
         return tuple(
             Stage(Toxic(broker=broker, flow=flow, kind="latency", attributes=attributes))
-            for broker in select_brokers(self.brokers, brokers)
+            for broker in select_brokers(self.brokers, view)
             for flow in self.flows
         )

@@ -4,6 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from harness.cluster_view import ClusterView
 from harness.faults.base import FaultModel, Proof, Stage, fault
 from harness.faults.brokers import Brokers, select_brokers
 from harness.levers import CloseListener, DialsRefused, FilterPackets, PacketAction
@@ -24,12 +25,12 @@ class Refuse(FaultModel):
         default="listener", description="`listener`: nobody listens any more; `firewall`: new dials are rejected"
     )
 
-    def stages(self, brokers: tuple[int, ...]) -> tuple[Stage, ...]:
+    def stages(self, view: ClusterView) -> tuple[Stage, ...]:
         return tuple(
             Stage(
                 CloseListener(broker=broker)
                 if self.by == "listener"
                 else FilterPackets(broker=broker, flow="to_broker", only="syn", verdict=PacketAction.REFUSE)
             )
-            for broker in select_brokers(self.brokers, brokers)
+            for broker in select_brokers(self.brokers, view)
         )

@@ -4,6 +4,7 @@ from typing import Annotated, Any
 
 from pydantic import Field, StringConstraints
 
+from harness.cluster_view import ClusterView
 from harness.faults.base import FaultModel, Stage
 from harness.faults.brokers import Brokers, select_brokers
 from harness.levers import Intercept, InterceptResponse
@@ -29,6 +30,6 @@ class RequestFault(FaultModel):
         """What takes the place of the answer."""
         raise NotImplementedError
 
-    def stages(self, brokers: tuple[int, ...]) -> tuple[Stage, ...]:
+    def stages(self, view: ClusterView) -> tuple[Stage, ...]:
         which: dict[str, Any] = {"answer": self.answer(), "api": self.api, "nth": self.nth}
-        return tuple(Stage(Intercept(broker=broker, **which)) for broker in select_brokers(self.brokers, brokers))
+        return tuple(Stage(Intercept(broker=broker, **which)) for broker in select_brokers(self.brokers, view))

@@ -4,6 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from harness.cluster_view import ClusterView
 from harness.faults.base import FaultModel, Proof, Stage, fault
 from harness.faults.brokers import Brokers, select_brokers
 from harness.levers import ConnectionsCut, FilterPackets, PacketAction
@@ -27,7 +28,7 @@ class Reset(FaultModel):
         default=None, ge=1, description="So many resets for each broker, later requests pass; each one where absent"
     )
 
-    def stages(self, brokers: tuple[int, ...]) -> tuple[Stage, ...]:
+    def stages(self, view: ClusterView) -> tuple[Stage, ...]:
         return tuple(
             Stage(
                 FilterPackets(
@@ -38,5 +39,5 @@ class Reset(FaultModel):
                     at_most=self.times,
                 )
             )
-            for broker in select_brokers(self.brokers, brokers)
+            for broker in select_brokers(self.brokers, view)
         )

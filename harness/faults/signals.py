@@ -2,6 +2,7 @@
 
 from typing import ClassVar, Literal
 
+from harness.cluster_view import ClusterView
 from harness.faults.base import FaultModel, Stage
 from harness.faults.brokers import Brokers, select_brokers
 from harness.levers import Signal
@@ -14,5 +15,5 @@ class SignalFault(FaultModel):
 
     brokers: Brokers = "all"
 
-    def stages(self, brokers: tuple[int, ...]) -> tuple[Stage, ...]:
-        return tuple(Stage(Signal(broker=broker, kind=self.kind)) for broker in select_brokers(self.brokers, brokers))
+    def stages(self, view: ClusterView) -> tuple[Stage, ...]:
+        return tuple(Stage(Signal(broker=broker, kind=self.kind)) for broker in select_brokers(self.brokers, view))

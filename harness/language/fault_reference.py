@@ -4,6 +4,7 @@ import sys
 from inspect import cleandoc
 
 from harness.faults import FAULTS, FaultModel
+from harness.faults.brokers import SELECTORS
 
 HEAD = """\
 # Faults
@@ -11,12 +12,20 @@ HEAD = """\
 What a scenario can inject. This page is made from the faults' own code; a test fails where the two differ.
 A step is `{inject: <fault>, as: <name>, <parameters>}`; `for: 4s` heals it by itself, a later `{heal: <name>}` by hand,
 else it lasts until the run's end. A run whose fault is not proven to have had its effect is inconclusive.
+
+## Selecting brokers
+
+Wherever a parameter names brokers, it takes one of these. A broker that is selected twice is taken once.
+
+| selector | meaning |
+| --- | --- |
 """
 
 
 def reference() -> str:
     """The page: every fault with its parameters, what pulls it, and what proves it."""
-    return HEAD + "".join(_section(name, fault) for name, fault in sorted(FAULTS.items()))
+    selectors = "".join(f"| `{selector}` | {meaning} |\n" for selector, meaning in SELECTORS.items())
+    return HEAD + selectors + "".join(_section(name, fault) for name, fault in sorted(FAULTS.items()))
 
 
 def _section(name: str, fault: type[FaultModel]) -> str:

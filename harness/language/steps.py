@@ -6,12 +6,13 @@ from typing import Literal, cast
 from pydantic import BaseModel
 
 from harness.faults import FAULTS
-from harness.faults.brokers import UnknownBroker
+from harness.faults.brokers import SelectorError
 from harness.formulas.kernel_timers import KERNEL_FUNCTIONS
 from harness.language.matrix import alias_of
 from harness.language.schema import STEPS, DoStep, HealStep, InjectStep, Timed
 from harness.language.validation import keys_of, parse_model
 from harness.language.yaml.diagnostics import Diagnostics
+from harness.language.yaml.problems import Span
 from harness.language.yaml.tree import Entry, MappingNode, ScalarNode, SequenceNode, Tree, at
 from harness.levers import HOOKS
 from harness.measures.base import WHOLE_RUN
@@ -243,13 +244,9 @@ class _Reader:
             return None
         if self.cluster is not None:
             try:
-                fault.stages(self.cluster.broker_ids)
-            except UnknownBroker as error:
-                listed = own.get("brokers")
-                items = listed.items if isinstance(listed, SequenceNode) else ()
-                exact = [i.span for i in items if isinstance(i, ScalarNode) and i.value == error.broker]
-                where = exact[0] if exact else at(tree, ("brokers",))
-                self.diagnostics.add(where, "no-such-broker", str(error), error.hint)
+                fault.stages(self.cluster.view())
+            except SelectorError as error:
+                self.diagnostics.add(_span_of(error.item, own), error.code, str(error), error.hint)
         alias = model.alias or model.inject
         return PlannedFault(fault=fault, alias=alias, for_s=model.for_, when=when, line=tree.span.line)
 
@@ -282,3 +279,12 @@ def _at_parameter(tree: MappingNode) -> dict[str, Entry]:
     if not isinstance(what, ScalarNode) or not isinstance(where, ScalarNode) or where.text not in HOOKS:
         return {}
     return {"at": tree.entries["at"]} if "at" in FAULTS[what.text].model_fields else {}
+
+
+def _span_of(item: int | str, parameters: MappingNode) -> Span:
+    """Where a part of a selector stands: a parameter's value, or an item of its list."""
+    for entry in parameters.entries.values():
+        for each in entry.value.items if isinstance(entry.value, SequenceNode) else (entry.value,):
+            if isinstance(each, ScalarNode) and each.value == item:
+                return each.span
+    return parameters.span

@@ -3,7 +3,7 @@
 A fault is data: it returns levers and knows no environment. An environment pulls levers and knows no fault.
 """
 
-from harness.levers.base import FLOWS, LEVERS, Evidence, Flow, Lever, lever
+from harness.levers.base import FLOWS, LEVERS, BrokerLever, Evidence, Flow, Lever, lever
 from harness.levers.intercept import (
     DelayedResponse,
     ErrorAnswer,
@@ -29,6 +29,7 @@ __all__ = [
     "FLOWS",
     "HOOKS",
     "LEVERS",
+    "BrokerLever",
     "CloseListener",
     "ConnectionsCut",
     "DelaySeen",

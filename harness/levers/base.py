@@ -68,6 +68,17 @@ class Lever(ABC):
         return 1.0
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BrokerLever(Lever):
+    """A lever that works on one broker, known by its id. Not registered itself: subclasses are."""
+
+    broker: int
+
+    @property
+    def where(self) -> str:
+        return f"broker {self.broker}"
+
+
 LEVERS: Registry[type[Lever]] = Registry("levers", "harness.levers")
 """Every lever by its name."""
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from harness.levers.base import Evidence, Lever, lever, quantity
+from harness.levers.base import BrokerLever, Evidence, lever, quantity
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +43,7 @@ InterceptResponse = Silence | DelayedResponse | ErrorAnswer
 
 @lever("intercept")
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Intercept(Lever):
+class Intercept(BrokerLever):
     """Have one broker meet requests with something else than their answer.
 
     `api` is the request's name as in `list_offsets`, or `all`. `nth` counts such requests from 1, since the lever was
@@ -52,11 +52,6 @@ class Intercept(Lever):
     Evidence: RequestsIntercepted.
     """
 
-    broker: int
     answer: InterceptResponse
     api: str = "all"
     nth: int | None = None
-
-    @property
-    def where(self) -> str:
-        return f"broker {self.broker}"

@@ -2,19 +2,13 @@
 
 from dataclasses import dataclass
 
-from harness.levers.base import Lever, lever
+from harness.levers.base import BrokerLever, lever
 
 
 @lever("listener")
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CloseListener(Lever):
+class CloseListener(BrokerLever):
     """Nobody listens on one broker's advertised port: dials are refused, open connections are closed.
 
     Evidence: DialsRefused.
     """
-
-    broker: int
-
-    @property
-    def where(self) -> str:
-        return f"broker {self.broker}"

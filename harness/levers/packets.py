@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import ClassVar, Literal
 
-from harness.levers.base import Evidence, Flow, Lever, lever, quantity
+from harness.levers.base import BrokerLever, Evidence, Flow, lever, quantity
 
 Hook = Literal["receiver", "sender"]
 HOOKS: tuple[Hook, Hook] = ("receiver", "sender")
@@ -68,7 +68,7 @@ class ConnectionsCut(Evidence):
 
 @lever("packets")
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FilterPackets(Lever):
+class FilterPackets(BrokerLever):
     """Treat the packets between the client and one broker's advertised address.
 
     The rule sits on the receiver's input hook, as on a real network: a segment dropped there was sent, so the sender's
@@ -82,7 +82,6 @@ class FilterPackets(Lever):
     Evidence: PacketsDropped, DialsRefused or ConnectionsCut, as the verdict says.
     """
 
-    broker: int
     flow: Flow
     verdict: PacketAction
     only: Literal["any", "syn", "data"] = "any"

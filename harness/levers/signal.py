@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from harness.levers.base import Evidence, Lever, lever, quantity
+from harness.levers.base import BrokerLever, Evidence, lever, quantity
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,7 +21,7 @@ class RequestsUnread(Evidence):
 
 @lever("signal")
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Signal(Lever):
+class Signal(BrokerLever):
     """Do to one broker's process what a signal does.
 
     `kill`: it ends at once and nobody listens at its advertised port; undone, it is started again on its old logs.
@@ -31,9 +31,4 @@ class Signal(Lever):
     Evidence: RequestsUnread of a pause, else ConnectionsCut.
     """
 
-    broker: int
     kind: Literal["kill", "pause", "restart"]
-
-    @property
-    def where(self) -> str:
-        return f"broker {self.broker}"

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar, Self
 
-from harness.levers.base import Evidence, Flow, Lever, lever
+from harness.levers.base import BrokerLever, Evidence, Flow, lever
 
 MIN_DELAY_SHARE = 0.9
 """A probe has seen the delay when its round trip grew by this share of it; the rest is the probe's own noise."""
@@ -66,7 +66,7 @@ TOXIC_KINDS: dict[str, ToxicKind] = {
 
 @lever("toxic")
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Toxic(Lever):
+class Toxic(BrokerLever):
     """A Toxiproxy toxic on one broker's proxy.
 
     `to_broker` is Toxiproxy's upstream, `to_client` its downstream. `attributes` are Toxiproxy's own names, in its own
@@ -75,7 +75,6 @@ class Toxic(Lever):
     Evidence: that of its kind in TOXIC_KINDS.
     """
 
-    broker: int
     flow: Flow
     kind: str
     attributes: tuple[tuple[str, int], ...] = field(default=())

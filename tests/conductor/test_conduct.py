@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 import pytest
 
+from harness.cluster_view import ClusterView
 from harness.conductor import conduct
 from harness.environments.world import ProgressCallback, World
 from harness.faults.base import FaultModel, Proof, Stage
@@ -160,7 +161,7 @@ class Staged(FaultModel):
     name: ClassVar[str] = "staged"
     proof = Proof(PacketsDropped, scope="each_lever")
 
-    def stages(self, brokers: tuple[int, ...]) -> tuple[Stage, ...]:
+    def stages(self, view: ClusterView) -> tuple[Stage, ...]:
         return (
             Stage(FilterPackets(broker=1, flow="to_broker", verdict=PacketAction.DROP)),
             Stage(FilterPackets(broker=1, flow="to_client", verdict=PacketAction.DROP), after_s=1.5),

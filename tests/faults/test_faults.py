@@ -7,7 +7,7 @@ import pytest
 from pydantic import ValidationError
 
 from harness.faults import FAULTS
-from harness.faults.brokers import UnknownBroker
+from harness.faults.brokers import SelectorError
 from harness.levers import (
     FLOWS,
     LEVERS,
@@ -22,6 +22,7 @@ from harness.levers import (
     Silence,
     Toxic,
 )
+from harness.plan import ClusterShape
 
 REQUIRED: dict[str, dict[str, object]] = {
     "latency": {"delay": "1ms"}, "slow_answer": {"delay": "1ms"}, "error_answer": {"code": "REQUEST_TIMED_OUT"}
@@ -30,7 +31,9 @@ REQUIRED: dict[str, dict[str, object]] = {
 
 
 def levers(name: str, brokers: int = 3, **parameters: object) -> list[Lever]:
-    return [stage.lever for stage in FAULTS[name].model_validate(parameters).stages(tuple(range(1, brokers + 1)))]
+    return [
+        stage.lever for stage in FAULTS[name].model_validate(parameters).stages(ClusterShape(brokers=brokers).view())
+    ]
 
 
 def test_every_fault_is_registered_under_its_own_name_with_a_summary_and_a_proof() -> None:
@@ -105,7 +108,7 @@ def test_levers_that_no_world_can_pull_cannot_be_written() -> None:
 
 def test_selector_takes_the_named_brokers_alone() -> None:
     fault = FAULTS["blackhole"].model_validate({"brokers": [3, 1]})
-    assert [stage.lever.broker for stage in fault.stages((1, 2, 3))] == [3, 3, 1, 1]
+    assert [stage.lever.broker for stage in fault.stages(ClusterShape(brokers=3).view())] == [3, 3, 1, 1]
 
 
 def test_refuse_by_listener_takes_the_listener_away_and_by_firewall_rejects_new_dials_alone() -> None:
@@ -157,8 +160,8 @@ def test_impossible_parameters_are_refused_with_the_reason(name: str, parameters
 
 
 def test_a_broker_outside_the_cluster_is_refused_with_those_that_exist() -> None:
-    with pytest.raises(UnknownBroker, match="no broker 4") as caught:
-        FAULTS["blackhole"].model_validate({"brokers": [4]}).stages((1, 2, 3))
+    with pytest.raises(SelectorError, match="no broker 4") as caught:
+        FAULTS["blackhole"].model_validate({"brokers": [4]}).stages(ClusterShape(brokers=3).view())
     assert caught.value.hint == "brokers are 1 to 3"
 
 

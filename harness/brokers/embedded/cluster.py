@@ -12,6 +12,7 @@ from typing import Any
 from uuid import NAMESPACE_URL, UUID, uuid5
 
 from harness.brokers.cluster import ClusterStateError
+from harness.cluster_view import ClusterView, PartitionView
 
 _LEGAL_NAME = re.compile(r"[a-zA-Z0-9._-]{1,249}")
 NO_LEADER = -1
@@ -80,6 +81,20 @@ class ClusterState:
     controller_id: int
     brokers: tuple[BrokerState, ...]
     topics: tuple[TopicState, ...]
+
+    def view(self) -> ClusterView:
+        """The state as faults see it."""
+        return ClusterView(
+            brokers=tuple(broker.broker_id for broker in self.brokers),
+            controller=self.controller_id,
+            topics={
+                topic.name: tuple(
+                    PartitionView(leader=None if each.leader == NO_LEADER else each.leader, replicas=each.replicas)
+                    for each in topic.partitions
+                )
+                for topic in self.topics
+            },
+        )
 
     def has_broker(self, broker_id: int) -> bool:
         return self.broker(broker_id) is not None

@@ -9,6 +9,7 @@ from dataclasses import replace
 from harness.brokers.cluster import CapVersions, ClusterChange, ClusterStateError, MoveLeader
 from harness.brokers.embedded.cluster import ApiVersions, BrokerState, ClusterState, PartitionState, TopicState
 from harness.brokers.embedded.handlers import handlers, spoken_versions
+from harness.cluster_view import replicas_of
 from harness.plan import ClusterShape, Topic
 
 StateListener = Callable[[ClusterState], None]
@@ -112,6 +113,5 @@ def _partition(topic: Topic, leader: int, broker_ids: tuple[int, ...]) -> Partit
     """The leader and the brokers that come after it, as many as there are replicas."""
     if leader not in broker_ids:
         raise ClusterStateError(f"topic {topic.name} is led by broker {leader}, which does not exist")
-    at = broker_ids.index(leader)
-    replicas = (broker_ids[at:] + broker_ids[:at])[: topic.replication]
+    replicas = replicas_of(leader, broker_ids, topic.replication)
     return PartitionState(leader=leader, leader_epoch=0, replicas=replicas, isr=replicas)

@@ -12,6 +12,7 @@ from harness.brokers.embedded.link import BrokerLink
 from harness.brokers.embedded.log import StorageError
 from harness.brokers.embedded.process import run_broker
 from harness.brokers.stored import decode_log
+from harness.cluster_view import ClusterView
 from harness.environments.linux import addresses
 from harness.environments.linux.sockets import SocketTable
 from harness.environments.local.children import ChildFiles, ChildProcess, fork
@@ -56,6 +57,9 @@ class ForkedBrokers:
             await self._link(broker)
         for broker in self._links:
             await self._ready(broker)
+
+    def state(self) -> ClusterView:
+        return self._controller.state.view()
 
     def running(self, broker: int) -> bool:
         return self._processes[broker].alive()

@@ -10,6 +10,7 @@ from random import Random
 
 from harness.brokers.cluster import BrokerFailed, ClusterStateError, LogUnreadable
 from harness.brokers.kind import EMBEDDED
+from harness.cluster_view import ClusterView
 from harness.environments.linux import addresses, sysctls
 from harness.environments.linux.dial_capture import DialCapture, DialCaptureFailed
 from harness.environments.linux.levers import LINUX_LEVERS, LinuxParts
@@ -89,6 +90,9 @@ class LocalWorld:
 
     def advertised_address(self, broker: int) -> tuple[str, int]:
         return addresses.advertised_address(broker)
+
+    def view(self) -> ClusterView:
+        return self._parts.brokers.state()
 
     def pull(self, lever: Lever) -> AbstractAsyncContextManager[ActiveLever]:
         return self._pulling(lever)

@@ -10,6 +10,7 @@ from harness.brokers.embedded.controller import Controller
 from harness.brokers.embedded.intercepts import Intercepts
 from harness.brokers.embedded.log import MemoryLogs
 from harness.brokers.stored import decode_log
+from harness.cluster_view import ClusterView
 from harness.environments.sim.host_logs import append_to_file
 from harness.environments.sim.hosts import Host, HostState
 from harness.environments.sim.loop import SimLoop
@@ -48,6 +49,9 @@ class SimBrokers:
     async def ready(self) -> None:
         for broker in self._intercepts:
             await self.revive(broker)
+
+    def state(self) -> ClusterView:
+        return self._controller.state.view()
 
     def running(self, broker: int) -> bool:
         return self._hosts[broker].state is not HostState.KILLED

@@ -8,6 +8,7 @@ from random import Random
 from typing import Any
 
 from harness.brokers.cluster import ClusterStateError
+from harness.cluster_view import ClusterView
 from harness.environments.settling import require_partition, settle
 from harness.environments.sim.addresses import PORT, advertised_address
 from harness.environments.sim.brokers import SimBrokers
@@ -101,6 +102,9 @@ class SimWorld:
 
     def advertised_address(self, broker: int) -> tuple[str, int]:
         return advertised_address(broker)
+
+    def view(self) -> ClusterView:
+        return self._brokers.state()
 
     def pull(self, lever: Lever) -> AbstractAsyncContextManager[ActiveLever]:
         return SIM_LEVERS.pull(self._parts, lever)
