@@ -13,6 +13,7 @@ from harness.conductor.tasks import RunTasks
 from harness.drivers import OperationCall, OperationResult, Subject, SubjectError
 from harness.environments.world import LagMonitor, World, WorldError
 from harness.operations import OPERATIONS
+from harness.operations.base import HANDLE
 from harness.plan import PlannedOperation, RunPlan, call_alias, step_alias
 from harness.story import EventKind, OperationStory, Outcome, Value
 
@@ -113,7 +114,8 @@ class ClientCalls:
     async def _finish(self, step: PlannedOperation, subject: Subject, call: OperationCall) -> None:
         result = await self._result(step, subject, call)
         self._end(step, result)
-        if OPERATIONS[step.operation].closes and result.outcome is not Outcome.CENSORED:
+        closes = OPERATIONS[step.operation].closes and HANDLE.name not in step.arguments
+        if closes and result.outcome is not Outcome.CENSORED:
             await subject.wait_closed()
 
     async def _repeat(self, step: PlannedOperation, subject: Subject, call: OperationCall) -> None:

@@ -10,6 +10,7 @@ from client.profiles.contract import Profile
 from harness.formulas.scope import Scope, scope_of
 from harness.language.bounds import ExpectationContext
 from harness.language.clusters import check_bootstrap, cluster_shape
+from harness.language.deadlines import report_deadlines
 from harness.language.expectations import expectation
 from harness.language.formula_library import FormulaLibrary
 from harness.language.integrity import check_distinct_values, needs_log
@@ -57,6 +58,7 @@ def resolve(cell: Cell, path: Path, diagnostics: Diagnostics, library: FormulaLi
     found_steps = steps(tree.get("steps"), cluster, diagnostics)
     if found is not None and found[1] is not None:
         report_send_before_connect(tree.get("steps"), diagnostics)
+        report_deadlines(tree.get("steps"), found[1], diagnostics)
     draft = _draft(tree, cell, path, cluster, found, found_steps, diagnostics)
     expected = _expectations(tree, draft, found[1] if found else None, found_steps, diagnostics, library)
     if whole is None or draft is None or len(diagnostics.problems) + len(library.problems) > before:

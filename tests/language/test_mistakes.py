@@ -31,6 +31,8 @@ MISTAKES = [
     (("inject: blackhole,", "inject: error_answer, code: not_leader,"),
      "name", "not_leader", "not spelt as this has to be", "it has to match ^[A-Z][A-Z_]*$"),
     (("  - {do: connect}\n", ""), "not-connected", "send", "no step before this one connects", "add - {do: connect}"),
+    (("as: probe,", "as: probe, deadline: 6s,"), "no-deadline", "deadline",
+     "the send of sarama takes no deadline: neither SendMessage nor Input takes a context", "remove `deadline`"),
     (("about: A", "abuot: A"), "unknown-key", "abuot", "no key `abuot`", "did you mean about?"),
     (("tags: [test]", "tags: [test]\ntags: [again]"), "duplicate-key", "tags", "first on line 4", "remove"),
     ((SETTINGS, "Net.ReadTimeout: 1:30"), "yaml-value", "1:30", "not a time", "write 1m30s"),
