@@ -3,13 +3,11 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from harness.agreement.samples import CONCLUSIVE
 from harness.agreement.sides import SIDES, side_of
 from harness.records.agreement import Side
 from harness.records.case_key import CaseKey, case_key
 from harness.records.run import RunRecord
-
-CONCLUSIVE = ("pass", "fail")
-"""Verdicts of runs in which something was tested."""
 
 
 @dataclass(frozen=True, slots=True)

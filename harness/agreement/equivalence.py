@@ -6,10 +6,11 @@ Source: Schuirmann, A comparison of the two one-sided tests procedure and the po
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import isfinite
 
-from harness.agreement.samples import Mode, SideSample, split_into_modes
+from harness.agreement.modes import Mode, split_into_modes
+from harness.agreement.samples import SideSample
 from harness.records.agreement import Agreement, Side, SideComparison
 from harness.stats import Interval, equal_shares_p_value, share_interval
 from harness.stats.shift import shift, shift_interval
@@ -46,7 +47,7 @@ def compare(
     `bound` is in the unit of the values; `level` the chance with which two that agree may be said to differ.
     """
     blank = SideComparison(side=sides[1], reference=sides[0], outcome="unsure", bound=bound, level=level)
-    silent = next((pair for pair in zip(sides, (reference, other), strict=True) if pair[1].told == 0), None)
+    silent = next((pair for pair in zip(sides, (reference, other), strict=True) if not len(pair[1])), None)
     if silent is not None:
         return blank.model_copy(update={"reason": f"{silent[0]}: {silent[1].silent or 'no run told anything of it'}"})
     ways, shifts, shares = _test_modes(reference, other, bound, level)
@@ -76,7 +77,7 @@ def _test_modes(
     ways = split_into_modes(reference, other, bound)
     tests = 2 * len(ways)
     shifts = [_test_shift(way, bound, level / tests) for way in ways if way.reference and way.other]
-    shares = [_test_share(way, (reference.told, other.told), level / tests) for way in ways]
+    shares = [_test_share(way, (len(reference), len(other)), level / tests) for way in ways]
     return ways, shifts, shares
 
 
@@ -119,20 +120,13 @@ def _test_share(way: Mode, runs: tuple[int, int], level: float) -> _ModeResult:
 
 def _needed(reference: SideSample, other: SideSample, bound: float, level: float) -> int | None:
     """About how many runs a side decide, if further runs are as those seen."""
-    most, times = max(reference.told, other.told), 2
+    most, times = max(len(reference), len(other)), 2
     while times * most <= MAX_RUNS:
-        _, shifts, shares = _test_modes(_repeated(reference, times), _repeated(other, times), bound, level)
+        _, shifts, shares = _test_modes(reference.repeated(times), other.repeated(times), bound, level)
         if _outcome([*shifts, *shares]) != "unsure":
             return times * most
         times += max(1, times // 2)
     return None
-
-
-def _repeated(sample: SideSample, times: int) -> SideSample:
-    return replace(
-        sample, runs=sample.runs * times, values=sample.values * times, words=sample.words * times,
-        censored=sample.censored * times,
-    )  # fmt: skip
 
 
 def _interval_fields(name: str, interval: Interval) -> dict[str, float | None]:

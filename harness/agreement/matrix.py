@@ -3,13 +3,14 @@
 from collections.abc import Iterable, Sequence
 from math import ceil
 
-from harness.agreement.cases import CONCLUSIVE, AgreementCase
+from harness.agreement.cases import AgreementCase
 from harness.agreement.equivalence import MATRIX_CHANCE, compare
 from harness.agreement.known_differences import mark_explained
-from harness.agreement.samples import SideSample
+from harness.agreement.samples import SideSample, side_sample
+from harness.comparing.samples import Unit
 from harness.records.agreement import Agreement, AgreementRecord, Side, SideComparison, SideResult
 from harness.records.case_key import CaseKey, case_key
-from harness.records.run import ExpectationResult, MeasureRecord, OperationRecord, RunRecord
+from harness.records.run import ExpectationResult, RunRecord
 from harness.stats import censored_median, median
 
 RELATIVE, ABSOLUTE_S, ABSOLUTE_COUNT = 0.02, 0.050, 0.5
@@ -42,8 +43,8 @@ def _record(case: AgreementCase, measure: str, level: float) -> AgreementRecord:
         ),
         None,
     )
-    unit = "outcome" if measure.endswith(".outcome") else _unit(case, measure)
-    samples = {side: _sample(runs, measure) for side, runs in case.runs.items()}
+    unit = _unit(case, measure)
+    samples = {side: side_sample(unit, runs, measure) for side, runs in case.runs.items()}
     (first, reference), *others = samples.items()
     bound = _bound(unit, reference)
     compared = tuple(compare(reference, other, sides=(first, side), bound=bound, level=level) for side, other in others)
@@ -69,7 +70,9 @@ def _prediction(judged: ExpectationResult | None) -> dict[str, object]:
     return {"formula": judged.formula, "terms": judged.terms, "predicted": judged.predicted}
 
 
-def _unit(case: AgreementCase, measure: str) -> str:
+def _unit(case: AgreementCase, measure: str) -> Unit:
+    if measure.endswith(".outcome"):
+        return "outcome"
     return "s" if measure.endswith(".time_to_end") else _expected(case.any, measure).unit
 
 
@@ -77,52 +80,19 @@ def _expected(run: RunRecord, measure: str) -> ExpectationResult:
     return next(judged for judged in run.expectations if judged.measure == measure)
 
 
-def _bound(unit: str, reference: SideSample) -> float:
+def _bound(unit: Unit, reference: SideSample) -> float:
     if unit != "s":
         return ABSOLUTE_COUNT
     return ABSOLUTE_S + RELATIVE * abs(median(reference.values)) if reference.values else ABSOLUTE_S
 
 
-def _sample(runs: Sequence[RunRecord], measure: str) -> SideSample:
-    values: list[float] = []
-    words: list[str] = []
-    censored = 0
-    silent: str | None = None
-    for run in runs:
-        if run.verdict not in CONCLUSIVE:
-            silent = silent or next(iter(run.reasons), run.error.text if run.error is not None else run.verdict)
-            continue
-        alias, _, name = measure.rpartition(".")
-        if name == "outcome":
-            words += [_word(operation) for operation in run.operations if operation.alias == alias]
-            continue
-        told = next((one for one in run.measures if one.name == measure), None)
-        if told is None or (told.value is None and told.censored_at is None):
-            silent = silent or _why(told)
-        elif told.value is None:
-            censored += 1
-        else:
-            values.append(told.value)
-    return SideSample(
-        runs=len(runs), values=tuple(sorted(values)), words=tuple(sorted(words)), censored=censored, silent=silent
-    )
-
-
-def _why(told: MeasureRecord | None) -> str:
-    return "does not tell it" if told is None or told.missing is None else told.missing
-
-
-def _word(operation: OperationRecord) -> str:
-    return operation.error_class or operation.outcome
-
-
 def _sided(side: Side, sample: SideSample) -> SideResult:
-    middle = censored_median(sample.values, [float("inf")] * sample.censored) if sample.values else None
+    middle = censored_median(sample.values, [float("inf")] * len(sample.censored)) if sample.values else None
     words = {word: sample.words.count(word) for word in sorted(set(sample.words))}
     return SideResult(
-        side=side, runs=sample.runs, measured=len(sample.values) + len(sample.words), censored=sample.censored,
+        side=side, runs=sample.runs, measured=len(sample.values) + len(sample.words), censored=len(sample.censored),
         median=middle.value if middle is not None and not middle.censored else None, values=sample.values,
-        outcomes=tuple(words.items()), silent=sample.silent if sample.told < sample.runs else None,
+        outcomes=tuple(words.items()), silent=sample.silent if len(sample) < sample.runs else None,
     )  # fmt: skip
 
 

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from harness.comparing.cases import CaseRuns, SuiteRuns, printable
-from harness.comparing.samples import Sample
+from harness.comparing.samples import Sample, sample_of
 from harness.comparing.symptoms import Symptom, SymptomKind
 from harness.plan import step_alias
 from harness.records.case_key import by_case, case_key
@@ -75,17 +75,7 @@ def _samples(runs: Iterable[RunRecord]) -> dict[str, Sample]:
             told_of = measure.value if measure.value is not None else measure.censored_at
             if told_of is not None and abs(told_of) <= MAX_VALUE:
                 told.setdefault(measure.name, []).append(measure)
-    return {name: _sample(measures) for name, measures in sorted(told.items())}
-
-
-def _sample(measures: Sequence[MeasureRecord]) -> Sample:
-    values = [measure.value for measure in measures if measure.value is not None]
-    bounds = [m.censored_at for m in measures if m.value is None and m.censored_at is not None]
-    return Sample(
-        measures[0].unit,
-        tuple(sorted(round(value, DIGITS) for value in values)),
-        tuple(sorted(round(bound, DIGITS) for bound in bounds)),
-    )
+    return {name: sample_of(measures[0].unit, measures, digits=DIGITS) for name, measures in sorted(told.items())}
 
 
 def _symptoms(run: RunRecord) -> Iterator[Symptom]:

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.agreement.equivalence import MATRIX_CHANCE, SHARE_BOUND, compare
-from harness.agreement.samples import SideSample, split_into_modes
+from harness.agreement.modes import split_into_modes
+from harness.agreement.samples import SideSample
 from harness.records.agreement import SideComparison
 
 BOUND = 0.1
@@ -19,11 +20,11 @@ times = st.lists(st.floats(0.0, 0.5), min_size=1, max_size=12)
 
 
 def times_of(values: Sequence[float], *, censored: int = 0) -> SideSample:
-    return SideSample(runs=len(values) + censored, values=tuple(sorted(values)), censored=censored)
+    return SideSample(unit="s", runs=len(values) + censored, values=tuple(sorted(values)), censored=(60.0,) * censored)
 
 
 def words_of(*words: str) -> SideSample:
-    return SideSample(runs=len(words), words=tuple(sorted(words)))
+    return SideSample(unit="outcome", runs=len(words), words=tuple(sorted(words)))
 
 
 def held(reference: SideSample, other: SideSample, level: float = LEVEL) -> SideComparison:
@@ -112,7 +113,7 @@ def test_words_and_runs_that_never_ended_are_compared_by_their_shares() -> None:
 
 
 def test_a_side_that_told_nothing_is_never_agreement() -> None:
-    nothing = SideSample(runs=5, silent="no packet was dropped")
+    nothing = SideSample(unit="s", runs=5, silent="no packet was dropped")
     found = held(nothing, times_of([1.0] * 12))
     assert found.outcome == "unsure"
     assert found.reason == "real: no packet was dropped"
