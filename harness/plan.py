@@ -254,6 +254,17 @@ class RunPlan:
     statistics: tuple[Statistic, ...] = ()
     integrity: bool = False
 
+    def operation_name(self, alias: str) -> str | None:
+        """Which operation the step called `alias` does; None where no step is called so."""
+        operations = (step for step in self.steps if isinstance(step, PlannedOperation))
+        return next((step.operation for step in operations if step.alias == alias), None)
+
+    def full_setting_name(self, setting: str) -> str:
+        """A setting's full name from any dotted end of it that is unique; the text itself where none is."""
+        names = [named.name for named in self.settings]
+        ends = [setting] if setting in names else [name for name in names if name.endswith(f".{setting}")]
+        return ends[0] if len(ends) == 1 else setting
+
     @property
     def case_key(self) -> CaseKey:
         """The case of which this run is a repeat; equal to that of its record."""

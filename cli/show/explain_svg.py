@@ -11,7 +11,6 @@ from xml.etree import ElementTree
 from harness.explaining import Explanation, Measurement
 from harness.judging import Breakdown
 from harness.measures import parse as parse_measure
-from harness.measures.lookup import operation_name
 from harness.records.run import Term
 from reports.charts.axis import Axis
 from reports.charts.badges import Badge, badges
@@ -122,7 +121,7 @@ def _real(name: str, below: str, breakdown: Breakdown) -> Bar:
 
 def _finding(found: Explanation) -> str:
     plan, name = found.configured_case.plan, parse_measure(found.prediction.cited.measure)
-    operation = operation_name(plan, name.alias) or name.alias
+    operation = plan.operation_name(name.alias) or name.alias
     ends = {"time_to_error": "fails", "time_to_ack": "is acknowledged"}.get(name.measure, "ends")
     faults = " and ".join(found.configured_case.case.faults)
     client = f"{plan.client.name} {plan.client.version}"

@@ -15,7 +15,6 @@ from harness.explaining.conjuncts import VERSION, conjuncts, described
 from harness.faults import FAULTS
 from harness.language.formulas_file import FORMULAS_FILE
 from harness.measures import parse as parse_measure
-from harness.measures.lookup import operation_name
 
 LABEL = 12
 """Columns of the words on the left."""
@@ -55,7 +54,7 @@ def _head(found: Explanation) -> Iterator[Text]:
 
 def _sentence(found: Explanation) -> str:
     name = parse_measure(found.prediction.cited.measure)
-    operation = operation_name(found.configured_case.plan, name.alias) or name.alias
+    operation = found.configured_case.plan.operation_name(name.alias) or name.alias
     ends = {"time_to_error": "fails", "time_to_ack": "is acknowledged"}.get(name.measure, "ends")
     return f"The {operation} {ends} after:"
 

@@ -18,7 +18,6 @@ from harness.language.yaml.diagnostics import Diagnostics
 from harness.language.yaml.problems import Problem, Span
 from harness.language.yaml.scalars import core_value
 from harness.language.yaml.tree import Entry, MappingNode, ScalarNode, SequenceNode, Tree
-from harness.measures.lookup import full_setting_name
 from harness.plan import Expectation, PlannedOperation, ResolvedValue, RunPlan
 from harness.quantities import duration_text
 
@@ -208,7 +207,7 @@ def settings_in(text: str, plan: RunPlan) -> tuple[str, ...]:
     """Full names of the settings that a formula or a condition names, each once."""
     names = [match[2] for match in QUOTED.finditer(text) if match[2]] + NAME.findall(QUOTED.sub(" ", text))
     known = {named.name for named in plan.settings}
-    return tuple(dict.fromkeys(full for name in names if (full := full_setting_name(plan, name)) in known))
+    return tuple(dict.fromkeys(full for name in names if (full := plan.full_setting_name(name)) in known))
 
 
 def _holding(case: ExplainableCase, plan: RunPlan) -> tuple[Prediction, ...]:

@@ -13,8 +13,7 @@ from harness.formulas.profiles import profile_of
 from harness.formulas.scope import Scope, scope_of
 from harness.formulas.syntax import FormulaError, dotted_name
 from harness.formulas.values import FormulaValue, duration, number
-from harness.measures import MEASURES, MeasureDefinition
-from harness.measures.base import WHOLE_RUN
+from harness.measures import MEASURES, WHOLE_RUN, MeasureDefinition
 from harness.operations import OPERATIONS
 from harness.plan import PlannedFault, PlannedOperation, RunPlan, Unit
 from harness.story import Outcome, WriteStatus

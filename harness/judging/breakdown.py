@@ -5,9 +5,8 @@ from itertools import pairwise
 
 from client.events import TraceKind
 from harness.judging.one_run import judge_expectation
-from harness.measures import MEASURES, Missing, parse
-from harness.measures.lookup import missing_trace, operation_of, settings_waited_on, waits_during
-from harness.measures.trace import Wait
+from harness.measures import MEASURES, Missing, RunView, parse
+from harness.measures.trace import Wait, settings_waited_on
 from harness.plan import Expectation, RunPlan
 from harness.story import Outcome, Story
 
@@ -75,12 +74,13 @@ def break_down_time(plan: RunPlan, story: Story, expectation: Expectation) -> Br
     name = parse(expectation.measure)
     if MEASURES[name.measure].unit != "s":
         return Missing(f"{expectation.measure} is no time")
-    operation = operation_of(story, name.alias)
-    missing = operation if isinstance(operation, Missing) else missing_trace(plan, story, TraceKind.WAIT_STARTED)
+    run = RunView(plan, story)
+    operation = run.operation(name.alias)
+    missing = operation if isinstance(operation, Missing) else run.missing_trace(TraceKind.WAIT_STARTED)
     if isinstance(operation, Missing) or missing is not None:
         return missing or Missing(f"`{name.alias}` never ran")
-    judged = judge_expectation(plan, story, expectation)
-    waits = waits_during(story, operation)
+    judged = judge_expectation(run, expectation)
+    waits = run.during(operation).waits
     segments = split(waits, operation.started_ns, operation.ended_ns)
     rows = [
         _row(waits, segments, term.text, term.setting, term.count, term.each, term.total) for term in judged.terms

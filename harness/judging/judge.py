@@ -6,8 +6,7 @@ from harness.formulas.evaluate import evaluate
 from harness.judging.measuring import all_measures
 from harness.judging.one_run import absolute_tolerance, format_value, judge_expectation
 from harness.judging.statistic import applies
-from harness.measures import Missing, parse
-from harness.measures.lookup import operation_of, waits_during
+from harness.measures import Missing, RunView, parse
 from harness.plan import Expectation, RunPlan, Statistic
 from harness.records.run import ExpectationResult, MeasureRecord, Verdict
 from harness.story import Story
@@ -33,11 +32,12 @@ def judge(plan: RunPlan, story: Story) -> Judgement:
     Before anything can pass or fail, the lab has to have worked, each step to have met its own `expect:`, each fault to
     be proven, and the lab's lateness to be small: otherwise what was measured stands in the record and decides nothing.
     """
-    held = [(expectation, judge_expectation(plan, story, expectation)) for expectation in plan.expectations]
+    run = RunView(plan, story)
+    held = [(expectation, judge_expectation(run, expectation)) for expectation in plan.expectations]
     applicable = [(expectation, judged) for expectation, judged in held if judged.outcome != "skipped"]
     together = [statistic for statistic in plan.statistics if applies(plan, statistic)]
     noise = _noise(story, [*_tolerances(applicable), *_shared_tolerances(plan, together)]) or _accumulated_lag(
-        story, applicable
+        run, applicable
     )
     spoilt = [*_lab_errors(story), *_unmet(story), *_unproven(story)]
     why = [*spoilt, *([noise] if noise is not None else [])]
@@ -53,7 +53,7 @@ def judge(plan: RunPlan, story: Story) -> Judgement:
     return Judgement(
         verdict=_verdict(story, judged, spoilt=bool(why), undecided=bool(unsettled) or not (applicable or together)),
         reasons=tuple(reasons) + tuple(_would_have_failed(held, why)),
-        measures=all_measures(plan, story),
+        measures=all_measures(run),
         judged=judged,
         noisy=noise is not None and story.error is None,
     )
@@ -114,16 +114,16 @@ def _noise(story: Story, tolerances: list[float]) -> str | None:
     )
 
 
-def _accumulated_lag(story: Story, applicable: list[tuple[Expectation, ExpectationResult]]) -> str | None:
+def _accumulated_lag(run: RunView, applicable: list[tuple[Expectation, ExpectationResult]]) -> str | None:
     """Why a failure may be nothing but lateness, None where it is more: each wait that ran out came late once."""
-    lag_s = story.noise.loop_lag_p99_s
+    lag_s = run.story.noise.loop_lag_p99_s
     for _, judged in applicable:
         if not judged.fails_run or judged.unit != "s" or judged.measured is None or judged.high is None:
             continue
-        operation = operation_of(story, parse(judged.measure).alias)
+        operation = run.operation(parse(judged.measure).alias)
         if isinstance(operation, Missing):
             continue
-        waits = sum(wait.outcome == "elapsed" for wait in waits_during(story, operation))
+        waits = sum(wait.outcome == "elapsed" for wait in run.during(operation).waits)
         if 0 < judged.measured - judged.high <= (waits + 1) * lag_s:
             return (
                 f"the machine was too noisy: {waits} waits, each up to {lag_s * 1e3:.1f} ms late (p99), can make up the"

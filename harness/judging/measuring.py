@@ -4,10 +4,19 @@ from collections.abc import Iterator
 from functools import cache, lru_cache
 from typing import Any
 
-from harness.measures import MEASURES, Censored, MeasuredValue, MeasureName, MeasureResult, Missing, parse
-from harness.measures.base import WHOLE_RUN
-from harness.measures.lookup import settings_waited_on, waits_during
-from harness.memo import memoize_last
+from harness.measures import (
+    MEASURES,
+    WHOLE_RUN,
+    Censored,
+    MeasuredValue,
+    MeasureName,
+    MeasureResult,
+    Missing,
+    RunView,
+    parse,
+    take,
+)
+from harness.measures.trace import settings_waited_on
 from harness.operations import OPERATIONS
 from harness.plan import RunPlan
 from harness.records.run import MeasureRecord
@@ -16,36 +25,22 @@ from harness.story import Story
 
 def measured(plan: RunPlan, story: Story, name: MeasureName) -> MeasureResult:
     """Take one measure. Raises KeyError for a measure that does not exist: validation refuses those."""
-    return _measured(_taken(plan, story), plan, story, name)
+    return take(RunView(plan, story), name)
 
 
-def _measured(taken: dict[MeasureName, MeasureResult], plan: RunPlan, story: Story, name: MeasureName) -> MeasureResult:
-    found = taken.get(name)
-    if found is None:
-        found = taken[name] = MEASURES[name.measure].measure(plan, story, name.alias, name.argument)
-    return found
-
-
-@memoize_last
-def _taken(_plan: RunPlan, _story: Story) -> dict[MeasureName, MeasureResult]:
-    """What was measured of this run so far: expectations ask for it, and so does the record."""
-    return {}
-
-
-def all_measures(plan: RunPlan, story: Story) -> tuple[MeasureRecord, ...]:
+def all_measures(run: RunView) -> tuple[MeasureRecord, ...]:
     """Every measure that the run gave, by operation and fault; after them the expected ones that it did not give."""
     found: dict[str, MeasureRecord] = {}
-    taken = _taken(plan, story)
-    for name in (*_of_operations(story), *_of_faults(story), *_of_run()):
-        result = _measured(taken, plan, story, name)
+    for name in (*_of_operations(run), *_of_faults(run.story), *_of_run()):
+        result = take(run, name)
         if not isinstance(result, Missing):
             record = as_record(name, result)
             found[record.name] = record
-    expected = [expectation.measure for expectation in plan.expectations]
-    expected += [statistic.of for statistic in plan.statistics if statistic.statistic != "share"]
+    expected = [expectation.measure for expectation in run.plan.expectations]
+    expected += [statistic.of for statistic in run.plan.statistics if statistic.statistic != "share"]
     for name in map(parse, dict.fromkeys(expected)):
         if str(name) not in found:
-            found[str(name)] = as_record(name, _measured(taken, plan, story, name))
+            found[str(name)] = as_record(name, take(run, name))
     return tuple(found.values())
 
 
@@ -63,11 +58,10 @@ def _record(name: MeasureName, **found: Any) -> MeasureRecord:
     return MeasureRecord(name=str(name), unit=MEASURES[name.measure].unit, **found)
 
 
-def _of_operations(story: Story) -> Iterator[MeasureName]:
-    for operation in story.operations:
-        yield from _of_operation(
-            operation.alias, operation.operation, settings_waited_on(waits_during(story, operation))
-        )
+def _of_operations(run: RunView) -> Iterator[MeasureName]:
+    for operation in run.story.operations:
+        settings = settings_waited_on(run.during(operation).waits)
+        yield from _of_operation(operation.alias, operation.operation, settings)
 
 
 @lru_cache(maxsize=1024)

@@ -1,34 +1,37 @@
 """One expectation held against one measurement: nothing here knows of faults, noise or other expectations."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from harness.formulas.evaluate import condition_holds, evaluate
-from harness.judging.measuring import measured
-from harness.measures import MEASURES, Censored, MeasuredValue, MeasureName, MeasureResult, Missing, parse
-from harness.memo import memoize_last
+from harness.measures import (
+    MEASURES,
+    Censored,
+    MeasuredValue,
+    MeasureName,
+    MeasureResult,
+    Missing,
+    RunView,
+    parse,
+    take,
+)
 from harness.plan import Expectation, RunPlan
 from harness.records.run import ExpectationResult, Term
-from harness.story import Story
 
 _ROUNDING = 1e-9
 """A sum of binary fractions may miss its own bound by this share."""
 
 
-def judge_expectation(plan: RunPlan, story: Story, expectation: Expectation) -> ExpectationResult:
+def judge_expectation(run: RunView, expectation: Expectation) -> ExpectationResult:
     """Judge an expectation by its measurement alone.
 
     A censored measurement decides where its lower bound already does: beyond the upper bound it failed, at the lower
     bound of `at_least` it held.
     """
-    wanted = _expected_range(plan, expectation)
+    wanted = _expected_range(run.plan, expectation)
     if isinstance(wanted, ExpectationResult):
         return wanted
-    found = measured(plan, story, wanted.name)
-    judged = wanted.judged.get(found)
-    if judged is None:
-        judged = wanted.judged[found] = _compare(expectation, wanted, found)
-    return judged
+    return _compare(expectation, wanted, take(run, wanted.name))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,8 +44,6 @@ class _ExpectedRange:
     predicted: float
     low: float | None
     high: float | None
-    judged: dict[MeasureResult, ExpectationResult] = field(default_factory=dict)
-    """What came of it before: simulated repeats measure the same."""
 
 
 def _compare(expectation: Expectation, wanted: _ExpectedRange, found: MeasureResult) -> ExpectationResult:
@@ -58,21 +59,7 @@ def _compare(expectation: Expectation, wanted: _ExpectedRange, found: MeasureRes
 
 
 def _expected_range(plan: RunPlan, expectation: Expectation) -> _ExpectedRange | ExpectationResult:
-    """What the expectation wants of this plan; its judgement already where it is skipped. Repeats want the same."""
-    known = _range_cache(plan.client, plan.cluster, plan.steps, plan.settings, plan.expectations)
-    found = known.get(id(expectation))
-    if found is None or found[0] is not expectation:
-        found = known[id(expectation)] = expectation, _compute_range(plan, expectation)
-    return found[1]
-
-
-@memoize_last
-def _range_cache(*_case: object) -> dict[int, tuple[Expectation, _ExpectedRange | ExpectationResult]]:
-    """By the expectation's identity, with itself, so that nobody else can get it."""
-    return {}
-
-
-def _compute_range(plan: RunPlan, expectation: Expectation) -> _ExpectedRange | ExpectationResult:
+    """What the expectation wants of this plan; its judgement already where it is skipped."""
     name = parse(expectation.measure)
     unit = MEASURES[name.measure].unit
     if expectation.when is not None and not condition_holds(expectation.when, plan):

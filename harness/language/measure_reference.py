@@ -4,9 +4,8 @@ from harness.formulas.syntax import FormulaError
 from harness.language.bounds import ExpectationContext
 from harness.language.formula_errors import report_formula_error
 from harness.language.yaml.tree import ScalarNode
-from harness.measures import MEASURES, MeasureDefinition, MeasureName
+from harness.measures import MEASURES, WHOLE_RUN, MeasureDefinition, MeasureName
 from harness.measures import parse as parse_measure
-from harness.measures.base import WHOLE_RUN
 from harness.operations import OPERATIONS
 from harness.quantities import quote_value
 from harness.suggestions import did_you_mean

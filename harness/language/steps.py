@@ -15,7 +15,7 @@ from harness.language.yaml.diagnostics import Diagnostics
 from harness.language.yaml.problems import Span
 from harness.language.yaml.tree import Entry, MappingNode, ScalarNode, SequenceNode, Tree, at
 from harness.levers import HOOKS
-from harness.measures.base import WHOLE_RUN
+from harness.measures import WHOLE_RUN
 from harness.operations import OPERATIONS, Argument, Operation
 from harness.plan import ClusterShape, PlannedFault, PlannedHealing, PlannedOperation, RepeatUntil, StartCondition, Step
 from harness.quantities import QuantityError, duration_s, quote_value, size_bytes

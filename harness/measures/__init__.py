@@ -1,23 +1,20 @@
 """What can be measured of an operation: one file a measure."""
 
-from harness.measures.base import (
-    MEASURES,
-    Censored,
-    MeasureDefinition,
-    MeasuredValue,
-    MeasureName,
-    MeasureResult,
-    Missing,
-    parse,
-)
+from harness.measures.base import MEASURES, MeasureDefinition, take
+from harness.measures.names import WHOLE_RUN, MeasureName, parse
+from harness.measures.results import Censored, MeasuredValue, MeasureResult, Missing
+from harness.measures.run_view import RunView
 
 __all__ = [
     "MEASURES",
+    "WHOLE_RUN",
     "Censored",
     "MeasureDefinition",
     "MeasureName",
     "MeasureResult",
     "MeasuredValue",
     "Missing",
+    "RunView",
     "parse",
+    "take",
 ]

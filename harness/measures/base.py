@@ -1,48 +1,19 @@
-"""What a measure is: a pure function from a plan and its story to a value, a lower bound, or the reason for neither."""
+"""What a measure is: a pure function from a run to a value, a lower bound, or the reason for neither."""
 
-import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from functools import lru_cache
-from typing import Literal, NamedTuple
+from dataclasses import dataclass
+from typing import Literal
 
 from client.registry import Registry
+from harness.measures.names import MeasureName
+from harness.measures.results import MeasureResult
+from harness.measures.run_view import RunView
 from harness.operations import Operation, names_where
-from harness.plan import RunPlan
-from harness.story import Story
 
 MeasureUnit = Literal["s", "count"]
 
-
-@dataclass(frozen=True, slots=True)
-class MeasuredValue:
-    """It was measured: seconds, or a count. `wire`: it was seen on the wire, the client tells nothing of it."""
-
-    value: float
-    wire: bool = field(default=False, kw_only=True)
-
-
-@dataclass(frozen=True, slots=True)
-class Censored:
-    """It had not ended when the lab stopped looking: it is at least this."""
-
-    at_least: float
-    wire: bool = field(default=False, kw_only=True)
-
-
-@dataclass(frozen=True, slots=True)
-class Missing:
-    """There is nothing to measure; `reason` is a clause for people."""
-
-    reason: str
-
-
-MeasureResult = MeasuredValue | Censored | Missing
-MeasureFunction = Callable[[RunPlan, Story, str, str | None], MeasureResult]
-"""Takes plan, story, the alias of the operation or fault (`run` for the whole run), and the argument in brackets."""
-
-WHOLE_RUN = "run"
-"""What stands before the dot where a measure is that of the whole run: `run.zombies`."""
+MeasureFunction = Callable[[RunView, str, str | None], MeasureResult]
+"""Takes the run, the alias of the operation or fault (`run` for the whole run), and the argument in brackets."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,31 +41,16 @@ class MeasureDefinition:
         )
 
 
-class MeasureName(NamedTuple):
-    """`probe.time_to_error` or `probe.waits(Net.ReadTimeout)`, taken apart."""
-
-    alias: str
-    measure: str
-    argument: str | None = None
-
-    def __str__(self) -> str:
-        return f"{self.alias}.{self.measure}" + (f"({self.argument})" if self.argument is not None else "")
-
-
-_SPELLING = re.compile(r"(?P<alias>[^\s.()]+)\.(?P<measure>\w+)(?:\(\s*(?P<argument>[^()]*?)\s*\))?")
-
-
-@lru_cache(maxsize=1024)
-def parse(text: str) -> MeasureName:
-    """Take a measure's name apart. Raises ValueError where it is not spelt `<step>.<measure>[(<setting>)]`."""
-    found = _SPELLING.fullmatch(text.strip())
-    if found is None:
-        raise ValueError(f"{text!r} is not spelt <step>.<measure> or <step>.<measure>(<setting>)")
-    return MeasureName(found["alias"], found["measure"], found["argument"])
-
-
 MEASURES: Registry[MeasureDefinition] = Registry("measures", "harness.measures")
 """Every measure by the name that scenarios use."""
+
+
+def take(run: RunView, name: MeasureName) -> MeasureResult:
+    """Take a measure of a run, once. Raises KeyError for one that does not exist: validation refuses those."""
+    found = run.taken.get(name)
+    if found is None:
+        found = run.taken[name] = MEASURES[name.measure].measure(run, name.alias, name.argument)
+    return found
 
 
 def any_operation(_operation: Operation) -> bool:

@@ -1,25 +1,25 @@
 """How many connections the client tried to open during an operation: as it tells, else as the wire shows."""
 
 from client.events import TraceKind
-from harness.measures.base import Censored, MeasuredValue, MeasureResult, Missing, measure
-from harness.measures.lookup import count_during, dials_seen, missing_trace, operation_of
-from harness.plan import RunPlan
-from harness.story import OperationStory, Outcome, Story
+from harness.measures.base import measure
+from harness.measures.results import Censored, MeasuredValue, MeasureResult, Missing
+from harness.measures.run_view import RunView
+from harness.story import OperationStory, Outcome
 
 
 @measure(
     unit="count", about="Dials that began during the operation, successful or not.", applies_to=lambda one: one.dials
 )
-def dials(plan: RunPlan, story: Story, alias: str, _argument: str | None) -> MeasureResult:
-    operation = operation_of(story, alias)
+def dials(run: RunView, alias: str, _argument: str | None) -> MeasureResult:
+    operation = run.operation(alias)
     if isinstance(operation, Missing):
         return operation
-    missing = missing_trace(plan, story, TraceKind.DIAL_STARTED)
-    seen = dials_seen(story)
+    missing = run.missing_trace(TraceKind.DIAL_STARTED)
+    seen = run.trace.dials_seen
     if missing is not None and not seen:
         return missing
     if missing is None:
-        count = count_during(story, operation, TraceKind.DIAL_STARTED)
+        count = sum(event.kind == TraceKind.DIAL_STARTED for event in run.during(operation).events)
     else:
         count = sum(_began_ns(operation) <= at_ns <= operation.ended_ns for at_ns in seen)
     wire = missing is not None

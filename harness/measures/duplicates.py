@@ -1,9 +1,9 @@
 """Messages that stand in the log more than once: what a retry after an unanswered request may leave."""
 
-from harness.measures.base import MeasuredValue, MeasureResult, Missing, deliveries, measure
+from harness.measures.base import deliveries, measure
 from harness.measures.broker_log import messages_of
-from harness.plan import RunPlan
-from harness.story import Story
+from harness.measures.results import MeasuredValue, MeasureResult, Missing
+from harness.measures.run_view import RunView
 
 
 @measure(
@@ -13,8 +13,8 @@ from harness.story import Story
     run=True,
     integrity=True,
 )
-def duplicates(_plan: RunPlan, story: Story, alias: str, _argument: str | None) -> MeasureResult:
-    found = messages_of(story, alias)
+def duplicates(run: RunView, alias: str, _argument: str | None) -> MeasureResult:
+    found = messages_of(run, alias)
     if isinstance(found, Missing):
         return found
     return MeasuredValue(sum(max(0, len(found.copies_of(send)) - 1) for send in found.sends))

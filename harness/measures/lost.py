@@ -1,9 +1,10 @@
 """Messages that were promised and are not there: what a producer exists to prevent."""
 
-from harness.measures.base import MeasuredValue, MeasureResult, Missing, deliveries, measure
+from harness.measures.base import deliveries, measure
 from harness.measures.broker_log import messages_of
-from harness.plan import RunPlan
-from harness.story import Outcome, Story
+from harness.measures.results import MeasuredValue, MeasureResult, Missing
+from harness.measures.run_view import RunView
+from harness.story import Outcome
 
 
 @measure(
@@ -13,8 +14,8 @@ from harness.story import Outcome, Story
     run=True,
     integrity=True,
 )
-def lost(_plan: RunPlan, story: Story, alias: str, _argument: str | None) -> MeasureResult:
-    found = messages_of(story, alias)
+def lost(run: RunView, alias: str, _argument: str | None) -> MeasureResult:
+    found = messages_of(run, alias)
     if isinstance(found, Missing):
         return found
     return MeasuredValue(sum(send.outcome is Outcome.OK and not found.copies_of(send) for send in found.sends))

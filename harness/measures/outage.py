@@ -1,9 +1,9 @@
 """How long a fault is felt in all, its own time included: `dark.outage`."""
 
-from harness.measures.base import MeasureResult, Missing, measure, no_operation
-from harness.measures.steady_state import fault_of, time_to_steady_state
-from harness.plan import RunPlan
-from harness.story import Story
+from harness.measures.base import measure, no_operation
+from harness.measures.results import MeasureResult, Missing
+from harness.measures.run_view import RunView
+from harness.measures.steady_state import time_to_steady_state
 
 
 @measure(
@@ -13,6 +13,6 @@ from harness.story import Story
     applies_to=no_operation,
     faults=True,
 )
-def outage(_plan: RunPlan, story: Story, alias: str, _argument: str | None) -> MeasureResult:
-    fault = fault_of(story, alias)
-    return fault if isinstance(fault, Missing) else time_to_steady_state(story, fault, since_ns=fault.confirmed_ns)
+def outage(run: RunView, alias: str, _argument: str | None) -> MeasureResult:
+    fault = run.fault(alias)
+    return fault if isinstance(fault, Missing) else time_to_steady_state(run.story, fault, since_ns=fault.confirmed_ns)

@@ -1,9 +1,9 @@
 """How long a client needs after the network is well again: `outage.recovery`."""
 
-from harness.measures.base import MeasureResult, Missing, measure, no_operation
-from harness.measures.steady_state import fault_of, time_to_steady_state
-from harness.plan import RunPlan
-from harness.story import Story
+from harness.measures.base import measure, no_operation
+from harness.measures.results import MeasureResult, Missing
+from harness.measures.run_view import RunView
+from harness.measures.steady_state import time_to_steady_state
 
 
 @measure(
@@ -12,8 +12,8 @@ from harness.story import Story
     applies_to=no_operation,
     faults=True,
 )
-def recovery(_plan: RunPlan, story: Story, alias: str, _argument: str | None) -> MeasureResult:
-    fault = fault_of(story, alias)
+def recovery(run: RunView, alias: str, _argument: str | None) -> MeasureResult:
+    fault = run.fault(alias)
     if isinstance(fault, Missing) or fault.healed_ns is None:
         return fault if isinstance(fault, Missing) else Missing(f"`{alias}` was not healed")
-    return time_to_steady_state(story, fault, since_ns=fault.healed_ns)
+    return time_to_steady_state(run.story, fault, since_ns=fault.healed_ns)

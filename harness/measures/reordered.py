@@ -1,9 +1,9 @@
 """Messages that another one has overtaken: what a retry beside later requests may leave."""
 
-from harness.measures.base import MeasuredValue, MeasureResult, Missing, deliveries, measure
+from harness.measures.base import deliveries, measure
 from harness.measures.broker_log import messages_of
-from harness.plan import RunPlan
-from harness.story import Story
+from harness.measures.results import MeasuredValue, MeasureResult, Missing
+from harness.measures.run_view import RunView
 
 
 @measure(
@@ -13,11 +13,11 @@ from harness.story import Story
     run=True,
     integrity=True,
 )
-def reordered(_plan: RunPlan, story: Story, alias: str, _argument: str | None) -> MeasureResult:
-    found = messages_of(story, alias)
+def reordered(run: RunView, alias: str, _argument: str | None) -> MeasureResult:
+    found = messages_of(run, alias)
     if isinstance(found, Missing):
         return found
-    called_ns = {operation.alias: operation.started_ns for operation in story.operations}
+    called_ns = {operation.alias: operation.started_ns for operation in run.story.operations}
     mine = {send.alias for send in found.sends}
     first = sorted((copies[0] for copies in found.copies.values()), key=lambda c: (c.topic, c.partition, c.offset))
     latest_ns: dict[tuple[str, int], int] = {}

@@ -1,16 +1,8 @@
 """When a client was steady again: the first acknowledgement after a fault's healing behind which no send fails."""
 
-from harness.measures.base import Censored, MeasuredValue, MeasureResult, Missing
+from harness.measures.results import Censored, MeasuredValue, MeasureResult, Missing
 from harness.operations import delivers
 from harness.story import FaultStory, Outcome, Story
-
-
-def fault_of(story: Story, alias: str) -> FaultStory | Missing:
-    """The fault called `alias`, or why there is none."""
-    for fault in story.faults:
-        if fault.alias == alias:
-            return fault
-    return Missing(f"`{alias}` was never injected")
 
 
 def time_to_steady_state(story: Story, fault: FaultStory, *, since_ns: int) -> MeasureResult:

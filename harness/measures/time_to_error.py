@@ -1,14 +1,14 @@
 """How long the caller waits until the error reaches it: what faultlab was built to measure."""
 
-from harness.measures.base import Censored, MeasuredValue, MeasureResult, Missing, measure
-from harness.measures.lookup import operation_of
-from harness.plan import RunPlan
-from harness.story import Outcome, Story
+from harness.measures.base import measure
+from harness.measures.results import Censored, MeasuredValue, MeasureResult, Missing
+from harness.measures.run_view import RunView
+from harness.story import Outcome
 
 
 @measure(unit="s", about="From the call until its error reaches the caller.")
-def time_to_error(_plan: RunPlan, story: Story, alias: str, _argument: str | None) -> MeasureResult:
-    operation = operation_of(story, alias)
+def time_to_error(run: RunView, alias: str, _argument: str | None) -> MeasureResult:
+    operation = run.operation(alias)
     if isinstance(operation, Missing):
         return operation
     took_s = (operation.ended_ns - operation.started_ns) / 1e9

@@ -6,7 +6,6 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from client.events import TraceKind
-from harness.memo import memoize_last
 from harness.story import Event, EventKind, OperationStory, Story
 
 SUBJECT = "subject"
@@ -33,7 +32,7 @@ class OperationTrace:
     """The trace between an operation's start and its end, the waits that began or ended in it, in order of their
     beginning, and these by their setting."""
 
-    subject_events: tuple[Event, ...]
+    events: tuple[Event, ...]
     waits: tuple[Wait, ...]
     waits_on: Mapping[str, Sequence[Wait]]
 
@@ -47,7 +46,7 @@ class SubjectTrace:
         self.kinds = frozenset([h.kind for h in self.subject_events])
         self.dials_seen = tuple([h.at_ns for h in story.events if h.kind == _DIAL_SEEN])
         self._pairs = _pairs(self.subject_events)
-        self._edges = [place for place, h in enumerate(self.subject_events) if h.kind in (_STARTED, _ENDED)]
+        self._edges = [index for index, h in enumerate(self.subject_events) if h.kind in (_STARTED, _ENDED)]
         self._by_operation: dict[tuple[str, int, int], OperationTrace] = {}
 
     def for_operation(self, operation: OperationStory) -> OperationTrace:
@@ -59,12 +58,12 @@ class SubjectTrace:
         return found
 
     def _operation_trace(self, operation: OperationStory) -> OperationTrace:
-        subject_events = self._between(operation.alias, operation.ended_ns)
-        waits = self._cut(subject_events, operation)
+        events = self._between(operation.alias, operation.ended_ns)
+        waits = self._cut(events, operation)
         waits_on: dict[str, list[Wait]] = {}
         for wait in waits:
             waits_on.setdefault(wait.setting, []).append(wait)
-        return OperationTrace(subject_events=subject_events, waits=waits, waits_on=waits_on)
+        return OperationTrace(events=events, waits=waits, waits_on=waits_on)
 
     def _between(self, alias: str, ended_ns: int) -> tuple[Event, ...]:
         edges = [place for place in self._edges if self.subject_events[place].fields.get("operation") == alias]
@@ -72,17 +71,17 @@ class SubjectTrace:
             return ()
         ends = [place for place in edges if self.subject_events[place].kind == _ENDED]
         found: list[Event] = []
-        for happening in self.subject_events[edges[0] + 1 : ends[0] if ends else None]:
-            if happening.at_ns > ended_ns:
+        for event in self.subject_events[edges[0] + 1 : ends[0] if ends else None]:
+            if event.at_ns > ended_ns:
                 break
-            if happening.kind in CLIENT_EVENT_KINDS:
-                found.append(happening)
+            if event.kind in CLIENT_EVENT_KINDS:
+                found.append(event)
         return tuple(found)
 
-    def _cut(self, subject_events: tuple[Event, ...], operation: OperationStory) -> tuple[Wait, ...]:
-        if not subject_events:
+    def _cut(self, events: tuple[Event, ...], operation: OperationStory) -> tuple[Wait, ...]:
+        if not events:
             return ()
-        inside = range(subject_events[0].source_seq, subject_events[-1].source_seq + 1)
+        inside = range(events[0].source_seq, events[-1].source_seq + 1)
         found: list[Wait] = []
         for began, ended in self._pairs:
             last = ended if ended is not None and ended.source_seq in inside else None
@@ -100,23 +99,17 @@ class SubjectTrace:
         return tuple(sorted(found, key=lambda wait: (wait.began_ns, wait.ended_ns)))
 
 
-@memoize_last
-def trace_of(story: Story) -> SubjectTrace:
-    """The trace of a story. Stories are looked at one after the other: the last one's is remembered."""
-    return SubjectTrace(story)
-
-
 def _pairs(subject_events: list[Event]) -> tuple[tuple[Event, Event | None], ...]:
     """Beginnings of waits with their ends, in the order of the ends; those that nothing ended (None) come last."""
     begun: list[Event] = []
     found: list[tuple[Event, Event | None]] = []
-    for happening in subject_events:
-        if happening.kind == _WAIT_STARTED:
-            begun.append(happening)
-        elif happening.kind == _WAIT_ENDED:
+    for event in subject_events:
+        if event.kind == _WAIT_STARTED:
+            begun.append(event)
+        elif event.kind == _WAIT_ENDED:
             for place, began in enumerate(begun):
-                if _same_wait(began, happening):
-                    found.append((begun.pop(place), happening))
+                if _same_wait(began, event):
+                    found.append((begun.pop(place), event))
                     break
     return (*found, *((began, None) for began in begun))
 
@@ -128,3 +121,8 @@ def _same_wait(began: Event, ended: Event) -> bool:
         if name in after and before.get(name) != after[name]:
             return False
     return True
+
+
+def settings_waited_on(waits: tuple[Wait, ...]) -> tuple[str, ...]:
+    """Each setting once, in the order in which it was first waited on."""
+    return tuple(dict.fromkeys(wait.setting for wait in waits))

@@ -1,20 +1,20 @@
 """How often a setting's limit ran out during an operation: `probe.waits(Net.ReadTimeout)`."""
 
 from client.events import TraceKind
-from harness.measures.base import Censored, MeasuredValue, MeasureResult, Missing, measure
-from harness.measures.lookup import full_setting_name, missing_trace, operation_of, waits_on
-from harness.plan import RunPlan
-from harness.story import Outcome, Story
+from harness.measures.base import measure
+from harness.measures.results import Censored, MeasuredValue, MeasureResult, Missing
+from harness.measures.run_view import RunView
+from harness.story import Outcome
 
 
 @measure(unit="count", about="Waits on the setting whose limit passed during the operation.", argument="setting")
-def waits(plan: RunPlan, story: Story, alias: str, argument: str | None) -> MeasureResult:
-    operation = operation_of(story, alias)
+def waits(run: RunView, alias: str, argument: str | None) -> MeasureResult:
+    operation = run.operation(alias)
     if isinstance(operation, Missing):
         return operation
-    missing = missing_trace(plan, story, TraceKind.WAIT_STARTED)
+    missing = run.missing_trace(TraceKind.WAIT_STARTED)
     if missing is not None:
         return missing
-    found = waits_on(story, operation, full_setting_name(plan, argument or ""))
+    found = run.during(operation).waits_on.get(run.full_setting_name(argument or ""), ())
     count = len([wait for wait in found if wait.outcome == "elapsed"])
     return Censored(count) if operation.outcome is Outcome.CENSORED else MeasuredValue(count)

@@ -1,9 +1,10 @@
 """Messages whose error the caller got and that were written all the same: whoever sends them again doubles them."""
 
-from harness.measures.base import MeasuredValue, MeasureResult, Missing, deliveries, measure
+from harness.measures.base import deliveries, measure
 from harness.measures.broker_log import messages_of
-from harness.plan import RunPlan
-from harness.story import Outcome, Story
+from harness.measures.results import MeasuredValue, MeasureResult, Missing
+from harness.measures.run_view import RunView
+from harness.story import Outcome
 
 
 @measure(
@@ -13,8 +14,8 @@ from harness.story import Outcome, Story
     run=True,
     integrity=True,
 )
-def zombies(_plan: RunPlan, story: Story, alias: str, _argument: str | None) -> MeasureResult:
-    found = messages_of(story, alias)
+def zombies(run: RunView, alias: str, _argument: str | None) -> MeasureResult:
+    found = messages_of(run, alias)
     if isinstance(found, Missing):
         return found
     return MeasuredValue(sum(send.outcome is Outcome.FAILED and bool(found.copies_of(send)) for send in found.sends))

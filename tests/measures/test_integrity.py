@@ -5,12 +5,12 @@ from typing import Any
 import pytest
 
 from harness.judging.measuring import all_measures
-from harness.measures import MEASURES, MeasuredValue, MeasureResult, Missing, parse
+from harness.measures import MeasuredValue, MeasureResult, Missing, RunView, parse
+from harness.measures import take as take_measure
 
 
 def take(story_builder: Any, text: str) -> MeasureResult:
-    name = parse(text)
-    return MEASURES[name.measure].measure(story_builder.plan(), story_builder.story(), name.alias, name.argument)
+    return take_measure(RunView(story_builder.plan(), story_builder.story()), parse(text))
 
 
 @pytest.fixture
@@ -67,7 +67,7 @@ def test_nothing_is_said_of_a_log_that_was_not_read_or_not_complete(sent: Any) -
 
 
 def test_a_run_that_read_its_log_records_what_it_found(sent: Any) -> None:
-    assert not [m for m in all_measures(sent.plan(), sent.story()) if m.name.startswith("run.")]
+    assert not [m for m in all_measures(RunView(sent.plan(), sent.story())) if m.name.startswith("run.")]
     sent.log("first", "probe#2")
-    found = {m.name: m.value for m in all_measures(sent.plan(), sent.story()) if m.name.startswith("run.")}
+    found = {m.name: m.value for m in all_measures(RunView(sent.plan(), sent.story())) if m.name.startswith("run.")}
     assert found == {"run.lost": 0, "run.duplicates": 0, "run.zombies": 1, "run.reordered": 0}

@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
-from harness.measures import MEASURES, Censored, MeasuredValue, MeasureName, MeasureResult, Missing, parse
+from harness.measures import MEASURES, Censored, MeasuredValue, MeasureName, MeasureResult, Missing, RunView, parse
+from harness.measures import take as take_measure
 from harness.operations import names_where
 
 
 def take(story_builder: Any, text: str) -> MeasureResult:
-    name = parse(text)
-    return MEASURES[name.measure].measure(story_builder.plan(), story_builder.story(), name.alias, name.argument)
+    return take_measure(RunView(story_builder.plan(), story_builder.story()), parse(text))
 
 
 @pytest.mark.parametrize(

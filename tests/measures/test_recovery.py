@@ -4,14 +4,14 @@ from typing import Any
 
 import pytest
 
-from harness.measures import MEASURES, Censored, MeasuredValue, MeasureResult, Missing, parse
+from harness.measures import Censored, MeasuredValue, MeasureResult, Missing, RunView, parse
+from harness.measures import take as take_measure
 
 Send = tuple[float, float, str]
 
 
 def take(story_builder: Any, text: str) -> MeasureResult:
-    name = parse(text)
-    return MEASURES[name.measure].measure(story_builder.plan(), story_builder.story(), name.alias, name.argument)
+    return take_measure(RunView(story_builder.plan(), story_builder.story()), parse(text))
 
 
 def told(
