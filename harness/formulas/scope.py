@@ -44,14 +44,15 @@ class Function:
 class Scope:
     """`settings` come first: a setting called like anything else wins.
 
-    `known` is what formulas, by their text, came to in this scope: repeats of a cell ask the same again and again.
+    `known` is what was worked out in this scope: of formulas by their text, of expectations by themselves. Repeats of
+    a case ask for the same again and again.
     """
 
     settings: Mapping[str, FormulaValue]
     other_names: Mapping[str, FormulaValue] = field(default_factory=dict)
     functions: Mapping[str, Function] = field(default_factory=dict)
     values: Mapping[str, SettingValue] = field(default_factory=dict)
-    known: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
+    known: dict[object, Any] = field(default_factory=dict, compare=False, repr=False)
 
     def find(self, name: str) -> FormulaValue:
         """Raises FormulaError, without a place, for an unknown or ambiguous name."""

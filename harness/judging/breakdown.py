@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from client.events import TraceKind
+from harness.formulas.profiles import profile_of
+from harness.formulas.scope import scope_of
 from harness.judging.one_run import judge_expectation
 from harness.measures import MEASURES, Missing, RunView, parse
 from harness.measures.trace import Wait, settings_waited_on
@@ -79,7 +81,7 @@ def break_down_time(plan: RunPlan, story: Story, expectation: Expectation) -> Br
     missing = operation if isinstance(operation, Missing) else run.missing_trace(TraceKind.WAIT_STARTED)
     if isinstance(operation, Missing) or missing is not None:
         return missing or Missing(f"`{name.alias}` never ran")
-    judged = judge_expectation(run, expectation)
+    judged = judge_expectation(run, scope_of(plan, profile_of(plan.client)), expectation)
     waits = run.during(operation).waits
     segments = split(waits, operation.started_ns, operation.ended_ns)
     rows = [

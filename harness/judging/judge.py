@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 
 from harness.formulas.evaluate import evaluate
+from harness.formulas.profiles import profile_of
+from harness.formulas.scope import scope_of
 from harness.judging.measuring import all_measures
 from harness.judging.one_run import absolute_tolerance, format_value, judge_expectation
 from harness.judging.statistic import applies
@@ -33,7 +35,8 @@ def judge(plan: RunPlan, story: Story) -> Judgement:
     be proven, and the lab's lateness to be small: otherwise what was measured stands in the record and decides nothing.
     """
     run = RunView(plan, story)
-    held = [(expectation, judge_expectation(run, expectation)) for expectation in plan.expectations]
+    scope = scope_of(plan, profile_of(plan.client))
+    held = [(expectation, judge_expectation(run, scope, expectation)) for expectation in plan.expectations]
     applicable = [(expectation, judged) for expectation, judged in held if judged.outcome != "skipped"]
     together = [statistic for statistic in plan.statistics if applies(plan, statistic)]
     noise = _noise(story, [*_tolerances(applicable), *_shared_tolerances(plan, together)]) or _accumulated_lag(

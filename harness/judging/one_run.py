@@ -1,9 +1,10 @@
 """One expectation held against one measurement: nothing here knows of faults, noise or other expectations."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
-from harness.formulas.evaluate import condition_holds, evaluate
+from harness.formulas.evaluate import Formula, evaluate_condition
+from harness.formulas.scope import Scope
 from harness.measures import (
     MEASURES,
     Censored,
@@ -15,23 +16,29 @@ from harness.measures import (
     parse,
     take,
 )
-from harness.plan import Expectation, RunPlan
+from harness.plan import Expectation
 from harness.records.run import ExpectationResult, Term
 
 _ROUNDING = 1e-9
 """A sum of binary fractions may miss its own bound by this share."""
 
 
-def judge_expectation(run: RunView, expectation: Expectation) -> ExpectationResult:
-    """Judge an expectation by its measurement alone.
+def judge_expectation(run: RunView, scope: Scope, expectation: Expectation) -> ExpectationResult:
+    """Judge an expectation by its measurement alone. `scope` is what formulas of this plan may name.
 
     A censored measurement decides where its lower bound already does: beyond the upper bound it failed, at the lower
     bound of `at_least` it held.
     """
-    wanted = _expected_range(run.plan, expectation)
+    wanted: _ExpectedRange | ExpectationResult | None = scope.known.get(expectation)
+    if wanted is None:
+        wanted = scope.known[expectation] = _expected_range(scope, expectation)
     if isinstance(wanted, ExpectationResult):
         return wanted
-    return _compare(expectation, wanted, take(run, wanted.name))
+    found = take(run, wanted.name)
+    judged = wanted.judged.get(found)
+    if judged is None:
+        judged = wanted.judged[found] = _compare(expectation, wanted, found)
+    return judged
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +51,8 @@ class _ExpectedRange:
     predicted: float
     low: float | None
     high: float | None
+    judged: dict[MeasureResult, ExpectationResult] = field(default_factory=dict)
+    """The judgement of each measurement so far: simulated repeats measure the same."""
 
 
 def _compare(expectation: Expectation, wanted: _ExpectedRange, found: MeasureResult) -> ExpectationResult:
@@ -58,13 +67,13 @@ def _compare(expectation: Expectation, wanted: _ExpectedRange, found: MeasureRes
     )  # fmt: skip
 
 
-def _expected_range(plan: RunPlan, expectation: Expectation) -> _ExpectedRange | ExpectationResult:
-    """What the expectation wants of this plan; its judgement already where it is skipped."""
+def _expected_range(scope: Scope, expectation: Expectation) -> _ExpectedRange | ExpectationResult:
+    """What the expectation wants of this case; its judgement already where it is skipped."""
     name = parse(expectation.measure)
     unit = MEASURES[name.measure].unit
-    if expectation.when is not None and not condition_holds(expectation.when, plan):
+    if expectation.when is not None and not evaluate_condition(Formula.parse(expectation.when), scope):
         return _judged(expectation, unit, outcome="skipped", reason=f"{expectation.when} is false here")
-    evaluated = evaluate(expectation.formula, plan)
+    evaluated = Formula.parse(expectation.formula).evaluate(scope)
     predicted = evaluated.number
     tolerance = expectation.within_relative * abs(predicted) + expectation.within_absolute
     return _ExpectedRange(

@@ -52,7 +52,7 @@ class RunView:
         A bundled client traces all that it does. Another program is believed to trace a kind once it has traced one.
         """
         traced = self.trace.kinds
-        if any(kind in traced for kind in kinds):
+        if not traced.isdisjoint(kinds):
             return None
         if self.plan.client.driver == "bundled" and not traced.isdisjoint(CLIENT_EVENT_KINDS):
             return None
