@@ -1,0 +1,1 @@
+"""A package from outside the project that adds one thing of every kind (docs/EXTENDING.md)."""
