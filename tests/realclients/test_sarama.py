@@ -127,11 +127,14 @@ def test_commands_that_cannot_be_carried_out_are_answered(built: Built, spoken: 
     subject = spoken(built(version), bootstrap=[NOBODY], settings=QUICK)
     wrong = [
         ({"op": "juggle"}, "op is connect, send or close"),
-        ({"op": "send", "topic": "t", "value": "v"}, "no client before a connect has succeeded"),
+        ({"op": "send", "topic": "t", "value": "v"}, "there is no producer before a connect has succeeded"),
         ({"op": "send", "value": "v"}, "topic is missing"),
         ({"op": "send", "topic": "t"}, "value is missing"),
         ({"op": "send", "topic": "t", "value": "v", "partition": -1}, "partition"),
-        ({"op": "send", "topic": "t", "value": "v", "deadline_s": 1.5}, "takes no deadline"),
+        (
+            {"op": "send", "topic": "t", "value": "v", "deadline_s": 1.5},
+            "send: the send of mine takes no deadline: neither SendMessage nor Input takes a context",
+        ),
     ]
     for number, (command, says) in enumerate(wrong):
         answer = subject.answer(id=f"w{number}", **command)
