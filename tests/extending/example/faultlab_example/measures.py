@@ -1,7 +1,8 @@
 """How many consumer groups a listing gave."""
 
-from harness.measures.base import MeasuredValue, MeasureResult, Missing, measure
 from harness.measures.lookup import operation_of
+
+from harness.measures.base import MeasuredValue, MeasureResult, Missing, measure
 from harness.plan import RunPlan
 from harness.story import Story, integer_of
 
