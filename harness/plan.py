@@ -91,7 +91,7 @@ class ClientPlan:
     bootstrap: tuple[int, ...] = (1,)
 
     @property
-    def dark(self) -> tuple[int, ...]:
+    def blackholed(self) -> tuple[int, ...]:
         """Addresses of the bootstrap list that answer nothing, in its order."""
         return tuple(number for number in self.bootstrap if BLACKHOLED_BASE < number <= REFUSED_BASE)
 

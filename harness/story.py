@@ -171,12 +171,12 @@ class MessageCopy:
 class Integrity:
     """The log as it stood once the world had settled, in the order of its offsets.
 
-    `strangers` counts records that no operation of the run sent.
+    `foreign_records` counts records that no operation of the run sent.
     """
 
     settled: SettleResult
     copies: tuple[MessageCopy, ...]
-    strangers: int = 0
+    foreign_records: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

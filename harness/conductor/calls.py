@@ -139,7 +139,7 @@ class ClientCalls:
             call = await self._call(one, subject)
 
     async def _result(self, step: PlannedOperation, subject: Subject, call: OperationCall) -> OperationResult:
-        result = await subject.answer(call, give_up_after_s=step.give_up_after_s)
+        result = await subject.result_of(call, give_up_after_s=step.give_up_after_s)
         driver = self._plan.client.driver
         if driver != "exec" and result.error_class in _COMMAND_ERRORS:
             raise WorldError("plan-unusable", f"the {driver} client refused `{step.alias}`: {result.error}")

@@ -26,18 +26,18 @@ async def read_integrity(
     told = f"after {settled.seconds:.3f} s" if settled.complete else f"not within {settled.seconds:.3f} s"
     recorder.record_event("conductor", world.now_ns(), EventKind.SETTLED, {"text": told})
     copies: list[MessageCopy] = []
-    strangers = 0
+    foreign_records = 0
     for topic in plan.cluster.topics:
         for partition in range(topic.partitions):
             for record in await world.read_log(topic.name, partition):
                 operation = sent.get(record.value or b"")
                 if operation is None:
-                    strangers += 1
+                    foreign_records += 1
                     continue
                 copies.append(
                     MessageCopy(operation=operation, topic=topic.name, partition=partition, offset=record.offset)
                 )  # fmt: skip
-    return Integrity(settled=settled, copies=tuple(copies), strangers=strangers)
+    return Integrity(settled=settled, copies=tuple(copies), foreign_records=foreign_records)
 
 
 def with_write_status(

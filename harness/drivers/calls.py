@@ -33,7 +33,7 @@ class OperationCall:
     done: OneShotEvent = field(default_factory=OneShotEvent)
     start_received_ns: int | None = None
     subject_started_ns: int | None = None
-    answer: OperationResult | None = None
+    result: OperationResult | None = None
     abandoned: bool = False
 
     @property

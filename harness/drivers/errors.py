@@ -3,7 +3,7 @@
 from enum import StrEnum
 
 
-class Fault(StrEnum):
+class ProtocolViolation(StrEnum):
     """The codes of `SubjectError`, as docs/SUBJECT_PROTOCOL.md lists what ends a run as the subject's error."""
 
     NOT_STARTED = "subject-not-started"
@@ -22,7 +22,7 @@ class Fault(StrEnum):
 class SubjectError(Exception):
     """The subject broke the protocol. `code` is stable, `text` says what it did, what was due, and where its log is."""
 
-    def __init__(self, code: Fault, text: str) -> None:
+    def __init__(self, code: ProtocolViolation, text: str) -> None:
         super().__init__(text)
         self.code = code
         self.text = text

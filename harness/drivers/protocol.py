@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from pydantic_core import from_json, to_json
 
 from client.events import TraceKind
-from harness.drivers.errors import Fault, SubjectError
+from harness.drivers.errors import ProtocolViolation, SubjectError
 from harness.operations import ResultField
 from harness.story import Value
 
@@ -86,7 +86,9 @@ def parse(line: bytes | dict[str, Any], result_fields: ResultFields = lambda _id
     reader = _READERS.get(name)
     if reader is None:
         known = ", ".join(_READERS)
-        raise SubjectError(Fault.UNKNOWN_EVENT, f"said an unknown `ev`: {name[:MAX_SHOWN_CHARS]!r} (known: {known})")
+        raise SubjectError(
+            ProtocolViolation.UNKNOWN_EVENT, f"said an unknown `ev`: {name[:MAX_SHOWN_CHARS]!r} (known: {known})"
+        )
     try:
         return reader(message, result_fields)
     except ValueError as error:
@@ -228,4 +230,4 @@ _DECODER = json.JSONDecoder(parse_constant=_no_constant)
 def _malformed_line(line: bytes | dict[str, Any], wrong: str) -> SubjectError:
     text = line if isinstance(line, bytes) else to_json(line)
     shown = text[:MAX_SHOWN_CHARS].decode("utf-8", "backslashreplace") + ("…" if len(text) > MAX_SHOWN_CHARS else "")
-    return SubjectError(Fault.GARBAGE_LINE, f"said a line that {wrong}: {shown}")
+    return SubjectError(ProtocolViolation.GARBAGE_LINE, f"said a line that {wrong}: {shown}")

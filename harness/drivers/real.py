@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from harness.drivers.base import driver
-from harness.drivers.errors import Fault, SubjectError
+from harness.drivers.errors import ProtocolViolation, SubjectError
 from harness.environments.world import Executable, Program
 from harness.plan import RunPlan
 from harness.realclients import RealClientMissing, real_client
@@ -18,7 +18,7 @@ def real(plan: RunPlan, launch: Mapping[str, object]) -> Program:
     try:
         program = real_client(plan.client.name, plan.client.version).found()
     except RealClientMissing as missing:
-        raise SubjectError(Fault.NOT_STARTED, str(missing)) from missing
+        raise SubjectError(ProtocolViolation.NOT_STARTED, str(missing)) from missing
     settings = launch["settings"]
     assert isinstance(settings, Mapping)
     given = {name: value for name, value in settings.items() if name in plan.given_settings}

@@ -11,7 +11,7 @@ from pathlib import Path
 from harness.drivers.base import build_program
 from harness.drivers.calls import OperationCall, OperationResult
 from harness.drivers.clock import SubjectClock
-from harness.drivers.errors import Fault, SubjectError
+from harness.drivers.errors import ProtocolViolation, SubjectError
 from harness.drivers.launch import launch_record
 from harness.drivers.protocol import Failed, Ok, Ready, Started, SubjectEvent, Trace, encode, parse
 from harness.environments.world import LOG_LIMIT_BYTES, LogLimitExceeded, OutputBatch, OutputLine, Process, World
@@ -69,7 +69,9 @@ class Subject:
             process = await world.start(build_program(plan, launch), log)
         except OSError as error:
             program = " ".join(plan.client.argv) or plan.client.name
-            raise SubjectError(Fault.NOT_STARTED, f"the subject could not be started: {program}: {error}") from error
+            raise SubjectError(
+                ProtocolViolation.NOT_STARTED, f"the subject could not be started: {program}: {error}"
+            ) from error
         subject = cls(process, clock, world, emit, log)
         reading = asyncio.create_task(subject._read())
         try:
@@ -86,7 +88,7 @@ class Subject:
     @property
     def has_open_operations(self) -> bool:
         """Whether an operation has not been answered yet, given up or not."""
-        return any(call.answer is None for call in self._calls.values())
+        return any(call.result is None for call in self._calls.values())
 
     async def call(self, operation: str, command: Mapping[str, str | int | float]) -> OperationCall:
         """Ask for an operation and wait until it has begun. Raises SubjectError, ValueError for an id used before."""
@@ -104,25 +106,26 @@ class Subject:
                 await self._process.write(encode(command))
         except TimeoutError:
             raise self._subject_error(
-                Fault.STOPPED_READING, f"did not take the command `{call_id}` from its stdin within {WRITE_LIMIT_S:g} s"
+                ProtocolViolation.STOPPED_READING,
+                f"did not take the command `{call_id}` from its stdin within {WRITE_LIMIT_S:g} s",
             ) from None
         except (BrokenPipeError, ConnectionResetError):
             raise await self._died(f"before it said `started` for `{call_id}`") from None
         if not await call.has_started.by(loop.time() + START_LIMIT_S):
             raise self._subject_error(
-                Fault.STOPPED_READING,
+                ProtocolViolation.STOPPED_READING,
                 f"did not say `started` for `{call_id}` within {START_LIMIT_S:g} s of the command: it has stopped"
                 " reading its stdin, or does one operation at a time",
             )
         self._raise_failure()
         return call
 
-    async def answer(self, call: OperationCall, *, give_up_after_s: float) -> OperationResult:
+    async def result_of(self, call: OperationCall, *, give_up_after_s: float) -> OperationResult:
         """The answer, or a censored one once `give_up_after_s` have passed since the call. Raises SubjectError."""
         left_s = give_up_after_s - (self._world.now_ns() - call.started_ns) / 1e9
         await call.done.by(asyncio.get_running_loop().time() + left_s)
-        if call.answer is not None:
-            return call.answer
+        if call.result is not None:
+            return call.result
         self._raise_failure()
         call.abandoned = True
         return self.censored_result(call)
@@ -142,7 +145,7 @@ class Subject:
         code = await self._end(grace_s=CLOSE_LIMIT_S)
         if code is None:
             raise self._subject_error(
-                Fault.IGNORES_CLOSE, f"{after} but had not exited {CLOSE_LIMIT_S:g} s later, and was killed"
+                ProtocolViolation.IGNORES_CLOSE, f"{after} but had not exited {CLOSE_LIMIT_S:g} s later, and was killed"
             )
         return code
 
@@ -156,7 +159,7 @@ class Subject:
     async def _wait_until_ready(self) -> None:
         if not await self._ready.by(asyncio.get_running_loop().time() + READY_LIMIT_S):
             raise self._subject_error(
-                Fault.NEVER_READY,
+                ProtocolViolation.NEVER_READY,
                 f'did not say {{"ev":"ready"}} within {READY_LIMIT_S:g} s of its start: it is due before anything is'
                 " constructed, and stdout must not be buffered",
             )
@@ -170,9 +173,9 @@ class Subject:
             self._fail(self._subject_error(error.code, error.text))
         except LogLimitExceeded:
             told = f"wrote more than {LOG_LIMIT_BYTES >> 20} MiB on its stderr"
-            self._fail(self._subject_error(Fault.FLOODS, told))
+            self._fail(self._subject_error(ProtocolViolation.FLOODS, told))
         except ValueError:
-            self._fail(self._subject_error(Fault.GARBAGE_LINE, "said a line that is longer than 1 MiB"))
+            self._fail(self._subject_error(ProtocolViolation.GARBAGE_LINE, "said a line that is longer than 1 MiB"))
         except Exception as bug:
             # Whoever waits for an answer would wait in vain.
             self._fail(bug)
@@ -207,7 +210,7 @@ class Subject:
 
     async def _take_end_of_output(self) -> None:
         self._output_ended = True
-        waiting = [call for call in self._calls.values() if call.answer is None and not call.abandoned]
+        waiting = [call for call in self._calls.values() if call.result is None and not call.abandoned]
         if not self._ready_received:
             self._fail(await self._died("before it said `ready`"))
         elif waiting:
@@ -217,15 +220,15 @@ class Subject:
 
     def _flood(self) -> SubjectError:
         if self._lines > LINES_TOTAL:
-            return SubjectError(Fault.FLOODS, f"said more than {LINES_TOTAL} lines in one run")
-        return SubjectError(Fault.FLOODS, f"said more than {LINES_LIMIT} lines within a second")
+            return SubjectError(ProtocolViolation.FLOODS, f"said more than {LINES_TOTAL} lines in one run")
+        return SubjectError(ProtocolViolation.FLOODS, f"said more than {LINES_LIMIT} lines within a second")
 
     def _take(self, event: SubjectEvent, received_ns: int) -> None:
         """Take anything but a trace after `ready`, which is nearly all that a subject says."""
         if isinstance(event, Ready):
             self._take_ready(event, received_ns)
         elif not self._ready_received or isinstance(event, Trace):
-            raise SubjectError(Fault.OUT_OF_ORDER, f"spoke before its `ready`: {event}")
+            raise SubjectError(ProtocolViolation.OUT_OF_ORDER, f"spoke before its `ready`: {event}")
         elif isinstance(event, Started):
             self._take_started(event, received_ns)
         else:
@@ -233,7 +236,7 @@ class Subject:
 
     def _take_ready(self, event: Ready, received_ns: int) -> None:
         if self._ready_received:
-            raise SubjectError(Fault.OUT_OF_ORDER, "said `ready` twice")
+            raise SubjectError(ProtocolViolation.OUT_OF_ORDER, "said `ready` twice")
         self._ready_received = True
         self.ready_ns = received_ns
         refused = self._clock.calibrate(event.clock_ns, received_ns)
@@ -243,8 +246,10 @@ class Subject:
 
     def _take_started(self, event: Started, received_ns: int) -> None:
         call = self._call(event.id, "started")
-        if call.start_received_ns is not None or call.answer is not None:
-            raise SubjectError(Fault.OUT_OF_ORDER, f"said `started` for `{call.id}` twice, or after its answer")
+        if call.start_received_ns is not None or call.result is not None:
+            raise SubjectError(
+                ProtocolViolation.OUT_OF_ORDER, f"said `started` for `{call.id}` twice, or after its answer"
+            )
         call.start_received_ns = received_ns
         call.subject_started_ns = self._clock.trusted_time(event.at_ns, received_ns, not_before_ns=call.sent_ns)
         self._emit(call.started_ns, EventKind.OPERATION_STARTED, {"operation": call.id, "purpose": call.operation})
@@ -252,8 +257,8 @@ class Subject:
 
     def _take_answer(self, event: Ok | Failed, received_ns: int) -> None:
         call = self._call(event.id, "ok" if isinstance(event, Ok) else "error")
-        if call.answer is not None:
-            raise SubjectError(Fault.ANSWERS_TWICE, f"answered `{call.id}` twice")
+        if call.result is not None:
+            raise SubjectError(ProtocolViolation.ANSWERS_TWICE, f"answered `{call.id}` twice")
         if call.start_received_ns is None:
             # Without a `started` the call was made at some time after the command: its time is the lab's.
             call.start_received_ns = call.sent_ns
@@ -261,7 +266,7 @@ class Subject:
         at_ns = self._clock.trusted_time(event.at_ns, received_ns, not_before_ns=call.started_ns)
         trusted = at_ns is not None and call.subject_started_ns is not None
         outcome = Outcome.OK if isinstance(event, Ok) else Outcome.FAILED
-        call.answer = OperationResult(
+        call.result = OperationResult(
             asked_ns=call.sent_ns,
             started_ns=call.started_ns if trusted else call.start_received_ns,
             ended_ns=at_ns if trusted and at_ns is not None else received_ns,
@@ -272,9 +277,9 @@ class Subject:
             result=event.result if isinstance(event, Ok) else {},
         )
         fields = {"operation": call.id, "purpose": call.operation, "outcome": outcome.value,
-                  "error": call.answer.error, "error_class": call.answer.error_class}  # fmt: skip
+                  "error": call.result.error, "error_class": call.result.error_class}  # fmt: skip
         self._emit(
-            call.answer.ended_ns, EventKind.ANSWERED_LATE if call.abandoned else EventKind.OPERATION_ENDED, fields
+            call.result.ended_ns, EventKind.ANSWERED_LATE if call.abandoned else EventKind.OPERATION_ENDED, fields
         )
         call.has_started.set()
         call.done.set()
@@ -284,7 +289,8 @@ class Subject:
         if call is None:
             asked = ", ".join(self._calls) or "nothing"
             raise SubjectError(
-                Fault.ANSWERS_UNKNOWN, f"said `{said}` for `{call_id[:200]}`, which was never asked for ({asked} was)"
+                ProtocolViolation.ANSWERS_UNKNOWN,
+                f"said `{said}` for `{call_id[:200]}`, which was never asked for ({asked} was)",
             )
         return call
 
@@ -303,11 +309,11 @@ class Subject:
             call.has_started.set()
             call.done.set()
 
-    def _subject_error(self, code: Fault, text: str) -> SubjectError:
+    def _subject_error(self, code: ProtocolViolation, text: str) -> SubjectError:
         log = f"; its log: {self._log}" if self._log is not None else ""
         return SubjectError(code, f"the subject {text}{log}")
 
     async def _died(self, when: str) -> SubjectError:
         code = await self._end(grace_s=1.0)
         how = "closed its output" if code is None else f"ended with exit code {code}"
-        return self._subject_error(Fault.DIED, f"{how} {when}")
+        return self._subject_error(ProtocolViolation.DIED, f"{how} {when}")

@@ -175,7 +175,7 @@ def _scope(
     other_names = {
         "cluster.brokers": FormulaValue("count", float(cluster.brokers)),
         "client.bootstrap.count": FormulaValue("count", float(len(client.bootstrap))),
-        "client.bootstrap.dark": FormulaValue("count", float(len(client.dark))),
+        "client.bootstrap.dark": FormulaValue("count", float(len(client.blackholed))),
         "client.bootstrap.refused": FormulaValue("count", float(len(client.refused))),
         "client.version": FormulaValue("text", client.version),
         "client.name": FormulaValue("text", client.name),

@@ -15,14 +15,14 @@ from harness.plan import RunPlan, Statistic
 from harness.records.run import RunRecord, Term
 from harness.stats import Interval
 
-Outcome = Literal["held", "failed", "refuted", "skipped", "inconclusive"]
+StatisticOutcome = Literal["held", "failed", "refuted", "skipped", "inconclusive"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatisticJudgement:
     """What the runs show. `measured` of them told what was asked; `estimate` is theirs. `needed`: so many it takes."""
 
-    outcome: Outcome
+    outcome: StatisticOutcome
     fails: bool = False
     terms: tuple[Term, ...] = ()
     predicted: float | None = None

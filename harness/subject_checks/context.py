@@ -53,7 +53,7 @@ class CheckContext:
 
     async def wait_for_result(self, subject: Subject, call: OperationCall) -> OperationResult:
         """Raises CheckFailed where no answer comes."""
-        answer = await subject.answer(call, give_up_after_s=self.patience_s)
+        answer = await subject.result_of(call, give_up_after_s=self.patience_s)
         if answer.outcome is Outcome.CENSORED:
             raise CheckFailed(
                 f"`{call.operation}` was not answered within {self.patience_s:g} s; if the client only takes its time,"

@@ -51,7 +51,7 @@ def run_record(plan: RunPlan, story: Story, judgement: Judgement, *, started_at:
         noisy=judgement.noisy,
         measures=judgement.measures,
         expectations=judgement.judged,
-        operations=tuple(_operation(operation) for operation in story.operations),
+        operations=tuple(operation_record(operation) for operation in story.operations),
         faults=tuple(_fault(fault) for fault in story.faults),
         noise=NoiseRecord(
             loop_lag_p99_s=story.noise.loop_lag_p99_s,
@@ -96,7 +96,8 @@ def named_value(named: ResolvedValue) -> NamedValue:
     )
 
 
-def _operation(story: OperationStory) -> OperationRecord:
+def operation_record(story: OperationStory) -> OperationRecord:
+    """An operation as records keep it."""
     return OperationRecord(
         alias=story.alias,
         operation=story.operation,
@@ -134,7 +135,7 @@ def _integrity(integrity: Integrity) -> IntegrityRecord:
         settled_s=integrity.settled.seconds,
         settled=integrity.settled.complete,
         records=len(integrity.copies),
-        strangers=integrity.strangers,
+        strangers=integrity.foreign_records,
     )
 
 

@@ -31,7 +31,7 @@ def restore_story(record: RunRecord, events: Iterable[EventRecord]) -> Story:
         origin_ns=0,
         ready_s=record.ready_s,
         ended_ns=max(ends, default=0),
-        operations=tuple(_operation(operation) for operation in record.operations),
+        operations=tuple(restore_operation(operation) for operation in record.operations),
         faults=tuple(_fault(fault) for fault in record.faults),
         events=story_events,
         noise=Noise(**record.noise.model_dump()),
@@ -55,7 +55,8 @@ def _happening(event: EventRecord) -> Event:
     return Event(at_ns=event.at_ns, source=event.source, source_seq=event.source_seq, kind=event.kind, fields=fields)
 
 
-def _operation(operation: OperationRecord) -> OperationStory:
+def restore_operation(operation: OperationRecord) -> OperationStory:
+    """The operation that the record was made of. A whole number of its further result comes back as a float."""
     told = operation.model_dump(exclude={"partition", "offset", "result"})
     written = None if operation.written is None else WriteStatus(operation.written)
     columns = {"partition": operation.partition, "offset": operation.offset}

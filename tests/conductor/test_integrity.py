@@ -43,7 +43,7 @@ def test_a_request_that_is_delivered_after_its_error_is_a_zombie(sim: Any) -> No
     assert sorted((copy.operation, copy.topic, copy.partition) for copy in story.integrity.copies) == [
         ("late", "orders", 0), ("probe", "orders", 0), ("warm_up", "orders", 0),
     ]  # fmt: skip
-    assert story.integrity.strangers == 0
+    assert story.integrity.foreign_records == 0
     assert said[-1] == "settling"
     ends = [h.kind for h in story.events if h.source == "conductor"][-3:]
     assert ends == [EventKind.CLIENT_ENDED, EventKind.SETTLING_BEGAN, EventKind.SETTLED]

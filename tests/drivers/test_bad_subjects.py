@@ -79,7 +79,7 @@ def _speak(made: Any, *, value: str = "v", give_up_after_s: float = 20.0) -> Non
         async with made.subject() as subject:
             while True:  # what is broken after the answer shows at the next command
                 call = await subject.call("send", {"op": "send", "id": "p", "value": value})
-                await subject.answer(call, give_up_after_s=give_up_after_s)
+                await subject.result_of(call, give_up_after_s=give_up_after_s)
                 await asyncio.sleep(0.2)
                 if subject.failure is not None:
                     raise subject.failure
@@ -129,7 +129,7 @@ def test_ignores_close(talk: Make, monkeypatch: pytest.MonkeyPatch) -> None:
 
     async def speak() -> None:
         async with made.subject() as subject:
-            await subject.answer(await subject.call("close", {"op": "close", "id": "x"}), give_up_after_s=9)
+            await subject.result_of(await subject.call("close", {"op": "close", "id": "x"}), give_up_after_s=9)
             await subject.wait_closed()
 
     with pytest.raises(SubjectError, match="answered `close` but had not exited") as raised:
@@ -147,7 +147,7 @@ def test_half_a_surrogate_pair_can_be_written_to_a_file(talk: Make) -> None:
 
     async def speak() -> str:
         async with made.subject() as subject:
-            answer = await subject.answer(await subject.call("send", {"op": "send", "id": "p"}), give_up_after_s=9)
+            answer = await subject.result_of(await subject.call("send", {"op": "send", "id": "p"}), give_up_after_s=9)
             return answer.error or ""
 
     assert asyncio.run(speak()).encode() == b"bad ? text"

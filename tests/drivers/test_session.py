@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from harness.drivers import SubjectError
+from harness.drivers import Subject, SubjectError
 from harness.story import EventKind, Outcome
 
 Make = Callable[[str], Any]
@@ -35,17 +35,18 @@ def test_operations_are_timed_by_the_subject_itself(talk: Make) -> None:
     async def speak() -> None:
         async with made.subject() as subject:
             before_ns = time.monotonic_ns()
-            failed = await subject.answer(
+            failed = await subject.result_of(
                 await subject.call("connect", {"op": "connect", "id": "c"}), give_up_after_s=9
             )
             assert (failed.outcome, failed.error, failed.error_class) == (
                 Outcome.FAILED, "no brokers", "ErrOutOfBrokers"
             )  # fmt: skip
-            sent = await subject.answer(await subject.call("send", {"op": "send", "id": "p"}), give_up_after_s=9)
-            assert (sent.outcome, sent.partition, sent.offset, sent.stamped) == (Outcome.OK, 0, 5, "subject")
+            sent = await subject.result_of(await subject.call("send", {"op": "send", "id": "p"}), give_up_after_s=9)
+            assert (sent.outcome, sent.stamped) == (Outcome.OK, "subject")
+            assert sent.result == {"partition": 0, "offset": 5}
             assert before_ns < failed.started_ns <= failed.ended_ns <= sent.started_ns <= sent.ended_ns
             assert sent.ended_ns < time.monotonic_ns()
-            await subject.answer(await subject.call("close", {"op": "close", "id": "x"}), give_up_after_s=9)
+            await subject.result_of(await subject.call("close", {"op": "close", "id": "x"}), give_up_after_s=9)
             assert await subject.wait_closed() == 0
 
     asyncio.run(speak())
@@ -91,7 +92,7 @@ def test_another_clock_is_not_believed_and_that_is_said(talk: Make, offset_s: in
     async def speak() -> None:
         async with made.subject() as subject:
             before_ns = time.monotonic_ns()
-            answer = await subject.answer(await subject.call("send", {"op": "send", "id": "p"}), give_up_after_s=9)
+            answer = await subject.result_of(await subject.call("send", {"op": "send", "id": "p"}), give_up_after_s=9)
             assert answer.stamped == "harness"
             assert before_ns <= answer.started_ns <= answer.ended_ns <= time.monotonic_ns()
 
@@ -112,7 +113,7 @@ def test_times_may_be_left_out(talk: Make) -> None:
 
     async def speak() -> None:
         async with made.subject() as subject:
-            answer = await subject.answer(await subject.call("send", {"op": "send", "id": "p"}), give_up_after_s=9)
+            answer = await subject.result_of(await subject.call("send", {"op": "send", "id": "p"}), give_up_after_s=9)
             assert answer.stamped == "harness"
             assert answer.ended_ns - answer.started_ns > 25_000_000
 
@@ -131,7 +132,7 @@ def test_one_impossible_stamp_makes_the_operation_the_harness_own(talk: Make) ->
 
     async def speak() -> None:
         async with made.subject() as subject:
-            answer = await subject.answer(await subject.call("send", {"op": "send", "id": "p"}), give_up_after_s=9)
+            answer = await subject.result_of(await subject.call("send", {"op": "send", "id": "p"}), give_up_after_s=9)
             assert answer.stamped == "harness"
             assert answer.ended_ns <= time.monotonic_ns()
 
@@ -153,11 +154,11 @@ def test_patience_ends_in_a_censored_answer_and_a_late_one_is_told(talk: Make) -
     async def speak() -> None:
         async with made.subject() as subject:
             call = await subject.call("send", {"op": "send", "id": "slow"})
-            answer = await subject.answer(call, give_up_after_s=0.1)
+            answer = await subject.result_of(call, give_up_after_s=0.1)
             assert answer.outcome is Outcome.CENSORED
             assert answer.ended_ns - answer.started_ns >= 100_000_000 - 1_000_000
             assert subject.has_open_operations
-            after = await subject.answer(await subject.call("send", {"op": "send", "id": "n"}), give_up_after_s=9)
+            after = await subject.result_of(await subject.call("send", {"op": "send", "id": "n"}), give_up_after_s=9)
             assert after.outcome is Outcome.OK
             assert not subject.has_open_operations
 
@@ -181,8 +182,8 @@ def test_operations_may_overlap(talk: Make) -> None:
         async with made.subject() as subject:
             first = await subject.call("send", {"op": "send", "id": "a"})
             second = await subject.call("send", {"op": "send", "id": "b"})
-            assert (await subject.answer(first, give_up_after_s=9)).offset == 1
-            assert (await subject.answer(second, give_up_after_s=9)).offset == 2
+            assert (await subject.result_of(first, give_up_after_s=9)).result == {"offset": 1}
+            assert (await subject.result_of(second, give_up_after_s=9)).result == {"offset": 2}
 
     asyncio.run(speak())
 
@@ -215,12 +216,11 @@ def test_a_program_that_is_not_there_is_named(talk: Make) -> None:
     assert raised.value.code == "subject-not-started"
 
 
-def test_a_bug_while_reading_is_raised_instead_of_waited_for(talk: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_bug_while_reading_is_raised_instead_of_waited_for(talk: Make) -> None:
     made = talk('ready(); c = command(); say(ev="started", id=c["id"]); command()')
 
     async def speak() -> None:
-        async with made.subject() as subject:
-            monkeypatch.setattr(subject, "_take", lambda event, received_ns: 1 / 0)
+        async with Subject.started(made.plan, made.world, lambda *_: 1 / 0, made.log) as subject:
             await subject.call("send", {"op": "send", "id": "p"})
 
     with pytest.raises(ZeroDivisionError):

@@ -85,7 +85,7 @@ def test_addresses_of_no_member_are_numbered_and_counted(changed: Made) -> None:
     counted = "{measure: connect.dials, equals: client.bootstrap.dark + client.bootstrap.refused + 1}"
     plan = plan_of(changed, ("bootstrap: [1]", "bootstrap: [dark, 1, refused, dark]"), (POINT, counted))
     assert plan.client.bootstrap == (101, 1, 201, 102)
-    assert (plan.client.dark, plan.client.refused) == ((101, 102), (201,))
+    assert (plan.client.blackholed, plan.client.refused) == ((101, 102), (201,))
 
 
 # fmt: off
