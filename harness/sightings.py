@@ -7,15 +7,16 @@ class Sightings:
     """Moments at which one kind of thing was seen.
 
     `total` counts all of them; moments are kept of those that the client caused, not of the lab's own. At most `limit`
-    entries are kept: beyond that neighbours are merged, and the count of an interval that ends inside a merged entry is
-    a lower bound.
+    entries are kept, an even number: beyond that neighbours are merged, and the count of an interval that ends inside a
+    merged entry is a lower bound.
     """
 
-    __slots__ = ("_entries", "_limit", "total")
+    __slots__ = ("_entries", "_limit", "_step", "total")
 
     def __init__(self, limit: int = 4096) -> None:
         self.total = 0
         self._limit = limit
+        self._step = 1  # how many moments an entry holds
         self._entries: list[tuple[int, int, int]] = []  # the first moment, the last one, how many
 
     def add(self, at_ns: int | None) -> None:
@@ -23,11 +24,17 @@ class Sightings:
         self.total += 1
         if at_ns is None:
             return
+        first_ns, _, number = self._entries[-1] if self._entries else (at_ns, at_ns, self._step)
+        if number < self._step:
+            self._entries[-1] = (first_ns, at_ns, number + 1)
+            return
         self._entries.append((at_ns, at_ns, 1))
         if len(self._entries) > self._limit:
-            pairs = zip(self._entries[::2], self._entries[1::2], strict=False)
-            odd = self._entries[len(self._entries) // 2 * 2 :]
-            self._entries = [(one[0], other[1], one[2] + other[2]) for one, other in pairs] + odd
+            self._step *= 2
+            *whole, (first_ns, last_ns, number) = self._entries
+            pairs = zip(whole[::2], whole[1::2], strict=True)
+            self._entries = [(one[0], other[1], one[2] + other[2]) for one, other in pairs]
+            self._entries.append((first_ns, last_ns, number))
 
     def count(self, since_ns: int | None = None, until_ns: int | None = None) -> int:
         """How many the client caused from one moment to another, both included; None: without a bound."""

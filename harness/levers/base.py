@@ -89,8 +89,8 @@ def lever(name: str) -> Callable[[L], L]:
     """Register a lever. Each environment has a table of those that it can pull (`LeverTable`)."""
 
     def register(kind: L) -> L:
-        kind.name = name
         LEVERS.add(name, kind)
+        kind.name = name
         return kind
 
     return register
