@@ -65,7 +65,7 @@ class MatrixRequest:
 def measure(screen: Console, asked: MatrixRequest) -> AgreementMatrix:
     """Run every side, look, and look again with more runs where they were too few.
 
-    Raises Problems, Stop, Interrupted, RealClientMissing, EnvironmentUnavailable, ResultsUnwritable.
+    Raises Problems, CommandError, SuiteInterrupted, RealClientMissing, EnvironmentUnavailable, ResultsUnwritable.
     """
     folders: list[Path] = []
     runs: list[RunRecord] = []
@@ -87,7 +87,7 @@ def read_matrix(folders: Sequence[Path], sides: Iterable[Side]) -> AgreementMatr
 
 
 def write_matrix(matrix: AgreementMatrix) -> Path:
-    """agreement.jsonl, in the first of the results folders. Raises Stop where it cannot be written."""
+    """agreement.jsonl, in the first of the results folders. Raises CommandError where it cannot be written."""
     file = ResultsFolder(matrix.folders[0]).agreement
     try:
         file.write_text("".join(record.model_dump_json() + "\n" for record in matrix.records), encoding="utf-8")

@@ -16,14 +16,14 @@ from cli.agree.matrix import (
     read_matrix,
     write_matrix,
 )
-from cli.arguments import path_types as named_paths
+from cli.arguments import ANY_PATH, FILE
 from cli.errors import CommandError
 from cli.exit_codes import ExitCode
 from cli.report.build import make_report
 from cli.show.formatting import pluralized
 from cli.suite.request import PARAMETERS, Request
 from cli.suite.results_folders import unused_results_folder
-from cli.suite.session import ALTERNATIVE_SEPARATOR
+from cli.suite.unavailable import unavailable_error
 from cli.terminal.console import console
 from cli.terminal.problems import print_problems
 from harness.agreement import SIDES
@@ -39,7 +39,7 @@ WORDS = {
     ExitCode.PASSED: "AGREES",
     ExitCode.FAILED: "DIFFERS",
     ExitCode.INCONCLUSIVE: "NOT ENOUGH RUNS",
-    ExitCode.NOTHING_SELECTED: "NOTHING_SELECTED COMPARED",
+    ExitCode.NOTHING_SELECTED: "NOTHING COMPARED",
 }
 
 
@@ -69,9 +69,7 @@ def agree(
             return ExitCode.USAGE
         except EnvironmentUnavailable as refused:
             # Simulated runs alone agree with nothing: there is no other environment to choose.
-            raise CommandError(
-                refused.reason, refused.remedy.partition(ALTERNATIVE_SEPARATOR)[0], code=ExitCode.LAB_ERROR
-            ) from refused
+            raise unavailable_error(refused) from refused
         except SuiteInterrupted as interrupted:
             screen.print(f"INTERRUPTED  {interrupted}")
             return ExitCode.INTERRUPTED
@@ -100,7 +98,7 @@ def agree(
 
 
 def _sides(between: str) -> tuple[Side, ...]:
-    """Raises Stop for what is no side, or fewer than two."""
+    """Raises CommandError for what is no side, or fewer than two."""
     named = [word.strip() for word in between.split(",") if word.strip()]
     unknown = [word for word in named if word not in SIDES]
     if unknown:
@@ -157,13 +155,13 @@ command = click.Command(
         ),
         click.Option(
             ["--of"],
-            type=named_paths.ANY_PATH,
+            type=ANY_PATH,
             multiple=True,
             metavar="DIR",
             help="Run nothing: compare the runs of these results folders.",
         ),
-        click.Option(["--out"], type=named_paths.ANY_PATH, metavar="DIR", help="Folder of the results."),
-        click.Option(["--write"], type=named_paths.FILE, metavar="FILE", help="Write the matrix as Markdown, too."),
+        click.Option(["--out"], type=ANY_PATH, metavar="DIR", help="Folder of the results."),
+        click.Option(["--write"], type=FILE, metavar="FILE", help="Write the matrix as Markdown, too."),
         click.Option(["--cells"], type=click.IntRange(min=1), metavar="N", help="At most so many runs side by side."),
         click.Option(["--report"], is_flag=True, help="Write the report too."),
     ],

@@ -13,14 +13,13 @@ from pathlib import Path
 import click
 from rich.console import Console
 
-from cli.arguments import path_types as named_paths
-from cli.arguments.settings import given
+from cli.arguments import ANY_PATH, parse_seconds, parse_settings
 from cli.errors import CommandError
 from cli.exit_codes import ExitCode
-from cli.explain.question import seconds
 from cli.show.formatting import pluralized
 from cli.show.rows import wrapped
 from cli.suite.results_folders import unused_results_folder
+from cli.suite.unavailable import unavailable_error
 from cli.terminal.console import console
 from harness.environments.world import EnvironmentUnavailable
 from harness.plan import ClientPlan, ResolvedValue
@@ -81,9 +80,8 @@ def check(
     namespaces of its own with a broker, is asked to connect, send and close, in the light and in the dark. Exits with 1
     where it does not keep something.
     """
-    target = CheckTarget(
-        _client(program), tuple(_named(*pair) for pair in given(settings).items()), seconds("--patience", patience)
-    )
+    named = tuple(_named(name, text) for name, text in parse_settings(settings).items())
+    target = CheckTarget(_client(program), named, parse_seconds("--patience", patience))
     screen = console(json=json)
     findings = []
     kept_in = logs if logs is not None else unused_results_folder(f"check-{timestamp_name()}")
@@ -109,15 +107,12 @@ def check(
 
 
 def _checked(target: CheckTarget, folder: Path, only: tuple[str, ...]) -> Iterator[CheckResult]:
-    """Raises Stop where real sockets cannot be had: there is no other environment to choose."""
-    from cli.suite.session import ALTERNATIVE_SEPARATOR  # here, since it brings much along
+    """Raises CommandError where real sockets cannot be had: there is no other environment to choose."""
 
     try:
         yield from check_all(target, folder, only)
     except EnvironmentUnavailable as refused:
-        raise CommandError(
-            refused.reason, refused.remedy.partition(ALTERNATIVE_SEPARATOR)[0], code=ExitCode.LAB_ERROR
-        ) from refused
+        raise unavailable_error(refused) from refused
 
 
 def _with_log_path(text: str, folder: Path, wanted: Path) -> str:
@@ -131,7 +126,7 @@ def _with_log_path(text: str, folder: Path, wanted: Path) -> str:
 
 
 def _copy_logs(folder: Path, wanted: Path) -> Path | None:
-    """Where the logs that say something are now; None where none does. Raises Stop."""
+    """Where the logs that say something are now; None where none does. Raises CommandError."""
     found = [log for log in sorted(folder.iterdir()) if log.stat().st_size]
     try:
         for log in found:
@@ -211,7 +206,7 @@ command = click.Group(
                 ),
                 click.Option(
                     ["--logs"],
-                    type=named_paths.ANY_PATH,
+                    type=ANY_PATH,
                     metavar="DIR",
                     help="Keep the program's stderr there; else below results/, and only where something is not kept.",
                 ),

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from cli.arguments import path_types as named_paths
+from cli.arguments import ANY_PATH
 from cli.exit_codes import ExitCode
 from cli.gate.suites import load_suite, nothing_selected_error
 from cli.show.gate_json import comparison_document
@@ -45,8 +45,8 @@ command = click.Command(
     callback=compare,
     help=compare.__doc__,
     params=[
-        click.Argument(["first"], type=named_paths.ANY_PATH, metavar="A"),
-        click.Argument(["second"], type=named_paths.ANY_PATH, metavar="B"),
+        click.Argument(["first"], type=ANY_PATH, metavar="A"),
+        click.Argument(["second"], type=ANY_PATH, metavar="B"),
         click.Option(["--only"], multiple=True, metavar="NAME", help="Only scenarios of this name (a pattern too)."),
         click.Option(["--ci"], is_flag=True, help="For CI: no colour, and the same on the page of the job."),
         click.Option(["--all", "all_"], is_flag=True, help="Show every case that differs."),

@@ -5,13 +5,20 @@ from pathlib import Path
 
 import click
 
-from cli.arguments import path_types as named_paths
+from cli.arguments import ANY_PATH, parse_seconds
 from cli.errors import CommandError, print_error
 from cli.exit_codes import ExitCode
-from cli.explain import question as asking
+from cli.explain.question import (
+    bundled_catalogues,
+    check_fault_or_case,
+    earlier_measurements,
+    parse_client_release,
+    question_of,
+    simulator,
+)
 from cli.show.explain_json import case_list_document, explanation_document
 from cli.show.explain_list import case_list_text
-from cli.show.explain_svg import picture as drawn
+from cli.show.explain_svg import picture as draw_picture
 from cli.show.explain_text import explanation_text
 from cli.suite.results_folders import RESULTS
 from cli.terminal.console import console
@@ -42,17 +49,15 @@ def explain_(
     explained. What a formula says is tried in simulated runs; where they disagree, the exit code is 1.
     """
     try:
-        case_catalogues = asking.bundled_libraries()
+        catalogues = bundled_catalogues()
     except Problems as problems:
         print_problems(problems)
         return ExitCode.USAGE
-    chosen = asking.parse_client_release(client, case_catalogues) if client is not None else None
+    chosen = parse_client_release(client, catalogues) if client is not None else None
     if chosen is None or fault is None:
         if given or brokers or bootstrap or budget or picture:
-            raise CommandError(
-                "a fault is missing", f"write faultlab explain {client or next(iter(case_catalogues))} FAULT"
-            )
-        there = {name: library for name, library in case_catalogues.items() if chosen is None or name == chosen.name}
+            raise CommandError("a fault is missing", f"write faultlab explain {client or next(iter(catalogues))} FAULT")
+        there = {name: catalogue for name, catalogue in catalogues.items() if chosen is None or name == chosen.name}
         if json:
             click.echo(json_module.dumps(case_list_document(there), indent=2))
         else:
@@ -60,19 +65,19 @@ def explain_(
             for line in case_list_text(there):
                 screen.print(line)
         return ExitCode.PASSED
-    question = asking.question(chosen, given, brokers, bootstrap)
-    budget_s = asking.seconds("--budget", budget) if budget is not None else None
-    library = case_catalogues[chosen.name]
-    word = asking.check_fault_or_case(fault, chosen, library)
+    question = question_of(chosen, given, brokers, bootstrap)
+    budget_s = parse_seconds("--budget", budget) if budget is not None else None
+    catalogue = catalogues[chosen.name]
+    word = check_fault_or_case(fault, chosen, catalogue)
     try:
-        found = explain(library, word, question, asking.simulator(), budget_s=budget_s)
-    except InvalidQuestion as mistaken:
-        for mistake in mistaken.mistakes:
+        found = explain(catalogue, word, question, simulator(), budget_s=budget_s)
+    except InvalidQuestion as invalid:
+        for mistake in invalid.mistakes:
             print_error(CommandError(mistake.message, mistake.hint).format_message())
         return ExitCode.USAGE
-    measured = asking.earlier_measurements(found, RESULTS)
+    measured = earlier_measurements(found, RESULTS)
     if picture is not None:
-        _write(picture, drawn(found, measured))
+        _write(picture, draw_picture(found, measured))
     if json:
         click.echo(json_module.dumps(explanation_document(found, measured), indent=2, ensure_ascii=False))
     else:
@@ -108,7 +113,7 @@ command = click.Command(
         click.Option(["--budget"], metavar="TIME", help="Which settings keep the time within this, such as 3s."),
         click.Option(
             ["--picture"],
-            type=named_paths.ANY_PATH,
+            type=ANY_PATH,
             metavar="FILE.svg",
             help="Draw it too: the waits of each release and of each claim, on one axis.",
         ),

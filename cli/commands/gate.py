@@ -4,10 +4,11 @@ from pathlib import Path
 
 import click
 
-from cli.arguments import path_types as named_paths
+from cli.arguments import ANY_PATH, FILE
 from cli.errors import CommandError
 from cli.exit_codes import ExitCode
-from cli.gate.result import GateOptions, Inconclusive, floor_from_option, report_result, update_baseline
+from cli.gate.baseline_update import update_baseline
+from cli.gate.result import GateOptions, Inconclusive, floor_from_option, report_result
 from cli.gate.suites import load_baseline, load_current, nothing_selected_error, rerun_baseline_suite
 from cli.terminal.console import console
 from harness.comparing.cases import select_scenarios
@@ -51,14 +52,11 @@ def gate(
             raise CommandError(
                 "--a and --b measure both sides now: there is no baseline to name or to write", "leave it away"
             )
-        sides = run_interleaved(
-            screen, InterleavedRequest(first=a, second=b, paths=paths, only=only, repeat=repeat, out=out)
-        )
-        return (
-            sides
-            if isinstance(sides, ExitCode)
-            else report_result(screen, compare_with_baseline(*sides, floor=declared), options)
-        )
+        request = InterleavedRequest(first=a, second=b, paths=paths, only=only, repeat=repeat, out=out)
+        sides = run_interleaved(screen, request)
+        if isinstance(sides, ExitCode):
+            return sides
+        return report_result(screen, compare_with_baseline(*sides, floor=declared), options)
     if a is not None or b is not None or paths:
         raise CommandError(
             "two programs are run in turn with --run, --a and --b, and scenarios",
@@ -81,7 +79,7 @@ def gate(
 
 
 def _check_options(*, run: bool, current: Path | None, repeat: int | None, out: Path | None) -> None:
-    """Raises Stop for options that say two things at once."""
+    """Raises CommandError for options that say two things at once."""
     if run and current is not None:
         raise CommandError(
             "--run measures now, --current names what was measured: they exclude each other", "leave one away"
@@ -100,13 +98,11 @@ command = click.Command(
         click.Argument(["paths"], nargs=-1, metavar="[PATHS]..."),
         click.Option(
             ["--baseline"],
-            type=named_paths.ANY_PATH,
+            type=ANY_PATH,
             metavar="DIR|FILE",
             help="A results folder, or a file that --update wrote; else faultlab-baseline.json.",
         ),
-        click.Option(
-            ["--current"], type=named_paths.ANY_PATH, metavar="DIR", help="What to hold; else the newest results."
-        ),
+        click.Option(["--current"], type=ANY_PATH, metavar="DIR", help="What to hold; else the newest results."),
         click.Option(["--run"], is_flag=True, help="Run the baseline's suite now, as often as it was run then."),
         click.Option(
             ["--a"], metavar="CMD", help="With --run, --b and PATHS: the program as it was; both are run in turn."
@@ -115,7 +111,7 @@ command = click.Command(
         click.Option(["--repeat"], type=click.IntRange(1, 1000), help="With --run: so many runs of each case."),
         click.Option(
             ["--out"],
-            type=named_paths.ANY_PATH,
+            type=ANY_PATH,
             metavar="DIR",
             help="With --run: folder of the results; else results/<time>-gate.",
         ),
@@ -132,7 +128,7 @@ command = click.Command(
             help="Whether what nobody can tell ends with 2 or 0.",
         ),
         click.Option(["--ci"], is_flag=True, help="For CI: annotations, a summary, groups; nothing moves."),
-        click.Option(["--junit"], type=named_paths.FILE, metavar="FILE", help="Write the comparison as JUnit XML."),
+        click.Option(["--junit"], type=FILE, metavar="FILE", help="Write the comparison as JUnit XML."),
         click.Option(["--all", "all_"], is_flag=True, help="Show everything that differs."),
         click.Option(["--json"], is_flag=True, help="One JSON document on stdout, progress on stderr."),
     ],

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from cli.arguments import path_types as named_paths
+from cli.arguments import FOLDER
 from cli.errors import CommandError
 from cli.exit_codes import ExitCode
 from cli.show.rows import wrapped
@@ -55,6 +55,6 @@ command = click.Command(
             required=True,
             help="Language of the program: Python with kafka-python, or Go with Sarama.",
         ),
-        click.Argument(["folder"], type=named_paths.FOLDER, default=Path("my-client"), metavar="[DIR]"),
+        click.Argument(["folder"], type=FOLDER, default=Path("my-client"), metavar="[DIR]"),
     ],
 )

@@ -4,12 +4,13 @@ from pathlib import Path
 
 import click
 
-from cli.arguments import path_types as named_paths
+from cli.arguments import ANY_PATH
 from cli.errors import CommandError
 from cli.exit_codes import ExitCode
 from cli.show.formatting import pluralized
+from cli.suite.options import CI_OPTIONS, RunOptions
 from cli.suite.results_folders import RESULTS, suites_newest_first
-from cli.suite.session import CI, RunOptions, again
+from cli.suite.session import replay_suite
 from harness.records.folder import ResultsUnreadable
 from harness.records.reader import Results, read
 
@@ -24,11 +25,11 @@ def replay(
     """
     results = _find_results(run, in_)
     options = RunOptions(json=json, show_all=True, cells=None, report=report, ci=ci, junit=junit)
-    return again(results, run, out, options, scope="group" if group else "run")
+    return replay_suite(results, run, out, options, scope="group" if group else "run")
 
 
 def _find_results(prefix: str, folder: Path | None) -> Results:
-    """The results that planned the run: those of `folder`, else the newest that have it. Raises Stop."""
+    """The results that planned the run: those of `folder`, else the newest that have it. Raises CommandError."""
     if not prefix.strip():
         raise CommandError(
             "RUN is empty: any run begins so", "name the beginning of a run id, as `faultlab run` prints it"
@@ -58,17 +59,15 @@ command = click.Command(
     params=[
         click.Argument(["run"], metavar="RUN"),
         click.Option(["--group"], is_flag=True, help="All repeats of the run's case, judged together."),
-        click.Option(
-            ["--in", "in_"], type=named_paths.ANY_PATH, metavar="DIR", help="The results folder that has the run."
-        ),
+        click.Option(["--in", "in_"], type=ANY_PATH, metavar="DIR", help="The results folder that has the run."),
         click.Option(
             ["--out"],
-            type=named_paths.ANY_PATH,
+            type=ANY_PATH,
             metavar="DIR",
             help="Folder of the results; else results/<time>.",
         ),
         click.Option(["--report"], is_flag=True, help="Write the report too."),
-        *CI,
+        *CI_OPTIONS,
         click.Option(["--json"], is_flag=True, help="One JSON document on stdout, progress on stderr."),
     ],
 )

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from cli.arguments import path_types as named_paths
+from cli.arguments import ANY_PATH
 from cli.exit_codes import ExitCode
 from cli.report.browser import show
 from cli.report.build import make_report
@@ -72,7 +72,7 @@ command = click.Command(
     help=report.__doc__,
     params=[
         click.Argument(["folders"], nargs=-1, required=True, metavar="DIR..."),
-        click.Option(["--out"], type=named_paths.ANY_PATH, metavar="DIR", help="Where to; else the first DIR."),
+        click.Option(["--out"], type=ANY_PATH, metavar="DIR", help="Where to; else the first DIR."),
         click.Option(["--on"], callback=master, metavar="spark://HOST:PORT", help="Work on this Spark cluster."),
         click.Option(
             ["--archive"], metavar="DIR", help="Also keep the records as Parquet files, in a new folder or URI."

@@ -7,11 +7,12 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from cli.arguments import path_types as named_paths
+from cli.arguments import ANY_PATH
 from cli.errors import CommandError
 from cli.exit_codes import ExitCode
+from cli.suite.options import CI_OPTIONS, RunOptions
 from cli.suite.request import PARAMETERS, Request
-from cli.suite.session import CI, RunOptions, resume_suite, start_suite
+from cli.suite.session import resume_suite, start_suite
 
 
 def run(
@@ -59,14 +60,14 @@ command = click.Command(
         *PARAMETERS,
         click.Option(
             ["--out"],
-            type=named_paths.ANY_PATH,
+            type=ANY_PATH,
             metavar="DIR",
             help="Folder of the results; else results/<time>.",
         ),
-        click.Option(["--resume"], type=named_paths.ANY_PATH, metavar="DIR", help="Go on with an interrupted suite."),
+        click.Option(["--resume"], type=ANY_PATH, metavar="DIR", help="Go on with an interrupted suite."),
         click.Option(["--cells"], type=click.IntRange(min=1), metavar="N", help="At most so many runs side by side."),
         click.Option(["--report"], is_flag=True, help="Write the report too."),
-        *CI,
+        *CI_OPTIONS,
         click.Option(["--all", "all_"], is_flag=True, help="Show every row of the closing table."),
         click.Option(["--json"], is_flag=True, help="One JSON document on stdout, progress on stderr."),
         click.Option(

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 
-from cli.arguments.settings import given
+from cli.arguments import parse_settings
 from cli.errors import CommandError
 from client.errors import SettingError
 from client.profiles import check_release, profiles
@@ -22,7 +22,7 @@ from harness.explaining import (
 )
 from harness.faults import FAULTS
 from harness.plan import RunPlan
-from harness.quantities import QuantityError, duration_s, quote_value
+from harness.quantities import quote_value
 from harness.records.folder import ResultsUnreadable
 from harness.records.reader import folders, read
 from harness.story import Story
@@ -42,7 +42,7 @@ class ClientRelease:
 
 
 def parse_client_release(word: str, known: Mapping[str, CaseCatalogue]) -> ClientRelease:
-    """Raises Stop for a client that cannot be explained, and for a release that it does not have."""
+    """Raises CommandError for a client that cannot be explained, and for a release that it does not have."""
     name, _, version = word.partition("@")
     if name not in profiles():
         raise CommandError(f"there is no client {quote_value(name)}", did_you_mean(name, profiles()))
@@ -59,43 +59,32 @@ def parse_client_release(word: str, known: Mapping[str, CaseCatalogue]) -> Clien
 
 
 def require_release(client: ClientRelease) -> str:
-    """Raises Stop where the release was left out: releases differ in just what is asked."""
+    """Raises CommandError where the release was left out: releases differ in just what is asked."""
     if client.version is None:
         newest = profiles()[client.name].releases[-1]
         raise CommandError(f"{client.name} of which release? They differ", f"write {client.name}@{newest}")
     return client.version
 
 
-def check_fault_or_case(word: str, client: ClientRelease, library: CaseCatalogue) -> str:
-    """A fault or a case that can be explained. Raises Stop."""
-    if library.cases_for(word):
+def check_fault_or_case(word: str, client: ClientRelease, catalogue: CaseCatalogue) -> str:
+    """A fault or a case that can be explained. Raises CommandError."""
+    if catalogue.cases_for(word):
         return word
-    explained = f"one of {', '.join(library.faults)}"
+    explained = f"one of {', '.join(catalogue.faults)}"
     if word in FAULTS:
         raise CommandError(f"no formula says yet what {word} costs {client.name}", explained)
-    hint = did_you_mean(word, [*library.faults, *(case.name for case in library.cases)])
+    hint = did_you_mean(word, [*catalogue.faults, *(case.name for case in catalogue.cases)])
     hint = hint if hint.startswith("did") else explained
     raise CommandError(f"there is no fault {quote_value(word)}", hint)
 
 
-def seconds(option: str, text: str) -> float:
-    """A duration above zero. Raises Stop."""
-    try:
-        found = duration_s(text)
-    except QuantityError as error:
-        raise CommandError(f"{option}: {error.text}", error.hint) from error
-    if found <= 0:
-        raise CommandError(f"{option} {text}: nothing happens in no time", f"write {option} 3s")
-    return found
-
-
-def bundled_libraries() -> Mapping[str, CaseCatalogue]:
+def bundled_catalogues() -> Mapping[str, CaseCatalogue]:
     """What can be explained of the scenarios that come with faultlab. Raises Problems."""
     return case_catalogues(Path(str(files("scenarios"))))
 
 
 def simulator() -> Simulate:
-    """Runs plans on virtual time. A run raises Mistaken where what was asked for can be made nowhere."""
+    """Runs plans on virtual time. A run raises InvalidQuestion where what was asked for can be made nowhere."""
     from harness.suite.environment_choice import make  # here, since it brings much along
 
     sim = make("sim")
@@ -128,6 +117,6 @@ def earlier_measurements(found: Explanation, results: Path) -> tuple[Measurement
     return tuple(newest.values())
 
 
-def question(client: ClientRelease, words: Sequence[str], brokers: int | None, bootstrap: int | None) -> Question:
-    """Raises Stop."""
-    return Question(version=require_release(client), given=given(words), brokers=brokers, bootstrap=bootstrap)
+def question_of(client: ClientRelease, words: Sequence[str], brokers: int | None, bootstrap: int | None) -> Question:
+    """Raises CommandError."""
+    return Question(version=require_release(client), given=parse_settings(words), brokers=brokers, bootstrap=bootstrap)

@@ -49,7 +49,7 @@ class InterleavedRequest:
 
 
 def run_interleaved(screen: Console, request: InterleavedRequest) -> tuple[SuiteRuns, SuiteRuns] | ExitCode:
-    """Both sides, or an exit code where they could not be run. Raises Stop for what is no program or no scenario."""
+    """Both sides, or an exit code where they could not be run. Raises CommandError for a wrong program or scenario."""
     programs = [_program(option, text) for option, text in (("--a", request.first), ("--b", request.second))]
     if programs[0] == programs[1]:
         raise CommandError("--a and --b are the same command", "name the program as it was, and as it is now")

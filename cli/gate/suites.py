@@ -14,9 +14,10 @@ from rich.console import Console
 from cli.errors import CommandError
 from cli.exit_codes import ExitCode
 from cli.show.formatting import pluralized
+from cli.suite.options import RunOptions
 from cli.suite.request import Request, parse_run_arguments
 from cli.suite.results_folders import RESULTS, suites_newest_first, unused_results_folder
-from cli.suite.session import RunOptions, start_suite
+from cli.suite.session import start_suite
 from cli.terminal.console import log_group
 from harness.comparing.cases import SuiteRuns, different_machines, select_scenarios
 from harness.comparing.shifts import MAX_RUNS
@@ -31,7 +32,7 @@ MAX_SUGGESTIONS = 3
 
 
 def load_baseline(path: Path | None) -> SuiteRuns:
-    """The one named, or that of BASELINE. Raises Stop where there is none."""
+    """The one named, or that of BASELINE. Raises CommandError where there is none."""
     if path is None and not BASELINE.exists():
         raise CommandError(
             f"there is no baseline: {BASELINE} does not exist",
@@ -42,7 +43,7 @@ def load_baseline(path: Path | None) -> SuiteRuns:
 
 
 def load_current(path: Path | None) -> SuiteRuns:
-    """The one named, or that of the newest results. Raises Stop where there are none."""
+    """The one named, or that of the newest results. Raises CommandError where there are none."""
     if path is not None:
         return load_suite(path)
     there = suites_newest_first()
@@ -58,7 +59,7 @@ def load_current(path: Path | None) -> SuiteRuns:
 
 
 def load_suite(path: Path) -> SuiteRuns:
-    """What the user named as one side. Raises Stop for a folder in which nothing is, ResultsUnreadable."""
+    """What the user named as one side. Raises CommandError for a folder in which nothing is, ResultsUnreadable."""
     if path.is_dir() and os.access(path, os.R_OK) and not any(path.iterdir()):
         raise CommandError(
             f"{path} is empty: nothing to compare",
@@ -121,7 +122,7 @@ def _request_of(baseline: SuiteRuns) -> Request:
     if Path(baseline.source).is_dir():
         from harness.records.reader import read
 
-        return Request.again(read(Path(baseline.source)).manifest)
+        return Request.from_manifest(read(Path(baseline.source)).manifest)
     anew = f"faultlab gate --update --baseline {shlex.quote(baseline.source)}"
     if not baseline.arguments:
         raise CommandError(

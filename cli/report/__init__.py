@@ -1,0 +1,1 @@
+"""`faultlab report`: the report is made, and shown in a browser."""

@@ -28,7 +28,7 @@ def make_report(
     archive: str | None = None,
     settings: Mapping[str, str] | None = None,
 ) -> ReportResult:
-    """Write the report, saying what is done. Raises Stop where it cannot be made."""
+    """Write the report, saying what is done. Raises CommandError where it cannot be made."""
 
     def tell(words: str) -> None:
         try:

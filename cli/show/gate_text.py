@@ -36,7 +36,7 @@ EXIT_HEADLINES = {
     ExitCode.PASSED: ("UNCHANGED", "bold green"),
     ExitCode.REGRESSED: ("REGRESSED", "bold red"),
     ExitCode.INCONCLUSIVE: ("INCONCLUSIVE", "bold yellow"),
-    ExitCode.NOTHING_SELECTED: ("NOTHING_SELECTED", "bold yellow"),
+    ExitCode.NOTHING_SELECTED: ("NOTHING", "bold yellow"),
 }
 MAX_NAMED_SCENARIOS = 3
 """So many scenarios are named in a command; for more of them it repeats all."""

@@ -27,7 +27,7 @@ EXIT_HEADLINES = {
     ExitCode.INCONCLUSIVE: ("INCONCLUSIVE", "bold yellow"),
     ExitCode.LAB_ERROR: ("LAB_ERROR FAILED", "bold magenta"),
     ExitCode.INTERRUPTED: ("INTERRUPTED", "bold yellow"),
-    ExitCode.NOTHING_SELECTED: ("NOTHING_SELECTED", "bold yellow"),
+    ExitCode.NOTHING_SELECTED: ("NOTHING", "bold yellow"),
 }
 VERDICT_COUNT_LABELS: tuple[tuple[Verdict, str], ...] = (
     ("fail", "failed"),

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import click
 
-from cli.arguments.settings import given
+from cli.arguments import parse_settings
 from harness.records.manifest import Manifest
 from harness.suite.environment_choice import AUTO, CHOICES
 from harness.suite.planning import CLIENTS, Client, Selection
@@ -44,7 +44,7 @@ PARAMETERS: tuple[click.Parameter, ...] = (
     click.Option(
         ["--set", "settings"],
         multiple=True,
-        callback=lambda _, __, words: given(words),
+        callback=lambda _, __, words: parse_settings(words),
         metavar="NAME=VALUE",
         help="A setting of the client, in place of the scenario's own or beside it.",
     ),
@@ -81,7 +81,7 @@ class Request:
         )
 
     @classmethod
-    def again(cls, manifest: Manifest) -> "Request":
+    def from_manifest(cls, manifest: Manifest) -> "Request":
         """From a manifest: with the environment that was chosen then. Raises click.UsageError for a spoilt one."""
         parameters = parse_run_arguments(manifest.arguments)
         return cls.of({**parameters, "environment": manifest.environment, "seed": manifest.seed}, Path(manifest.folder))

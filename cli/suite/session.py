@@ -5,15 +5,13 @@ import sys
 import time
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
-import click
 from rich.console import Console
 from rich.text import Text
 
-from cli.arguments import path_types as named_paths
 from cli.ci import Annotation
 from cli.errors import CommandError
 from cli.exit_codes import ExitCode, exit_code_of
@@ -25,100 +23,29 @@ from cli.suite.case_documents import case_documents
 from cli.suite.closing import FinishedSuite, replay_command, show, suite_document
 from cli.suite.json_lines import JsonLineStream
 from cli.suite.manifest import new_manifest
+from cli.suite.options import RunOptions
+from cli.suite.prepared import PreparedSuite, prepare
 from cli.suite.request import Request
 from cli.suite.results_folders import unused_results_folder
-from cli.terminal.console import annotate, console, log_group
-from cli.terminal.problems import print_problems
-from harness.environments.world import Environment, EnvironmentUnavailable
+from cli.terminal.console import annotate, log_group
 from harness.judging import judge
 from harness.judging.statistic import applies
-from harness.language import Problems, Scenario
 from harness.plan import RunPlan
 from harness.records.reader import Results, read
 from harness.records.run import RunRecord
 from harness.records.writer import Writer
-from harness.suggestions import did_you_mean
-from harness.suite.collection import collect
-from harness.suite.environment_choice import opened
 from harness.suite.grouping import judge_groups
 from harness.suite.machine import timestamp_name
-from harness.suite.naming import case_id
-from harness.suite.planning import (
-    REFUSED,
-    Client,
-    LoadedScenario,
-    Selection,
-    SuitePlan,
-    load_all,
-    plan_all,
-    require_real_clients,
-)
 from harness.suite.progress import max_duration_s
 from harness.suite.resuming import planned, plans_with_id_prefix, remaining
-from harness.suite.runnable import UnrunnableScenario, plan_runnable
 from harness.suite.runner import Observer, Runner
-
-ALTERNATIVE_SEPARATOR = ", or choose "
-"""What stands between the remedy for an environment that cannot run and the way to do without it."""
-
-CI = (
-    click.Option(["--ci"], is_flag=True, help="For CI: groups, annotations, a summary, JUnit XML; nothing moves."),
-    click.Option(["--junit"], type=named_paths.FILE, metavar="FILE", help="Write JUnit XML there too."),
-)
-"""What a CI system asks of a suite."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunOptions:
-    """How a suite is run and shown: nothing that changes which runs it has.
-
-    `quoted`: what is said is a part of another command's log, which judges by itself: nothing of it is annotated.
-    """
-
-    json: bool
-    show_all: bool
-    cells: int | None
-    report: bool
-    stream: bool = False
-    ci: bool = False
-    quoted: bool = False
-    junit: Path | None = None
-
-    def screen(self) -> Console:
-        """Where it is shown."""
-        return console(json=self.json, ci=self.ci, quoted=self.quoted)
-
-    def junit_files(self, folder: Path) -> tuple[Path, ...]:
-        """Where JUnit XML goes: where it was asked for, and in CI beside the results."""
-        beside = (folder / "junit.xml",) if self.ci else ()
-        return (*beside, self.junit) if self.junit is not None else beside
-
-
-@dataclass(frozen=True, slots=True)
-class PreparedSuite:
-    """An environment and the plans for it; `local_unavailable` says why it is not the one that `auto` prefers.
-
-    `opened` holds the environment open: leaving it ends what is left of its runs.
-    """
-
-    opened: ExitStack
-    environment: Environment
-    suite: SuitePlan
-    local_unavailable: EnvironmentUnavailable | None
-
-    @property
-    def note(self) -> str | None:
-        """Why it is not the environment that one might expect."""
-        if self.local_unavailable is None:
-            return None
-        return f"sim instead of local: {self.local_unavailable.reason}; {self.local_unavailable.remedy}"
 
 
 def start_suite(request: Request, out: Path | None, options: RunOptions) -> ExitCode:
     """A new suite."""
     started = time.monotonic()
     with ExitStack() as stack:
-        prepared = _prepare(request, options, stack)
+        prepared = prepare(request, options, stack)
         if isinstance(prepared, ExitCode):
             return prepared
         return _run_new_suite(request, prepared, prepared.suite.plans, out, options, started)
@@ -129,7 +56,7 @@ def resume_suite(folder: Path, options: RunOptions) -> ExitCode:
     started = time.monotonic()
     results = read(folder)
     with ExitStack() as stack:
-        prepared = _prepare(Request.again(results.manifest), options, stack)
+        prepared = prepare(Request.from_manifest(results.manifest), options, stack)
         if isinstance(prepared, ExitCode):
             return prepared
         plans = planned(results, prepared.suite.plans)
@@ -145,14 +72,14 @@ def resume_suite(folder: Path, options: RunOptions) -> ExitCode:
         return _run_plans(prepared, left, plans, previous_runs, writer, screen, options, started)
 
 
-def again(
+def replay_suite(
     results: Results, prefix: str, out: Path | None, options: RunOptions, *, scope: Literal["run", "group"] = "run"
 ) -> ExitCode:
     """The one run of a suite whose id begins with `prefix`, or all repeats of its case, in a new folder."""
     started = time.monotonic()
-    request = Request.again(results.manifest)
+    request = Request.from_manifest(results.manifest)
     with ExitStack() as stack:
-        prepared = _prepare(request, options, stack)
+        prepared = prepare(request, options, stack)
         if isinstance(prepared, ExitCode):
             return prepared
         plans = _replayed(results, prepared.suite.plans, prefix, options, scope)
@@ -194,60 +121,6 @@ def _note_on_repeats(statistics: Sequence[str], repeats: int, command: str) -> T
         f"{what} {verb} held against all {repeats} repeats, not against one run; run them all again: {command}",
         lead="", style="yellow",
     )  # fmt: skip
-
-
-def _prepare(request: Request, options: RunOptions, stack: ExitStack) -> PreparedSuite | ExitCode:
-    """Everything that can be wrong, before anything starts; what is, is said here. `stack` closes the environment."""
-    local_unavailable: EnvironmentUnavailable | None = None
-    try:
-        loaded = load_all(collect(request.paths, folder=request.folder), request.settings, request.selection)
-        environment, local_unavailable = stack.enter_context(opened(request.environment, cells=options.cells))
-        plan = plan_runnable if options.stream else _plan_whole
-        suite, impossible = plan(
-            loaded, request.selection, environment, seed=request.seed, repeat=request.repeat, client=request.client
-        )
-    except Problems as problems:
-        print_problems(problems, ci=options.ci)
-        if local_unavailable is not None and any(problem.code == REFUSED for problem in problems.problems):
-            # Nobody asked for the environment that refuses: what keeps the other one away is what to mend.
-            remedy = local_unavailable.remedy.partition(ALTERNATIVE_SEPARATOR)[0]
-            click.echo(f"sim was taken, as local cannot run here: {local_unavailable.reason}\n  {remedy}", err=True)
-        return ExitCode.USAGE
-    except OSError as error:
-        raise CommandError(f"cannot read {error.filename}: {error.strerror}", "check its permissions") from error
-    for one in impossible:
-        JsonLineStream(sys.stdout).impossible(one)
-    if not suite.plans:
-        if impossible:
-            return ExitCode.INCONCLUSIVE
-        names = ", ".join(one.scenario.name for one in loaded) or "none"
-        tags = ", ".join(sorted({tag for one in loaded for tag in one.scenario.tags})) or "none"
-        if request.selection.cases:
-            raise _no_such_case(request.selection.cases, [one.scenario for one in loaded])
-        skipped_slow = (
-            f"slow, left out on local unless named: {', '.join(suite.skipped_slow)}; " if suite.skipped_slow else ""
-        )
-        raise CommandError(
-            "no scenario was selected: nothing was run",
-            f"{skipped_slow}scenarios: {names}; tags: {tags}",
-            code=ExitCode.NOTHING_SELECTED,
-        )
-    return PreparedSuite(stack, environment, suite, local_unavailable)
-
-
-def _plan_whole(
-    loaded: Sequence[LoadedScenario], selection: Selection, environment: Environment, *, seed: int, repeat: int | None,
-    client: Client | None,
-) -> tuple[SuitePlan, tuple[UnrunnableScenario, ...]]:  # fmt: skip
-    suite = plan_all(loaded, selection, environment, seed=seed, repeat=repeat, client=client)
-    require_real_clients(suite.plans)
-    return suite, ()
-
-
-def _no_such_case(asked: Sequence[str], scenarios: Sequence[Scenario]) -> CommandError:
-    known = [case_id(one.name, cell.parameters) for one in scenarios for cell in one.cells]
-    hint = did_you_mean(asked[0], known) or "faultlab list --json names them"
-    return CommandError(f"there is no case {asked[0]}", hint, code=ExitCode.NOTHING_SELECTED)
 
 
 def _run_new_suite(

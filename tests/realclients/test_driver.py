@@ -58,7 +58,7 @@ def test_resume_and_replay_ask_for_the_same_client(tmp_path: Path) -> None:
             suite="s", faultlab="1", environment="local", seed=7, arguments=request.arguments(), folder=str(tmp_path),
             started_at="", run_ids=(), machine="",
         )  # fmt: skip
-        assert Request.again(manifest) == request
+        assert Request.from_manifest(manifest) == request
 
 
 def test_a_matrix_puts_both_side_by_side() -> None:
