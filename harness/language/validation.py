@@ -7,7 +7,7 @@ from pydantic import BaseModel, ValidationError
 
 from harness.language.schema import PATTERN_HINTS
 from harness.language.yaml.diagnostics import Diagnostics
-from harness.language.yaml.tree import MappingNode, NodePath, ScalarNode, Tree, at, plain
+from harness.language.yaml.tree import Entry, MappingNode, NodePath, ScalarNode, Tree, at, plain
 from harness.quantities import quote_value
 from harness.suggestions import did_you_mean
 
@@ -28,6 +28,12 @@ def parse_model(model: type[Model], tree: Tree, diagnostics: Diagnostics) -> Mod
             if finding["type"] != "missing" or tuple(finding["loc"]) not in meant:
                 _note(finding, model, tree, diagnostics)
         return None
+
+
+def entries_beside(tree: MappingNode, model: type[BaseModel]) -> dict[str, Entry]:
+    """The entries that are no keys of the model: arguments of a step's operation, parameters of its fault."""
+    known = keys_of(model, ())
+    return {key: entry for key, entry in tree.entries.items() if key not in known}
 
 
 def _meant(finding: Any, model: type[BaseModel], tree: Tree) -> NodePath | None:
@@ -55,7 +61,7 @@ def _note(finding: Any, model: type[BaseModel], tree: Tree, diagnostics: Diagnos
     elif kind == "extra_forbidden":
         hint = _key_hint(loc, model, tree)
         diagnostics.add(at(tree, loc, key=True), "unknown-key", f"there is no key {quote_value(loc[-1])} here", hint)
-    elif kind in ("quantity", "selector", "flows", "latency", "bootstrap"):
+    elif "text" in context and "hint" in context:
         diagnostics.add(at(tree, loc), kind, str(context["text"]), str(context["hint"]))
     else:
         code, message, hint = _describe(kind, finding, context)
