@@ -21,13 +21,13 @@ class TableField(Field[dict[str, Any]]):
 class AllowedImports(Contract):
     """Every module belongs to the room with the longest matching name, and imports only what its room may import.
 
-    `rooms` maps a room to what it may import: other rooms, or packages around them. A room may import itself.
+    `rooms` maps a room to the other rooms that it may import. Rooms do not import one another.
     """
 
     rooms: Any = TableField()
 
     def check(self, graph: grimp.ImportGraph, verbose: bool) -> ContractCheck:
-        problems: list[str] = []
+        problems = self._cycles()
         for module in sorted(graph.modules):
             room = self._room_of(module)
             if room is None:
@@ -35,8 +35,8 @@ class AllowedImports(Contract):
                     problems.append(f"{module} belongs to no room: add a row")
                 continue
             for imported in sorted(graph.find_modules_directly_imported_by(module)):
-                allowed = self._allowed(room)
-                if self._room_of(imported) != room and not any(_inside(imported, name) for name in allowed):
+                allowed = self.rooms[room]
+                if self._room_of(imported) not in (room, *allowed):
                     problems.append(f"{module} imports {imported}: {room} may import {', '.join(allowed) or 'nothing'}")
         return ContractCheck(kept=not problems, metadata={"problems": problems})
 
@@ -44,11 +44,16 @@ class AllowedImports(Contract):
         for problem in check.metadata["problems"]:
             output.print_error(problem)
 
+    def _cycles(self) -> list[str]:
+        """One cycle of rooms, none where there is none."""
+        try:
+            TopologicalSorter(self.rooms).prepare()
+        except CycleError as error:
+            return [f"rooms import one another: {' -> '.join(reversed(error.args[1]))}"]
+        return []
+
     def _room_of(self, module: str) -> str | None:
         return max((room for room in self.rooms if _inside(module, room)), key=len, default=None)
-
-    def _allowed(self, room: str) -> list[str]:
-        return list(self.rooms[room])
 
 
 class NoCycles(Contract):

@@ -10,7 +10,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from tools.import_contracts import AllowedImports, NoCycles
 
-TABLE = {"lab.faults": ["lab.levers"], "lab.levers": [], "lab.levers.base": ["lab.faults"]}
+TABLE = {"lab.faults": ["lab.levers"], "lab.levers": [], "lab.judges": ["lab.faults"], "lab.judges.sums": []}
 
 
 def graph(*imports: tuple[str, str]) -> grimp.ImportGraph:
@@ -25,8 +25,8 @@ def graph(*imports: tuple[str, str]) -> grimp.ImportGraph:
     [
         ("lab.faults.kill", "lab.levers.signal", None),
         ("lab.faults.kill", "lab.faults.base", None),
-        ("lab.levers.base", "lab.faults.base", None),
-        ("lab.levers.base.evidence", "lab.faults.base", None),
+        ("lab.judges.group", "lab.faults.base", None),
+        ("lab.judges.a", "lab.judges.sums", "lab.judges.a imports lab.judges.sums: lab.judges may import lab.faults"),
         ("lab.levers.x", "lab.faults.base", "lab.levers.x imports lab.faults.base: lab.levers may import nothing"),
         ("lab.faults.kill", "lab.world", "lab.faults.kill imports lab.world: lab.faults may import lab.levers"),
         ("lab.world", "lab.faults.kill", "lab.world belongs to no room: add a row"),
@@ -37,6 +37,13 @@ def test_a_room_imports_what_its_row_allows(importer: str, imported: str, proble
     found = contract.check(graph((importer, imported)), verbose=False)
     assert found.kept is (problem is None)
     assert found.metadata["problems"] == ([] if problem is None else [problem])
+
+
+def test_rooms_that_import_one_another_are_refused() -> None:
+    table = {"lab.faults": ["lab.levers"], "lab.levers": ["lab.world"], "lab.world": ["lab.faults"]}
+    (problem,) = AllowedImports("rooms", {}, {"rooms": table}).check(graph(), verbose=False).metadata["problems"]
+    assert problem.startswith("rooms import one another: ")
+    assert problem.count("->") == 3
 
 
 def test_a_cycle_is_found_wherever_its_files_are() -> None:
