@@ -40,6 +40,7 @@ class EventKind(StrEnum):
     FAULT_BEGAN = "fault_began"
     """alias, purpose (which fault it is)."""
     FAULT_CONFIRMED = "fault_confirmed"
+    """alias, purpose, text (on which brokers, where the cluster's state or chance has selected them)."""
     HEALING_BEGAN = "healing_began"
     FAULT_HEALED = "fault_healed"
     """alias, text (what proves it)."""

@@ -44,7 +44,7 @@ class ActiveFaults:
         """Drop everything that is sent to these bootstrap addresses, which belong to no broker. Raises WorldError.
 
         Each is a fault that the scenario implies. It leaves nothing in the records, unless the client dialled the
-        address and nothing was dropped: then it is told as an unproven one.
+        address and no packet was dropped: then `stories` has it as an unproven fault.
         """
         for address in addresses:
             host, port = self._world.advertised_address(address)
@@ -54,7 +54,7 @@ class ActiveFaults:
             await fault.pull(self._world.view())
 
     async def inject(self, step: PlannedFault) -> None:
-        """Inject a fault, and have it healed in time where it has a time of its own. Raises WorldError."""
+        """Inject a fault; where it has a duration, heal it in the background after that. Raises WorldError."""
         self._reporter.report(f"injecting {step.alias}")
         fault = self._faults[step.alias] = ActiveFault(step, self._world, self._recorder)
         confirmed_ns = await fault.pull(self._view(step.alias))

@@ -10,7 +10,7 @@ from harness.conductor.proof import ProofResult, check_proof
 from harness.conductor.recorder import Recorder
 from harness.environments.world import ActiveLever, World, WorldError
 from harness.faults.base import FaultModel, Stage
-from harness.faults.brokers import SelectorError
+from harness.faults.brokers import SelectorError, depends_on_cluster
 from harness.levers import BrokerLever, Evidence, Lever
 from harness.memo import memoize_last
 from harness.plan import PlannedFault
@@ -46,7 +46,7 @@ class ActiveFault:
         return frozenset(lever.broker for lever, _ in self._pulled if isinstance(lever, BrokerLever))
 
     async def pull(self, view: ClusterView) -> int:
-        """Pull every lever in its time. The absolute clock value at which the last one was confirmed.
+        """Pull every lever at its time; returns the absolute clock value at which the last one was confirmed.
 
         `view` is the cluster as it is now. Raises WorldError.
         """
@@ -57,7 +57,9 @@ class ActiveFault:
             self._pulled.append((stage.lever, pulled))
         confirmed_ns = max((pulled.confirmed_ns for _, pulled in self._pulled), default=self._world.now_ns())
         self._confirmed_ns = confirmed_ns
-        self._record_event(confirmed_ns, EventKind.FAULT_CONFIRMED)
+        chosen = ", ".join(dict.fromkeys(lever.where for lever, _ in self._pulled))
+        text = chosen if depends_on_cluster(self.step.fault) else None
+        self._record_event(confirmed_ns, EventKind.FAULT_CONFIRMED, text=text)
         return confirmed_ns
 
     def _stages(self, view: ClusterView) -> tuple[Stage, ...]:
@@ -69,7 +71,7 @@ class ActiveFault:
     async def heal(self) -> None:
         """Read the evidence, then undo every lever, the last one first. Raises WorldError.
 
-        Once begun it goes on to its end, also where the caller is cancelled.
+        Once begun it runs to its end, even if the caller is cancelled.
         """
         if self._healing is None:
             self._healing = asyncio.create_task(self._heal())
@@ -93,7 +95,7 @@ class ActiveFault:
         return finding if self._confirmed_ns is not None else f"was never confirmed: {finding}"
 
     def story(self) -> FaultStory:
-        """What is known of it; complete once it is healed."""
+        """What is known about it; complete once it is healed."""
         fault = self.step.fault
         proven = check_proof(fault, self._seen)
         began_ns = self._pulled[0][1].began_ns if self._pulled else self._began_ns

@@ -1,7 +1,7 @@
-"""Brokers killed, paused and started again: what a Signal lever does, in whatever way its world carries that out.
+"""Brokers killed, paused and restarted: what a Signal lever does in every world.
 
-A killed broker's port refuses before its process has gone, and listens only once the next process does: a proxy that
-stands before the broker would otherwise go on accepting for it.
+A killed broker's advertised port refuses dials before the process ends, and accepts them only once the next process
+listens. Otherwise the proxy in front of the broker would keep accepting in between.
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -15,14 +15,14 @@ from harness.levers import ConnectionsCut, DialsRefused, Flow, RequestsUnread, S
 from harness.sightings import ConnectionSightings
 
 StopListening = Callable[[int], AbstractAsyncContextManager[ActiveLever]]
-"""Nobody listens at a broker's advertised port while the context is entered. Evidence: DialsRefused."""
+"""A broker's advertised port has no listener while the context is entered. Evidence: DialsRefused."""
 
 WatchData = Callable[[int, Flow], AbstractContextManager[ConnectionSightings]]
 """See every segment with payload between the client and a broker while the context is entered."""
 
 
 class SignalLevers:
-    """Pulls Signal levers, several on one broker too: the last one that is healed brings it back."""
+    """Pulls Signal levers. Of several on one broker, the last one to be undone brings it back."""
 
     def __init__(
         self,

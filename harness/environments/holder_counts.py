@@ -1,4 +1,4 @@
-"""How many levers hold each broker in a state: the first one puts it there, only the last one brings it back."""
+"""How many levers hold each broker in a state: the first one puts it there, the last one to end brings it back."""
 
 
 class HolderCounts:
@@ -8,11 +8,11 @@ class HolderCounts:
         self._held: dict[int, int] = {}
 
     def add_holder(self, broker: int) -> bool:
-        """Hold it. Whether nobody did before."""
+        """Count one more holder; True for the first."""
         self._held[broker] = self._held.get(broker, 0) + 1
         return self._held[broker] == 1
 
     def remove_holder(self, broker: int) -> bool:
-        """Let go of it. Whether nobody holds it any more."""
+        """Count one holder less; True where none is left."""
         self._held[broker] -= 1
         return not self._held[broker]

@@ -1,4 +1,4 @@
-"""A probe through a proxy: how long an ApiVersions request takes to be answered, before and after a lever is pulled.
+"""Probes through a proxy: how long an ApiVersions request takes to be answered, before and after a lever is pulled.
 
 Plain asyncio over the running loop, so that every world measures the same thing in the same way.
 """
@@ -17,13 +17,13 @@ from harness.levers import DelaySeen, Evidence
 _CORRELATION_ID = 1
 _READ_SIZE = 65_536
 _BEFORE = 3
-"""Probes before: a busy machine makes some of them late, and the quickest one tells what the way itself takes."""
+"""Probes before the lever. A busy machine makes some of them late; the fastest shows the round trip itself."""
 _PATIENCE_S = 0.2
-"""For so long they are sent again, one round after the other, where a busy machine makes all of a round late."""
+"""How long rounds of probes are repeated where a busy machine makes every probe of a round late."""
 
 
 class ProbeFailed(Exception):
-    """No answer came: `reason` says what happened instead."""
+    """A probe had no answer: `reason` says what happened instead."""
 
     def __init__(self, address: tuple[str, int], reason: str) -> None:
         super().__init__(f"a probe of {address[0]}:{address[1]} {reason}")
@@ -36,7 +36,7 @@ class ProbeFailed(Exception):
 
 
 async def round_trip_s(address: tuple[str, int], *, limit_s: float, source: str | None = None) -> float:
-    """Seconds from an ApiVersions request to its whole answer, on a new connection; connecting does not count.
+    """Seconds from an ApiVersions request to its whole answer, on a new connection, without the time to connect.
 
     `source`: the address to dial from; None leaves it to the world.
     Raises ProbeFailed where the answer does not come within `limit_s`, or is none.
@@ -79,13 +79,12 @@ async def _ask(address: tuple[str, int], reader: asyncio.StreamReader, writer: a
 
 
 class DelayProbe:
-    """What a lever adds to the round trip: probe, pull the lever, probe again. Before, several do so at once.
+    """What a lever adds to the round trip: several probes at once, pull the lever, one probe again.
 
-    `await before()`; pull; `start_measuring_after()`; later `await delay_s()`. The second probe runs while the run
-    goes on, so that it delays no step. Where none before was answered nothing can be compared, and `delay_s` is None.
-    `fast_enough_s`:
-    what the way itself takes at most; while all before take longer they are sent again for a moment, or the lever would
-    seem to add less than it does.
+    `await measure_before()`; pull; `start_measuring_after()`; later `await delay_s()`. The second probe runs beside the
+    run's steps and delays none. Where no probe before was answered nothing can be compared, and `delay_s` is None.
+    `fast_enough_s` is the longest that the round trip itself takes: probes before the lever that all take longer are
+    repeated for a moment, or the lever would seem to add less than it does.
     """
 
     def __init__(

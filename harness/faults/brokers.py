@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import Annotated
 
-from pydantic import BeforeValidator, Field, WithJsonSchema
+from pydantic import BaseModel, BeforeValidator, Field, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
 from harness.cluster_view import ClusterView, PartitionView
@@ -63,9 +63,11 @@ def _selector(value: object) -> object:
 
 _ITEM_SCHEMA = {"type": "string", "pattern": f"^({_ITEM.pattern})$"}
 
+_VALIDATED = BeforeValidator(_selector)
+
 Brokers = Annotated[
     Selector,
-    BeforeValidator(_selector),
+    _VALIDATED,
     WithJsonSchema(
         {
             "anyOf": [
@@ -82,6 +84,15 @@ Brokers = Annotated[
     Field(description="Which brokers: `all`, a list such as [1, 3], or another selector (see above)"),
 ]
 """A field that selects brokers, by SELECTORS."""
+
+
+def depends_on_cluster(parameters: BaseModel) -> bool:
+    """Whether a selector in a fault's parameters means other brokers in another state of the cluster, or by chance."""
+    for name, field in type(parameters).model_fields.items():
+        selector = getattr(parameters, name) if _VALIDATED in field.metadata else ALL
+        if selector != ALL and (isinstance(selector, str) or any(isinstance(item, str) for item in selector)):
+            return True
+    return False
 
 
 def select_brokers(selector: Selector, view: ClusterView) -> tuple[int, ...]:

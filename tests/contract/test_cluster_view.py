@@ -16,6 +16,7 @@ from harness.conductor.tasks import RunTasks
 from harness.environments.world import World, WorldError
 from harness.faults import FAULTS
 from harness.plan import BLACKHOLED_BASE, PlannedFault
+from harness.story import EventKind
 
 UNREACHABLE = BLACKHOLED_BASE + 1
 
@@ -61,6 +62,8 @@ async def test_a_fault_works_on_the_leader_and_the_next_one_on_the_others(world:
     (await Talk.to(world, 2)).send(produce(b"unread", partition=1))
     await asyncio.sleep(0.3)
     await conducted.end()
+    chosen = [event.fields["text"] for event in conducted.recorder.events() if event.kind == EventKind.FAULT_CONFIRMED]
+    assert chosen == ["broker 2", "broker 1"]
     pause, silence = conducted.faults.stories()
     assert (pause.proven, pause.count) == (True, 1)
     assert (silence.proven, silence.count) == (True, 1)

@@ -7,7 +7,7 @@ import pytest
 from pydantic import BaseModel, ValidationError
 
 from harness.faults import FAULTS
-from harness.faults.brokers import SELECTORS, Brokers, SelectorError, select_brokers
+from harness.faults.brokers import SELECTORS, Brokers, SelectorError, depends_on_cluster, select_brokers
 from harness.plan import ClusterShape, Topic
 
 VIEW = ClusterShape(
@@ -86,6 +86,15 @@ def test_a_partition_without_a_leader_selects_nobody() -> None:
     leaderless = replace(VIEW.topics["orders"][0], leader=None)
     with pytest.raises(SelectorError, match="orders/0 has no leader"):
         selected("leader(orders/0)", topics={"orders": (leaderless,)})
+
+
+@pytest.mark.parametrize(
+    ("written", "depends"),
+    [("all", False), ([1, 3], False), ("others", True), ("random(1)", True), ([1, "leader(orders/0)"], True)],
+)
+def test_what_depends_on_the_cluster_is_known(written: Any, depends: bool) -> None:
+    assert depends_on_cluster(Named(brokers=written)) is depends
+    assert depends_on_cluster(FAULTS["kill"].model_validate({"brokers": written})) is depends
 
 
 @pytest.mark.parametrize(

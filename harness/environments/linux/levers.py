@@ -9,7 +9,7 @@ import socket
 import sys
 import time
 from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, AbstractContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, asynccontextmanager, suppress
 from pathlib import Path
 
 from harness.brokers.cluster import BrokerCluster
@@ -20,6 +20,7 @@ from harness.environments.linux import addresses
 from harness.environments.linux.packets import (
     SEND,
     WATCH,
+    PacketRuleError,
     PacketTable,
     chain_for,
     count_from_client,
@@ -169,7 +170,7 @@ async def _client_packets(parts: LinuxParts, lever: FilterPackets) -> AsyncItera
 
             yield met
         return
-    # No packet socket sees what is dropped on the sender's hook. A rule of its own counts the client's, and is sampled.
+    # No packet socket sees what is dropped on the sender's hook: a separate rule counts the client's, and is sampled.
     group = await parts.table.add(SEND, [count_from_client(lever, host, port, addresses.PROBES)])
     sampled = Sightings()
 
@@ -178,12 +179,13 @@ async def _client_packets(parts: LinuxParts, lever: FilterPackets) -> AsyncItera
         for _ in range(counted - sampled.total):
             sampled.add(time.monotonic_ns())
 
-    async def sample_on_and_on() -> None:
+    async def keep_sampling() -> None:
         while True:
             await asyncio.sleep(_SAMPLING_S)
-            await sample()
+            with suppress(PacketRuleError):  # the next sample has what this one missed
+                await sample()
 
-    sampling = asyncio.create_task(sample_on_and_on(), name="packet counter")
+    sampling = asyncio.create_task(keep_sampling(), name="packet counter")
     try:
         yield sampled.count
     finally:
@@ -225,7 +227,7 @@ async def _intercept(parts: LinuxParts, lever: Intercept) -> AsyncIterator[Activ
 
 
 async def _until_listening(address: tuple[str, int], *, wanted: bool) -> None:
-    """Wait until the kernel has a listener there, or none. A dial would tell too, but would count as a refusal."""
+    """Wait until the kernel has a listener there, or none. A trial dial would be counted as a refusal."""
     loop = asyncio.get_running_loop()
     deadline_s = loop.time() + _LISTENER_LIMIT_S
     while is_listening(address) is not wanted:

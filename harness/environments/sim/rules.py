@@ -9,9 +9,9 @@ from harness.sightings import ConnectionSightings, Sightings
 
 
 class PacketRule:
-    """A lever `FilterPackets` in force. `packets` were treated; `refusals` are the SYNs among those that were refused.
+    """A lever `FilterPackets` in force. `packets` were treated, `refusals` were SYNs among them that were refused.
 
-    `seen` and `seen_refused` know when the client's were, if the rule has a clock.
+    `seen` and `seen_refused` keep the times of the client's, if the rule has a clock.
     """
 
     __slots__ = ("_address", "_at_most", "_flow", "_now_ns", "_only", "hook", "seen", "seen_refused", "verdict")
@@ -53,7 +53,7 @@ class PacketRule:
         return self.seen_refused.total
 
     def match_and_count(self, segment: Segment) -> bool:
-        """Whether this segment is the rule's; counts it if so."""
+        """Whether the rule matches this segment. Counts it if so."""
         ours, theirs = (segment.dst, segment.src) if self._flow == "to_broker" else (segment.src, segment.dst)
         if ours != self._address:
             return False
@@ -86,7 +86,7 @@ class DataTap:
 
 
 class RefusalTap:
-    """Sees the dials to one address that are refused since nobody listens there."""
+    """Sees the dials to one address that are refused because it has no listener."""
 
     def __init__(self, address: Address, now_ns: Callable[[], int]) -> None:
         self._address = address

@@ -13,7 +13,7 @@ from typing import ClassVar, Protocol
 
 
 class Chunk:
-    """Bytes that were read at once. `at_s` is when; a toxic that delays them moves it on."""
+    """Bytes that were read at once, at `at_s`. A toxic that delays them adds to it."""
 
     __slots__ = ("at_s", "data")
 
@@ -42,11 +42,11 @@ class Stage(ChunkSink, Protocol):
         ...
 
     def interrupt(self) -> None:
-        """Toxiproxy interrupts a toxic when the chain behind it changes: the chunk in its hands goes on at once."""
+        """The chain behind this toxic changes: Toxiproxy passes the chunk that it holds on at once."""
         ...
 
     def release_all(self) -> None:
-        """The toxic is removed: everything inside goes on at once."""
+        """The toxic is removed: everything inside is passed on at once."""
         ...
 
 
@@ -64,7 +64,7 @@ class SimToxic(Protocol):
 
 
 class Latency:
-    """Each chunk goes on `latency` +/- `jitter` milliseconds after it was read, never before the one ahead of it."""
+    """Each chunk is passed on `latency` +/- `jitter` milliseconds after it was read, never before the previous one."""
 
     kind: ClassVar[str] = "latency"
     attributes: ClassVar[frozenset[str]] = frozenset({"latency", "jitter"})

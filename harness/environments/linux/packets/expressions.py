@@ -136,7 +136,7 @@ def mark(number: int) -> Expressions:
 
 
 def limit_to_first(packets: int) -> Expressions:
-    """Only so many of the packets that come to here."""
+    """Match only the first so many packets that reach this comparison."""
     # `genex` would name its attributes after the expression; the kernel has a short name for them.
     numbering = {"NFTA_NG_DREG": Regs.NFT_REG_1, "NFTA_NG_MODULUS": _MOST_COUNTED, "NFTA_NG_TYPE": 0}
     numbered = {"attrs": [("NFTA_EXPR_NAME", "numgen"), ("NFTA_EXPR_DATA", {"attrs": list(numbering.items())})]}
@@ -162,11 +162,10 @@ def refuse() -> Expressions:
 
 
 def reset() -> Expressions:
-    """Reset the packet's connection at both ends: whoever it was going to gets it as a reset, its sender is answered
-    with one.
+    """Reset the packet's connection at both ends: its receiver gets it as a reset, its sender is answered with one.
 
-    A rejected packet's own receiver is never told. So the packet becomes a reset itself, a copy of it goes on to where
-    it was going to, and it becomes what it was before it is rejected: a reset is never answered with one.
+    The receiver of a rejected packet learns nothing. So the packet is turned into a reset, a copy of it is sent on to
+    the receiver, and the packet is turned back before it is rejected: a reset is never answered with a reset.
     """
     copy = (_load(_NETWORK, 16, 4), _expression("dup", {"sreg_addr": Regs.NFT_REG_1}))
     return (*_flagged(Flag.RST | Flag.ACK), *copy, *_flagged(Flag.PSH | Flag.ACK), *refuse())

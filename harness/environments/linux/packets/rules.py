@@ -1,4 +1,4 @@
-"""Which rules make a Packets lever, and which one proves that a port refused. Data in, expressions out.
+"""The rules of a FilterPackets lever, and the rule that counts refused dials. Data in, expressions out.
 
 Every rule counts what it matches: that count is a fault's proof.
 """
@@ -24,18 +24,18 @@ class NftRule:
 
 
 def chain_for(lever: FilterPackets) -> str:
-    """Where the lever's rules belong."""
+    """The chain that the lever's rules belong to."""
     return TREAT if lever.hook == "receiver" else SEND
 
 
 def rules_for(lever: FilterPackets, host: str, port: int) -> tuple[NftRule, ...]:
-    """The rules, for the lever's hook, that treat the link to the advertised address as the lever says."""
+    """The rules on the lever's hook that do what the lever says to the link with the advertised address."""
     link = x.tcp_to(host, port) if lever.flow == "to_broker" else x.tcp_from(host, port)
     treatment = {PacketAction.DROP: x.drop, PacketAction.REFUSE: x.refuse, PacketAction.RESET: x.reset}[lever.verdict]()
     syn = x.flags(x.Flag.SYN, **_SYN_ALONE)
     match lever.only:
         case "data":
-            # What was made a reset comes to here again.
+            # A packet that the rule has turned into a reset passes this hook once more.
             no_reset = x.flags(0, among=x.Flag.RST)
             return (*_marking(link), _treating(lever, (*link, *x.has_mark(_WITH_PAYLOAD), *no_reset), treatment))
         case "any" if lever.verdict is PacketAction.REFUSE:
@@ -49,7 +49,7 @@ def rules_for(lever: FilterPackets, host: str, port: int) -> tuple[NftRule, ...]
 
 
 def _marking(link: x.Expressions) -> tuple[NftRule, ...]:
-    """Rules that mark what has payload: it takes several to say so, and one alone has to count."""
+    """Rules that mark segments with payload: that takes several comparisons, and only one rule may count."""
     return tuple(NftRule((*link, *alternative, *x.mark(_WITH_PAYLOAD))) for alternative in x.with_payload())
 
 

@@ -1,4 +1,4 @@
-"""The packet rules of one network namespace, over netlink: no `nft` program, and nobody else's table is touched.
+"""The packet rules of one network namespace, over netlink: without the `nft` program, in a table of our own.
 
 Rules are added and removed in one transaction each, marked by a comment of their own, and read back: a lever counts as
 pulled when the kernel lists its rules, and as healed when it does not.
@@ -35,16 +35,16 @@ _HOOKS = ((TREAT, "input", 0), (WATCH, "input", 1), (SEND, "output", 0))
 
 
 class PacketRuleError(Exception):
-    """The kernel took no packet rule, or kept one that should be gone; says which and why."""
+    """The kernel refused a packet rule, or kept one that should be gone; says which and why."""
 
 
 class PacketTable:
-    """Our table in the namespace in which `open` is called, on the running event loop."""
+    """The lab's table in the namespace in which `open` is called, on the running event loop."""
 
     def __init__(self) -> None:
         self._netlink: Any = None
         self._made = 0
-        # A socket has one dump at a time: the kernel refuses another one as busy.
+        # The kernel refuses a second dump on one socket as busy.
         self._one_at_a_time = asyncio.Lock()
 
     async def open(self) -> None:
@@ -105,8 +105,8 @@ class PacketTable:
         return [rule for _, rule in sorted(found, key=lambda pair: pair[0])]
 
     async def _transact(self, messages: list[Any]) -> None:
-        """As pyroute2's nlm_request_batch, but with a turn for the loop between messages: a rule takes milliseconds to
-        encode, and a reset has a dozen of them."""
+        """As pyroute2's nlm_request_batch, but yielding to the loop between messages: encoding a rule takes milliseconds,
+        and a reset has a dozen of them."""
         answered: list[NetlinkRequest] = []
         sent = b""
         try:
@@ -128,7 +128,7 @@ class PacketTable:
             raise PacketRuleError(f"the kernel refused a packet rule ({exc}); rules need {modules}") from exc
 
     def close(self) -> None:
-        """Let go of netlink. The table goes with its network namespace."""
+        """Close the netlink socket. The table goes with its network namespace."""
         if self._netlink is not None:
             self._netlink.close()
 
@@ -158,7 +158,7 @@ class RuleGroup:
         return self._last
 
     async def remove(self) -> None:
-        """Take the rules out and see that they are gone. Raises PacketRuleError."""
+        """Remove the rules and confirm that they are gone. Raises PacketRuleError."""
         if not self.handles:
             return
         await self.packet_counts()
@@ -179,7 +179,7 @@ def _message(kind: int, flags: int, **attributes: Any) -> Any:
 
 
 def _frame(kind: int) -> Any:
-    """One end of a transaction: nothing in it holds unless all of it does."""
+    """The begin or end of a transaction: all of it takes effect, or nothing."""
     message = nfgen_msg()
     message["res_id"] = NFNL_SUBSYS_NFTABLES
     message["header"]["type"] = kind
