@@ -31,7 +31,8 @@ class Registry(Mapping[str, T]):
         return thing
 
     def __getitem__(self, name: str) -> T:
-        return self._all()[name]
+        # Each run looks names up by the dozen.
+        return self._things[name] if self._filled else self._all()[name]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._all())
