@@ -8,6 +8,7 @@ from reports.charts.axis import Axis
 from reports.charts.badges import Badge, badges
 from reports.charts.spans import Span, covered_s, operation_spans
 from reports.figures import amount, many
+from reports.grouping import grouped
 
 CLIENT_ITSELF = "the client itself"
 BETWEEN = "between waits"
@@ -60,12 +61,12 @@ class TermRow:
     """A setting's share: by the formula (times and seconds, None where no term names it), and as measured: None where
     that cannot be told, as of a term without a setting."""
 
-    badge: Badge | None
     name: str
-    formula_count: float | None
-    formula_s: float | None
-    measured_count: int | None
-    measured_s: float | None
+    badge: Badge | None = None
+    formula_count: float | None = None
+    formula_s: float | None = None
+    measured_count: int | None = None
+    measured_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,14 +129,7 @@ def timeline_of(run: Mapping[str, Any], judged: Mapping[str, Any], events: Seque
         formula=stack_blocks(axis, formula_parts(terms, marks)),
         measured=stack_blocks(axis, measured_parts(terms, spans, marks, lasted_s)),
         rows=term_rows(terms, spans, marks, lasted_s),
-        total=TermRow(
-            badge=None,
-            name=IN_ALL,
-            formula_count=None,
-            formula_s=judged["predicted"],
-            measured_count=None,
-            measured_s=lasted_s,
-        ),
+        total=TermRow(name=IN_ALL, formula_s=judged["predicted"], measured_s=lasted_s),
         spans=every,
         legend=tuple(marks.values()),
         lasted_s=lasted_s,
@@ -198,11 +192,8 @@ def fault_band(axis: Axis, fault: Mapping[str, Any], started_ns: int) -> FaultBa
 
 
 def lanes_of(axis: Axis, spans: Iterable[Span], marks: Mapping[str, Badge], in_formula: set[str]) -> tuple[Lane, ...]:
-    together: dict[int | None, list[Span]] = {}
-    for one in spans:
-        together.setdefault(one.connection, []).append(one)
     lanes = []
-    for connection, own in together.items():
+    for connection, own in grouped(spans, lambda one: one.connection).items():
         blocks = tuple(
             Block(
                 left=axis.at(one.began_s),
@@ -239,16 +230,8 @@ def stack_blocks(axis: Axis, parts: Iterable[Part]) -> tuple[Block, ...]:
     blocks, reached_s = [], 0.0
     for badge, short, seconds, outside in parts:
         words = f"{short}: {seconds:.3f} s" if badge is None else f"{badge.setting}: {short}, {seconds:.3f} s"
-        blocks.append(
-            Block(
-                left=axis.at(reached_s),
-                width=axis.share(seconds),
-                badge=badge,
-                short=short,
-                words=words,
-                outside=outside,
-            )
-        )
+        left, width = axis.at(reached_s), axis.share(seconds)
+        blocks.append(Block(left=left, width=width, badge=badge, short=short, words=words, outside=outside))
         reached_s += seconds
     return tuple(blocks)
 
@@ -305,36 +288,12 @@ def term_rows(
                 measured_s=sum(one.lasted_s for one in own_spans),
             )
         )
-    for term in terms:
-        if not term["setting"]:
-            rows.append(
-                TermRow(
-                    badge=None,
-                    name=term["text"],
-                    formula_count=term["count"],
-                    formula_s=term["total"],
-                    measured_count=None,
-                    measured_s=None,
-                )
-            )
+    rows += [
+        TermRow(name=term["text"], formula_count=term["count"], formula_s=term["total"])
+        for term in terms
+        if not term["setting"]
+    ]
     dials = [one for one in spans if one.setting is None]
     if dials:
-        rows.append(
-            TermRow(
-                badge=None,
-                name=ON_THE_WIRE,
-                formula_count=None,
-                formula_s=None,
-                measured_count=len(dials),
-                measured_s=sum(one.lasted_s for one in dials),
-            )
-        )
-    rest = TermRow(
-        badge=None,
-        name=remainder_label(spans),
-        formula_count=None,
-        formula_s=None,
-        measured_count=None,
-        measured_s=lasted_s - covered_s(spans),
-    )
-    return (*rows, rest)
+        rows.append(TermRow(name=ON_THE_WIRE, measured_count=len(dials), measured_s=sum(one.lasted_s for one in dials)))
+    return (*rows, TermRow(name=remainder_label(spans), measured_s=lasted_s - covered_s(spans)))

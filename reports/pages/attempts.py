@@ -6,6 +6,7 @@ from statistics import median
 from typing import Any
 
 from reports import figures
+from reports.grouping import grouped
 from reports.pages.cases import Case, DisplayNames, Row, deduplicate_reasons, key_of
 from reports.pages.times import parameters_of
 from reports.pages.truncate import Truncated
@@ -60,9 +61,7 @@ class Attempts:
 
 def attempts_of(rows: Sequence[Row], cases: Mapping[tuple[Any, ...], Case], names: DisplayNames) -> Attempts | None:
     """None where no client told of its tries, and none were seen on the wire."""
-    together: dict[tuple[Any, ...], list[Row]] = {}
-    for row in rows:
-        together.setdefault((*key_of(row), row["operation"]), []).append(row)
+    together = grouped(rows, lambda row: (*key_of(row), row["operation"]))
     if not together:
         return None
     plain = [own for own in together.values() if succeeded_first_try(own, cases[key_of(own[0])].runs)]

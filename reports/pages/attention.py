@@ -7,6 +7,7 @@ from typing import Any
 
 from reports import figures
 from reports.charts.badges import Badge
+from reports.grouping import grouped
 from reports.pages.blame import Blame, blame_of
 from reports.pages.cases import Case, DisplayNames, Row, deduplicate_reasons, key_of
 from reports.pages.groups import statistic
@@ -55,19 +56,12 @@ def attention_of(
     drawn: set[str],
 ) -> Truncated[AttentionCard]:
     """The gravest verdict first; failures by how many seconds they are beyond what was predicted."""
-    failed: dict[Key, list[TimeRow]] = {}
-    for row in rows:
-        if row.verdict == "fail":
-            failed.setdefault(key_of(row.row), []).append(row)
-    waited: dict[Key, list[Row]] = {}
-    for one in waits:
-        if key_of(one) in failed:
-            waited.setdefault((*key_of(one), one["operation"]), []).append(one)
-    together: dict[tuple[str, ...], list[tuple[Key, Case]]] = {}
-    for key, case in cases.items():
-        if case.verdict not in ("pass", "skipped"):
-            place = (case.first["scenario"], names.of(case.first), case.fault, case.verdict)
-            together.setdefault(place, []).append((key, case))
+    failed = grouped((row for row in rows if row.verdict == "fail"), lambda row: key_of(row.row))
+    waited = grouped((one for one in waits if key_of(one) in failed), lambda one: (*key_of(one), one["operation"]))
+    together = grouped(
+        ((key, case) for key, case in cases.items() if case.verdict not in ("pass", "skipped")),
+        lambda one: (one[1].first["scenario"], names.of(one[1].first), one[1].fault, one[1].verdict),
+    )
     made = []
     for own in together.values():
         own.sort(key=lambda one: largest_deviation(failed.get(one[0], ())), reverse=True)

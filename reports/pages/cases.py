@@ -7,6 +7,7 @@ from functools import cached_property
 from operator import itemgetter
 from typing import Any
 
+from reports.grouping import grouped
 from reports.pages.verdicts import worst_verdict
 
 Row = Mapping[str, Any]
@@ -79,9 +80,7 @@ class Case:
 
 def deduplicate_reasons(reasons: Iterable[str], *, most: int = 3) -> tuple[str, ...]:
     """Reasons that differ in their figures, or in the run that they name, are told once, the most frequent first."""
-    alike: dict[str, list[str]] = {}
-    for reason in reasons:
-        alike.setdefault(NUMBERS_AND_IDS.sub("0", reason), []).append(reason)
+    alike = grouped(reasons, lambda reason: NUMBERS_AND_IDS.sub("0", reason))
     return tuple(told[0] for told in sorted(alike.values(), key=len, reverse=True)[:most])
 
 
@@ -92,13 +91,8 @@ def placed(client: str, environment: str) -> str:
 
 def cases_of(runs: Iterable[Row], groups: Iterable[Row] = ()) -> dict[tuple[Any, ...], Case]:
     """`groups` are rows of the groups table: a statistic that fails fails its case, however well each run is."""
-    together: dict[tuple[Any, ...], list[Row]] = {}
-    for run in runs:
-        together.setdefault(key_of(run), []).append(run)
-    over_all: dict[tuple[Any, ...], list[Row]] = {}
-    for row in groups:
-        over_all.setdefault(key_of(row), []).append(row)
-    return {key: Case(tuple(own), tuple(over_all.get(key, ()))) for key, own in together.items()}
+    over_all = grouped(groups, key_of)
+    return {key: Case(tuple(own), tuple(over_all.get(key, ()))) for key, own in grouped(runs, key_of).items()}
 
 
 DRIVERS: Mapping[str, str] = {"bundled": "profile", "real": "real", "exec": "own program"}

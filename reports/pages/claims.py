@@ -78,11 +78,11 @@ def claims_of(rows: Sequence[Row], groups: Iterable[Row], names: DisplayNames) -
     together: dict[ClaimId, list[tuple[Row, ClaimCase]]] = {}
     for row in rows:
         told = ClaimId(row["name"] or "", measure_label(row["measure"]), row["formula"], row["source"] or "")
-        together.setdefault(told, []).append((row, claim_of_case(row, names)))
+        together.setdefault(told, []).append((row, claim_case(row, names, over_repeats=False)))
     for row in groups:
         if row["kind"] == "claim" and row["outcome"] != "skipped":
             told = ClaimId(row["name"] or "", statistic(row), row["formula"], row["source"] or "")
-            together.setdefault(told, []).append((row, claim_of_group(row, names)))
+            together.setdefault(told, []).append((row, claim_case(row, names, over_repeats=True)))
     claims = [claim_of(told, own) for told, own in together.items()]
     return tuple(sorted(claims, key=lambda one: (ORDER.index(one.verdict), one.name, one.formula)))
 
@@ -121,42 +121,21 @@ def as_declared(row: Row, one: ClaimCase) -> bool | None:
     return turned_out_as_declared(one.outcome, row["declared_holds"])
 
 
-def claim_of_case(row: Row, names: DisplayNames) -> ClaimCase:
+def claim_case(row: Row, names: DisplayNames, *, over_repeats: bool) -> ClaimCase:
+    """Of a row of the claims table, or of the groups table where the claim is about all repeats of a case."""
+    says, found = row["predicted"], row["estimate" if over_repeats else "median"]
+    outcome = row["outcome" if over_repeats else "verdict"]
     return ClaimCase(
         client=names.of(row),
         fault=names.fault(row),
         case=parameters_of(row["case"]),
         scenario=row["scenario"],
-        says=figures.amount(row["predicted"], row["unit"]),
-        says_n=row["predicted"],
-        found=figures.measured(row),
-        found_n=row["median"],
-        off=difference_text(row["median"], row["predicted"], row["unit"]),
-        picture=strip_of(row),
-        runs=row["n"],
-        outcome=row["verdict"],
+        says=figures.amount(says, row["unit"]),
+        says_n=says,
+        found=figures.amount(found, row["unit"]) if over_repeats else figures.measured(row),
+        found_n=found,
+        off="" if found is None or says is None else figures.difference(found - says, row["unit"]),
+        picture=interval_chart(row) if over_repeats else strip_of(row),
+        runs=row["measured" if over_repeats else "n"],
+        outcome=outcome if outcome in ORDER else "inconclusive",
     )
-
-
-def claim_of_group(row: Row, names: DisplayNames) -> ClaimCase:
-    return ClaimCase(
-        client=names.of(row),
-        fault=names.fault(row),
-        case=parameters_of(row["case"]),
-        scenario=row["scenario"],
-        says=figures.amount(row["predicted"], row["unit"]),
-        says_n=row["predicted"],
-        found=figures.amount(row["estimate"], row["unit"]),
-        found_n=row["estimate"],
-        off=difference_text(row["estimate"], row["predicted"], row["unit"]),
-        picture=interval_chart(row),
-        runs=row["measured"],
-        outcome=row["outcome"] if row["outcome"] in ORDER else "inconclusive",
-    )
-
-
-def difference_text(found: float | None, says: float | None, unit: str) -> str:
-    """How far the claim is off, measured from what it says."""
-    if found is None or says is None:
-        return ""
-    return figures.difference(found - says, unit)

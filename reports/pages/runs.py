@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from reports import figures
 from reports.charts.histogram import Histogram, histogram_of
+from reports.grouping import grouped
 from reports.pages.cases import DisplayNames, Row, fault_of
 from reports.pages.truncate import Truncated
 from reports.pages.verdicts import SEVERITY_ORDER
@@ -72,10 +73,7 @@ def tolerances_used(judged: Row, off: float) -> float:
 
 def noise_of(noise: Iterable[Row]) -> Noise | None:
     """None where no environment has noise: simulated time has none."""
-    by_place: dict[str, list[Row]] = {}
-    for row in noise:
-        by_place.setdefault(row["environment"], []).append(row)
-    by_place.pop("sim", None)
+    by_place = grouped((row for row in noise if row["environment"] != "sim"), lambda row: str(row["environment"]))
     if not by_place:
         return None
     every = [row for own in by_place.values() for row in own]

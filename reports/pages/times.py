@@ -8,6 +8,7 @@ from typing import Any
 
 from reports import figures
 from reports.charts.strip import Strip, overview_of, strip_of
+from reports.grouping import grouped
 from reports.pages.cases import Case, DisplayNames, Row, key_of
 from reports.pages.truncate import Truncated, truncate
 from reports.pages.verdicts import SEVERITY_ORDER, verdict_of_row, worst_verdict
@@ -112,9 +113,7 @@ def parameters_of(case: str) -> tuple[tuple[str, str], ...]:
 def scenarios_of(rows: Sequence[TimeRow], cases: Mapping[tuple[Any, ...], Case]) -> Truncated[Scenario]:
     """Scenarios with failures first, then those that tested nothing; within one, times before counts. As many as the
     page has room for."""
-    together: dict[tuple[str, str], list[TimeRow]] = {}
-    for row in rows:
-        together.setdefault((row.row["scenario"], row.client), []).append(row)
+    together = grouped(rows, lambda row: (row.row["scenario"], row.client))
     made = [scenario_of(own, cases) for own in together.values()]
     too_many = len(rows) > MAX_ROWS
     made.sort(
@@ -178,9 +177,7 @@ def span_of(times: Sequence[Row]) -> str:
 
 def group_by_case(rows: Sequence[TimeRow]) -> list[TimeRow]:
     """A case's measures below each other, times before counts; failed cases first."""
-    together: dict[tuple[Any, ...], list[TimeRow]] = {}
-    for row in rows:
-        together.setdefault(key_of(row.row), []).append(row)
+    together = grouped(rows, lambda row: key_of(row.row))
     ordered: list[TimeRow] = []
     for own in sorted(together.values(), key=lambda own: min(rank(one.verdict) for one in own)):
         own.sort(key=lambda one: (one.row["unit"] != "s", one.row["line"] or 0))
