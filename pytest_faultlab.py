@@ -24,8 +24,8 @@ __all__ = ["CaseResult", "Lab", "LabFailed", "Result", "ScenarioMistakes", "Wait
 
 SCENARIO_SUFFIX = ".scenario.yaml"
 RESULTS, NOTE = "faultlab_results", "faultlab_note"
-"""Properties of a test: the folder of its runs (up to MAX_FOLDERS are named one by one), and why it is no other
-world."""
+"""Properties of a test: the folder of its runs (up to MAX_FOLDERS are named one by one), and why it ran in
+that world."""
 MAX_FOLDERS = 3
 
 
@@ -59,7 +59,7 @@ class Session:
         return self._cases.get(path, [])
 
     def reply(self, item: "CaseItem") -> dict[str, Any]:
-        """What the engine says of a case, once it is over. Raises ScenarioMistakes, LabFailed.
+        """The engine's result of a case, once it is over. Raises ScenarioMistakes, LabFailed.
 
         The first that is asked for begins all that pytest is going to ask for. A worker of xdist knows no others than
         its next one, and one that is asked for again is run again: those run alone.
@@ -203,7 +203,7 @@ class CaseItem(pytest.Item):
         return self.path, 0, self.name
 
     def _add_properties(self, reply: Mapping[str, Any]) -> None:
-        """Properties of the test, for JUnit and for whoever reads reports."""
+        """Properties of the test, for JUnit and for readers of reports."""
         names = ("verdict", "client", "client_version", "environment", "predicted", "measured", "replay")
         self.user_properties += [(name, reply[name]) for name in names if reply[name] is not None]
         self.user_properties += [
@@ -219,7 +219,7 @@ class NotPassed(Exception):
 
 
 class Lab:
-    """The fixture `lab`: runs scenarios for a test, each call in an engine and a results folder of its own."""
+    """The fixture `lab`: runs scenarios for a test, each call as a command and with a results folder of its own."""
 
     def __init__(self, session: Session, folder: Path) -> None:
         self._session = session
@@ -247,7 +247,7 @@ class Lab:
         return Result.of(self._session.run_command(words, self._folder), self._folder)
 
     def check(self, result: Result) -> None:
-        """Fail the test where the verdict is no pass, with what faultlab shows for it. Nothing tested is no pass."""
+        """Fail the test unless the verdict is pass, with what faultlab shows for it. A test of nothing is no pass."""
         __tracebackhide__ = True
         for case in result.cases:
             if case.verdict in ("inconclusive", "skipped"):
@@ -289,7 +289,7 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> ScenarioFi
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Of what the engine said, its own words are shown, without a traceback of this file."""
+    """Show the engine's message alone, without a traceback of this file."""
     report = yield
     value = call.excinfo.value if call.excinfo is not None else None
     ours = isinstance(item, CaseItem) and isinstance(value, NotPassed | ScenarioMistakes | LabFailed)
@@ -337,7 +337,7 @@ def _scenario_files_in(path: Path, config: pytest.Config) -> Iterable[Path]:
 
 
 def _skip_or_explain(options: Options, why: str, text: str) -> str:
-    """What is said of a case that tested nothing, unless that is to be skipped."""
+    """The message of a case that tested nothing, unless such cases are skipped."""
     if options.inconclusive == "skip":
         pytest.skip(f"inconclusive: {why}")
     return f"inconclusive: {why}\n\n{text}"

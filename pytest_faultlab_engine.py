@@ -1,7 +1,7 @@
 """The engine as a child process: no pytest, nothing but the standard library.
 
 The child is isolated from PYTHONPATH, the current folder and this process's sys.path, and it answers in JSON. So a
-project may have packages named client, cli, harness or reports of its own: theirs and ours never meet.
+project may have packages named client, cli, harness or reports of its own without conflict.
 """
 
 import json
@@ -39,7 +39,7 @@ KILLED = -int(signal.SIGKILL)
 
 
 def scenario_argument(scenario: object, out: Path) -> str:
-    """What the command line takes; what is no file yet becomes one. Raises ScenarioMistakes, LabFailed."""
+    """The command line's argument; a text or a mapping goes to a file first. Raises ScenarioMistakes, LabFailed."""
     __tracebackhide__ = True
     if isinstance(scenario, Mapping):
         try:
@@ -51,7 +51,7 @@ def scenario_argument(scenario: object, out: Path) -> str:
     if isinstance(scenario, str) and "\n" in scenario:
         path = out / "scenario.yaml"  # pytest collects no file of this name, wherever results are kept
         try:
-            path.write_bytes(scenario.encode(errors="surrogatepass"))  # what is no text is a mistake with its place
+            path.write_bytes(scenario.encode(errors="surrogatepass"))  # invalid text is then reported with its place
         except OSError as error:
             raise LabFailed(f"cannot write {path}: {error.strerror}; name another --faultlab-out") from error
         return str(path)
@@ -70,7 +70,7 @@ class Engine:
     """A process of faultlab, isolated from this one's modules and paths, in which commands are begun."""
 
     def __init__(self) -> None:
-        self._stderr_file = _memory_file()  # a pipe that nobody reads would stop the engine
+        self._stderr_file = _memory_file()  # a pipe that is not read would block the engine
         self._control, child_socket = socket.socketpair()
         words = [
             sys.executable,
@@ -81,7 +81,7 @@ class Engine:
             str(os.getpid()),
             str(child_socket.fileno()),
         ]
-        # A group of its own: Ctrl-C in a terminal reaches this process alone, which then says it to commands once.
+        # Its own process group: Ctrl-C in a terminal reaches this process alone, which then signals each command once.
         self._process = subprocess.Popen(
             words, pass_fds=[child_socket.fileno()], process_group=0,
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=self._stderr_file,
@@ -99,12 +99,12 @@ class Engine:
         asked = {"arguments": list(arguments), "folder": str(cwd), "environment": dict(os.environ)}
         stderr_file = _memory_file()
         out, write_out = os.pipe()
-        told, write_told = os.pipe()
+        status, write_status = os.pipe()
         with _memory_file(json.dumps(asked)) as request, suppress(OSError):
-            socket.send_fds(self._control, [b"!"], [request.fileno(), write_out, stderr_file.fileno(), write_told])
+            socket.send_fds(self._control, [b"!"], [request.fileno(), write_out, stderr_file.fileno(), write_status])
         os.close(write_out)
-        os.close(write_told)
-        command = Command(os.fdopen(out, "rb"), stderr_file, os.fdopen(told, "rb", buffering=0))
+        os.close(write_status)
+        command = Command(os.fdopen(out, "rb"), stderr_file, os.fdopen(status, "rb", buffering=0))
         if command.pid is None:
             command.end()
             self._process.wait(SHUTDOWN_TIMEOUT_S)
@@ -124,7 +124,7 @@ class Engine:
             self._close()
 
     def _close(self) -> str:
-        """What it has said on stderr. Its files are closed, since tests may run with warnings as errors."""
+        """Close its files and return its stderr. Left open, they would warn in tests that turn warnings into errors."""
         self._control.close()
         return _read_and_close(self._stderr_file)
 
@@ -132,10 +132,10 @@ class Engine:
 class Command:
     """One command of faultlab, running. Ends with `end`, or by itself."""
 
-    def __init__(self, out: IO[bytes], stderr_file: IO[bytes], told: IO[bytes]) -> None:
-        self._out, self._stderr_file, self._told = out, stderr_file, told
+    def __init__(self, out: IO[bytes], stderr_file: IO[bytes], status: IO[bytes]) -> None:
+        self._out, self._stderr_file, self._status = out, stderr_file, status
         self._words = ""
-        first = told.readline()
+        first = status.readline()
         self.pid = int(first) if first else None
         self._code: int | None = None
 
@@ -182,15 +182,15 @@ class Command:
                     raise
         finally:
             self._out.close()
-            self._told.close()
+            self._status.close()
             self._words = self._words or _read_and_close(self._stderr_file)
 
     def _ended(self, *, within_s: float) -> bool:
-        """Whether it has told its exit code, or has gone without a word."""
+        """Whether it has written its exit code, or ended without one."""
         waiting = select.poll()
-        waiting.register(self._told, select.POLLIN)
+        waiting.register(self._status, select.POLLIN)
         if self._code is None and waiting.poll(within_s * 1000):
-            last = self._told.readline()
+            last = self._status.readline()
             self._code = int(last) if last else KILLED
         return self._code is not None
 
@@ -213,7 +213,7 @@ def _read_and_close(stderr_file: IO[bytes]) -> str:
 
 
 class Batch:
-    """Cases that one command runs side by side; each is told as soon as it is over, in whatever order one asks."""
+    """Cases that one command runs side by side; each result is available as soon as the case is over, in any order."""
 
     def __init__(
         self, engine: Engine, options: Sequence[str], files: Sequence[str], cases: Sequence[str], out: Path, cwd: Path
@@ -223,7 +223,7 @@ class Batch:
         self._command = engine.start_command(words, cwd=cwd)
         self._out = out
         self._open = set(cases)
-        self._told: dict[str, dict[str, Any]] = {}
+        self._replies: dict[str, dict[str, Any]] = {}
         self._failure: Exception | None = None
         self._note: str | None = None
 
@@ -236,7 +236,7 @@ class Batch:
 
         Raises LabFailed, ScenarioMistakes: then for every case that is still open.
         """
-        while case not in self._told:
+        while case not in self._replies:
             if self._failure is not None:
                 raise self._failure
             line = self._command.line()
@@ -245,11 +245,11 @@ class Batch:
             elif "begun" in line:
                 self._note = line["begun"]["note"]
             elif "case" in line:
-                self._told[line["case"]["id"]] = {**line["case"], "results": str(self._out), "note": self._note}
+                self._replies[line["case"]["id"]] = {**line["case"], "results": str(self._out), "note": self._note}
             elif "impossible" in line:
-                self._told.update(dict.fromkeys(line["impossible"]["ids"], line["impossible"]))
+                self._replies.update(dict.fromkeys(line["impossible"]["ids"], line["impossible"]))
         self._open.discard(case)
-        return self._told.pop(case)
+        return self._replies.pop(case)
 
     def end(self) -> None:
         """In peace where every case was asked for, else by stopping what is under way. May be called again."""

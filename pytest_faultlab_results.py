@@ -23,7 +23,7 @@ class LabFailed(RuntimeError):
 class Wait:
     """One row of where an operation's time went: how often and how long it waited on a setting, beside the formula.
 
-    `setting` is None for a term of the formula that is no wait; `predicted_count` where the formula has no number of
+    `setting` is None for a term of the formula that is not a wait; `predicted_count` where the formula has no number of
     times. A `measured_count` counts waits that took all the time they had.
     """
 
@@ -68,15 +68,15 @@ class CaseResult:
     replay: str
 
     @classmethod
-    def of(cls, told: Mapping[str, Any]) -> "CaseResult":
-        """From the engine's own words."""
-        operations, measures, where = told["operations"], told["measures"], told["where"]
+    def of(cls, document: Mapping[str, Any]) -> "CaseResult":
+        """From the engine's document."""
+        operations, measures, where = document["operations"], document["measures"], document["where"]
         known = {name: m for name, m in measures.items() if m["value"] is not None}
-        plain = {name: told[name] for name in cls.__dataclass_fields__ if name in told}
+        plain = {name: document[name] for name in cls.__dataclass_fields__ if name in document}
         return cls(
             **{
                 **plain,
-                "reasons": tuple(told["reasons"]),
+                "reasons": tuple(document["reasons"]),
                 "measures": {name: m["value"] for name, m in known.items() if not m["censored"]},
                 "at_least": {name: m["value"] for name, m in known.items() if m["censored"]},
                 "outcomes": {alias: operation["outcome"] for alias, operation in operations.items()},
@@ -109,16 +109,16 @@ class Result:
     cases: tuple[CaseResult, ...]
 
     @classmethod
-    def of(cls, told: Mapping[str, Any], folder: Path) -> "Result":
+    def of(cls, document: Mapping[str, Any], folder: Path) -> "Result":
         """From the engine's closing document; `folder` is where it stood."""
-        cases = tuple(CaseResult.of(case) for case in told["cases"])
+        cases = tuple(CaseResult.of(case) for case in document["cases"])
         there = {case.verdict for case in cases}
-        gravest: tuple[Verdict, ...] = ("fail", "lab_error", "inconclusive", "skipped")
+        severity: tuple[Verdict, ...] = ("fail", "lab_error", "inconclusive", "skipped")
         return cls(
-            verdict=next((verdict for verdict in gravest if verdict in there), "pass" if cases else "inconclusive"),
-            environment=told["environment"],
-            seed=told["seed"],
-            results=folder / told["results"],
+            verdict=next((verdict for verdict in severity if verdict in there), "pass" if cases else "inconclusive"),
+            environment=document["environment"],
+            seed=document["seed"],
+            results=folder / document["results"],
             cases=cases,
         )
 

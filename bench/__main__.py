@@ -1,4 +1,4 @@
-"""Runs benchmarks by name, each in this process, and says which missed a target of its own."""
+"""Runs benchmarks by name, each in this process, and names those that missed their target."""
 
 import argparse
 import os

@@ -1,4 +1,4 @@
-"""Records for benchmarks: real runs multiplied, each copy a run of its own with its times stretched a little.
+"""Records for benchmarks: real runs multiplied, each copy with its own id, and times stretched a little.
 
 Copies keep what makes real records heavy or light: their kinds of events, their nesting, their texts.
 """
@@ -46,7 +46,7 @@ def make_copies(originals: int, count: int, seed: int) -> list[RunCopy]:
 
 
 def simulate_suite(folder: Path) -> Path:
-    """The bundled suite, run on virtual time into `folder`; what became of it is no matter here."""
+    """The bundled suite, run on virtual time into `folder`; its verdict does not matter here."""
     command = [sys.executable, "-m", "cli", "run", "--env", "sim", "--seed", "1", "--out", str(folder)]
     subprocess.run(command, cwd=Path(__file__).parents[1], capture_output=True, check=False)
     if not (folder / "events.jsonl").is_file():

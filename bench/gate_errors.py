@@ -52,7 +52,7 @@ class RunPool:
         return self.of(random.choices(range(len(self.timer_lag_s)), k=runs), slower=slower)
 
     def of(self, chosen: Sequence[int], *, slower: str | None = None, extra_s: Sequence[float] = ()) -> CaseRuns:
-        """The runs of these numbers. Each time that they told is longer by that of `extra_s` in the run's place."""
+        """The runs of these numbers. Each measured time is longer by the run's entry in `extra_s`."""
         added = extra_s or [0.0] * len(chosen)
         samples = {
             measure: _sample(
@@ -67,7 +67,7 @@ class RunPool:
             runs=len(chosen),
             counted=len(chosen),
             samples={measure: sample for measure, sample in samples.items() if len(sample)},
-            happened={one: times for one, told in self.happened.items() if (times := sum(told[n] for n in chosen))},
+            happened={one: times for one, flags in self.happened.items() if (times := sum(flags[n] for n in chosen))},
             operations=self.operations,
             timer_lag_s=median(self.timer_lag_s[n] for n in chosen),
         )
@@ -104,7 +104,7 @@ def _pool(case: dict[str, Any]) -> RunPool:
         key=CaseKey(scenario, client, version, driver, environment, tuple((name, text) for name, text in parameters)),
         operations=tuple(case["operations"]),
         timer_lag_s=case["late_s"],
-        happened={Symptom.parse(rest): told for (kind, rest), told in columns.items() if kind == "happened"},
+        happened={Symptom.parse(rest): flags for (kind, rest), flags in columns.items() if kind == "happened"},
         measures={
             rest: ("s" if kind == "s" else "count", values)
             for (kind, rest), values in columns.items()

@@ -87,7 +87,7 @@ def to_ready_s(local: LocalEnvironment) -> float:
 
 
 def start_waiting_cells(local: LocalEnvironment, count: int) -> list[threading.Thread]:
-    """Start cells and return once a client waits in a dark port in each of them."""
+    """Start cells and return once a client waits for a blackholed port in each of them."""
     waits = [threading.Event() for _ in range(count)]
 
     def lane(number: int) -> None:

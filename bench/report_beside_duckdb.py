@@ -66,16 +66,16 @@ def quantiles(name: str) -> list[Any]:
 def when(events: DataFrame) -> DataFrame:
     """Spark's own exact percentile keeps each different value in a hash map, which of ten million is most of them. So
     values are counted by the block they fall in, and sorted only where a rank lies."""
-    told = events.select("kind", "at_ns", F.shiftright("at_ns", BLOCK_BITS).alias("block"))
+    placed = events.select("kind", "at_ns", F.shiftright("at_ns", BLOCK_BITS).alias("block"))
     blocks = (
-        told.groupBy("kind", "block")
+        placed.groupBy("kind", "block")
         .agg(F.count("*").alias("there"))
         .transform(with_cumulative_counts)
         .where(contains_rank())
     )
     number = F.row_number().over(Window.partitionBy("kind", "block").orderBy("at_ns")) - 1 + F.col("before")
     return (
-        told.join(F.broadcast(blocks), on=["kind", "block"], how="inner")
+        placed.join(F.broadcast(blocks), on=["kind", "block"], how="inner")
         .withColumn("number", number)
         .groupBy("kind")
         .agg(F.max("total").alias("count"), *(interpolated(share) for share in SHARES))
@@ -130,8 +130,8 @@ def timed(query: Callable[[], QueryRows], times: int) -> tuple[QueryRows, float]
     return answer, median(taken)
 
 
-def run_duckdb(told: duckdb.DuckDBPyConnection, sql: str) -> QueryRows:
-    return told.sql(sql).fetchall()
+def run_duckdb(connection: duckdb.DuckDBPyConnection, sql: str) -> QueryRows:
+    return connection.sql(sql).fetchall()
 
 
 def run_spark(spark_query: Callable[[DataFrame], DataFrame], events: DataFrame) -> QueryRows:
@@ -160,9 +160,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         multiply(source, folder, runs=runs, events=given.events, as_parquet=True, with_runs=False)
         parts = folder / "events.parquet"
         size = sum(file.stat().st_size for file in parts.iterdir())
-        told = duckdb.connect(config={"threads": 2})
-        told.execute(f"CREATE VIEW events AS SELECT * FROM read_parquet('{parts}/*.parquet')")
-        count = told.sql("SELECT count(*) FROM events").fetchall()[0][0]
+        connection = duckdb.connect(config={"threads": 2})
+        connection.execute(f"CREATE VIEW events AS SELECT * FROM read_parquet('{parts}/*.parquet')")
+        count = connection.sql("SELECT count(*) FROM events").fetchall()[0][0]
         load = ", ".join(f"{average:.2f}" for average in os.getloadavg())
         print(f"{count:,} events, {size / 1e6:.0f} MB of Parquet; load {load}")
         right = True
@@ -170,7 +170,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             events = spark.read.schema(schema_of(EventRecord)).parquet(str(parts))
             events = events.withColumns({SUITE: F.lit(0), REASON: F.lit(None).cast("string")})
             for question, sql, spark_query in QUESTIONS:
-                by_duckdb, duckdb_s = timed(partial(run_duckdb, told, sql), given.times)
+                by_duckdb, duckdb_s = timed(partial(run_duckdb, connection, sql), given.times)
                 by_spark, spark_s = timed(partial(run_spark, spark_query, events), given.times)
                 right = right and same_rows(by_duckdb, by_spark)
                 same = "same answer" if same_rows(by_duckdb, by_spark) else "DIFFERENT ANSWERS"

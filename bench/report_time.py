@@ -2,7 +2,7 @@
 
     .venv/bin/python bench/report_time.py [FOLDER] [--times 3]
 
-Without a folder, a rehearsal suite of 99 runs and some thousand events is written to a temporary one.
+Without a folder, a synthetic suite of 99 runs and some thousand events is written to a temporary one.
 """
 
 import argparse

@@ -1,7 +1,7 @@
 """How many toy runs a CPU second the simulated loop and its TCP make, without codec, client, conductor and records.
 
-A toy run: a request and its answer on an established connection, the link goes dark, the answer to the next request
-is waited for until a read time-out, three dials run into theirs with back-offs between, the link is healed.
+A toy run: a request and its answer on an established connection, the link drops everything, the next
+request waits for its answer until a read time-out, three dials time out with back-offs between, the link is healed.
 
     .venv/bin/python bench/sim_loop.py [--profile]
 """

@@ -80,7 +80,7 @@ class RunBenchmark:
 
 
 def _ignore_progress(_words: str) -> None:
-    """Progress that nobody looks at."""
+    """Progress is not shown."""
 
 
 def measured_plans() -> tuple[RunPlan, ...]:

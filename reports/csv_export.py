@@ -19,8 +19,8 @@ SEPARATOR = "; "
 
 def write_csv(table: pa.Table, file: Path) -> Path:
     """Whole or not at all. Raises OSError."""
-    told = flat_frame(table).to_csv(index=False, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
-    write_atomically(file, told.encode())
+    text = flat_frame(table).to_csv(index=False, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
+    write_atomically(file, text.encode())
     return file
 
 

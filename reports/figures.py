@@ -38,11 +38,11 @@ def signed(value: float, form: str) -> str:
 
 def difference(value: float, unit: str) -> str:
     """`+0.006 s`, `+2`, `0`; of shares `+1.2 points`. What rounds to nothing has no sign."""
-    told, word = {"s": (f"{abs(value):.3f}", " s"), "share": (f"{100 * abs(value):.1f}", " points")}.get(
+    digits, word = {"s": (f"{abs(value):.3f}", " s"), "share": (f"{100 * abs(value):.1f}", " points")}.get(
         unit, (f"{abs(value):g}", "")
     )
-    sign = "" if float(told) == 0 else "+" if value > 0 else MINUS
-    return f"{sign}{told}{word}"
+    sign = "" if float(digits) == 0 else "+" if value > 0 else MINUS
+    return f"{sign}{digits}{word}"
 
 
 def predicted(row: Mapping[str, Any]) -> str:

@@ -20,9 +20,9 @@ def write_archive(records: Records, target: str) -> None:
     `faultlab report` reads it as any results folder. Raises ArchiveNotWritable.
     """
     uri = (target if is_uri(target) else f"file:{Path(target).resolve()}").rstrip("/")
-    told = {RUNS: records.tries, EVENTS: records.events, GROUPS: records.groups, AGREEMENT: records.agreement}
+    kinds = {RUNS: records.tries, EVENTS: records.events, GROUPS: records.groups, AGREEMENT: records.agreement}
     try:
-        for kind, rows in told.items():
+        for kind, rows in kinds.items():
             model_columns(rows, kind).write.mode("error").parquet(f"{uri}/{kind.replace('.jsonl', '.parquet')}")
         write_manifests(records, f"{uri}/{MANIFESTS}")
     except (AnalysisException, Py4JJavaError) as error:

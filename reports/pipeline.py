@@ -167,7 +167,7 @@ def events_of_run(events: Rows, run: Mapping[str, Any]) -> Rows:
 
 def write_parquet(table: pa.Table, file: Path) -> Path:
     """One file a table, whole or not at all."""
-    told = pa.BufferOutputStream()
-    pq.write_table(table, told)
-    write_atomically(file, told.getvalue())
+    buffer = pa.BufferOutputStream()
+    pq.write_table(table, buffer)
+    write_atomically(file, buffer.getvalue())
     return file

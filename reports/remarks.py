@@ -18,10 +18,10 @@ def remarks_on(folders: Sequence[Folder], rows: Sequence[Mapping[str, Any]]) -> 
 
 def duplicate_run_remarks(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """Which runs were left out because a later folder has them too, and why; `rows` as above."""
-    told = [f"{row['runs'] - row['counted']} of {row['folder']}" for row in rows if row["counted"] < row["runs"]]
+    repeated = [f"{row['runs'] - row['counted']} of {row['folder']}" for row in rows if row["counted"] < row["runs"]]
     left_out = sum(row["runs"] - row["counted"] for row in rows)
     if left_out:
-        named = f" ({', '.join(told[:MAX_NAMED])}{', ...' if len(told) > MAX_NAMED else ''})"
+        named = f" ({', '.join(repeated[:MAX_NAMED])}{', ...' if len(repeated) > MAX_NAMED else ''})"
         verb = "is" if left_out == 1 else "are"
         yield (
             f"{many(left_out, 'run')}{named} {verb} in a later folder too: the same scenario, settings and seed make"

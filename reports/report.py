@@ -46,7 +46,7 @@ class ReportRequest:
 
 
 def check_archive_target(archive: str) -> None:
-    """An archive needs a place of its own: what is in a folder already would be taken for part of it.
+    """An archive needs a new folder: files that are there already would be read as part of it.
 
     Raises ArchiveNotWritable. Nothing is known of places behind a URI before Java runs.
     """

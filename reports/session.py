@@ -1,6 +1,6 @@
 """One quiet, private Spark: started for a report, on this machine or for a cluster, and gone with it.
 
-Spark is told everything that it would otherwise look up (host names, user configuration, environment variables), so
+Spark gets explicit values for all that it would otherwise look up (host names, user configuration, environment), so
 that a report does not depend on how the machine is set up for other Spark programs.
 """
 
@@ -74,7 +74,7 @@ CONNECT_TIMEOUT_S = 5.0
 
 
 def size_for(folders: Sequence[Folder], names: Sequence[str], *, on: str | None) -> Size:
-    """Nobody knows how much there is behind a URI before Java runs: it is taken for much."""
+    """The size behind a URI is unknown before Java runs: it is assumed to be large."""
     much = sum(folder.size_bytes for folder in folders) > LARGE_BYTES
     return Size.LARGE if much or on or any(is_uri(name) for name in names) else Size.SMALL
 
@@ -141,7 +141,7 @@ def spark_session(
 
 
 def active_session() -> "SparkSession | None":
-    """The one that this process has already. There is none where nobody has imported PySpark, which takes its time."""
+    """The session that this process has already. Without PySpark imported there is none, and importing it is slow."""
     if "pyspark.sql" not in sys.modules:
         return None
     from pyspark.sql import SparkSession
@@ -165,7 +165,7 @@ def local_address_for(master: str) -> str:
 
 
 def large_settings(size_bytes: int | None) -> Mapping[str, str]:
-    """A task groups no more than fits into memory, and there are no more tasks than that takes: each is planned."""
+    """As few tasks as possible, because each costs planning, yet so many that what one task groups fits into memory."""
     partitions = 2 * CORES if size_bytes is None else max(CORES, -(-size_bytes // PARTITION_BYTES))
     return {
         **LARGE_SETTINGS,
@@ -264,7 +264,7 @@ def variables(archive: ClassArchive, address: str) -> Mapping[str, str]:
 
 @contextlib.contextmanager
 def without_py4j_log() -> Iterator[None]:
-    """py4j logs a traceback to the root logger when Java dies or the user interrupts: both are told by their error."""
+    """py4j logs a traceback to the root logger when Java dies or the user interrupts: the error itself reports both."""
 
     def not_py4j(record: logging.LogRecord) -> bool:
         return record.module not in ("java_gateway", "clientserver")
@@ -280,7 +280,7 @@ def without_py4j_log() -> Iterator[None]:
 
 
 def error_lines(log: IO[bytes]) -> str:
-    """What Java said of its end; nothing where it only said that it was at work."""
+    """The last lines of Java's log that look like errors; empty where there are none."""
     log.seek(0)
     lines = [line.strip() for line in log.read().decode("utf-8", "replace").splitlines()]
     return " / ".join([line for line in lines if ERROR_LINE.search(line) and "log level" not in line][-3:])[:500]

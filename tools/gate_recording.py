@@ -27,7 +27,7 @@ SCENARIOS = (
     "breaker-open",
 )  # fmt: skip
 EXCLUDED_MEASURES = ("waits(", "waited(")
-"""What only explains a difference is never held against anything."""
+"""Measures that explain a difference; the gate never compares them."""
 MIN_RUNS = 30
 """Fewer conclusive runs of a case are too few to draw from."""
 
@@ -82,8 +82,8 @@ def _case(key: CaseKey, runs: Sequence[RunRecord]) -> Iterator[str]:
     yield f'    "late_s": {json.dumps([case.timer_lag_s for case in cases])}'
     symptoms = sorted({str(symptom) for case in cases for symptom in case.happened})
     for symptom in symptoms:
-        told = [int(any(str(one) == symptom for one in case.happened)) for case in cases]
-        yield f"    {json.dumps(f'happened {symptom}')}: {json.dumps(told)}"
+        flags = [int(any(str(one) == symptom for one in case.happened)) for case in cases]
+        yield f"    {json.dumps(f'happened {symptom}')}: {json.dumps(flags)}"
     measures = sorted({measure for case in cases for measure in case.samples})
     for measure in measures:
         if not any(word in measure for word in EXCLUDED_MEASURES):
@@ -93,7 +93,7 @@ def _case(key: CaseKey, runs: Sequence[RunRecord]) -> Iterator[str]:
 
 
 def _value(sample: Sample | None) -> float | str | None:
-    """Seconds or a count; of what had not ended its bound as text; null where the run told nothing."""
+    """Seconds or a count; a bound as text where it had not ended; null where the run has no value."""
     if sample is None:
         return None
     return sample.values[0] if sample.values else str(sample.censored[0])

@@ -1,4 +1,4 @@
-"""Draws scenarios by chance for `make fidelity-random`: shapes, settings, faults and moments that nobody chose by hand.
+"""Draws scenarios by chance for `make fidelity-random`: shapes, settings, faults and moments not chosen by hand.
 
 What is drawn is tried in the simulation first: a moment of healing or a delay is kept only where nothing turns on it
 within `MARGIN_S`, no retransmission of the kernel and no deadline of the client: there, two outcomes would be right.

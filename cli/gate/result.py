@@ -58,7 +58,7 @@ def floor_from_option(text: str | None) -> Floor | None:
 def report_result(screen: Console, gated: GateResult, options: GateOptions) -> ExitCode:
     """Print the comparison. The exit code: a file that cannot be made is the lab's failure."""
     code, warned = _code(gated, options), _warned(gated, options)
-    told = gate_text.told(gated, warned=warned)
+    told = gate_text.closing_text(gated, warned=warned)
     head, pointers = list(gate_text.head(gated, interleaved=options.interleaved)), _pointers(gated, options)
     if options.json:
         click.echo(json.dumps(gate_document(gated, code), indent=2, ensure_ascii=False))

@@ -13,10 +13,10 @@ def annotations(case: CaseRecords, *, replay: str) -> Iterator[Annotation]:
     """None of a case that passed. Where nothing was proven they are warnings, though the suite does not pass either."""
     path = Path(case.most_severe.path)
     lead = ", ".join(part for part in (case.first.scenario, case.client, case.parameters) if part)
-    told = list(_broken(case)) if case.verdict == "fail" else []
-    for line, said in told:
+    broken = list(_broken(case)) if case.verdict == "fail" else []
+    for line, said in broken:
         yield Annotation(level="error", title="failed", message=f"{lead}: {said} ({replay})", file=path, line=line)
-    if told or case.verdict == "pass":
+    if broken or case.verdict == "pass":
         return
     reason = next(_reasons(case), case.verdict)
     title = {"fail": "failed", "lab_error": "lab-error"}.get(case.verdict, case.verdict)

@@ -20,7 +20,7 @@ class ExpectationSummary:
     """One expectation over the repeats of a case.
 
     `measured` is the median over the repeats that measured something, None where none did. `judged` is the first
-    repeat's (of those with the gravest outcome), whose bounds stand for all: they come from the same formula.
+    repeat's (of those with the worst outcome), whose bounds stand for all: they come from the same formula.
     """
 
     judged: ExpectationResult
@@ -72,9 +72,9 @@ class CaseRecords:
     @property
     def leading_group(self) -> GroupRecord | None:
         """What stands for the case in a row where no single run fails it: what is worst of all runs together."""
-        told = [group for group in self.groups if group.verdict != "skipped"]
+        judged = [group for group in self.groups if group.verdict != "skipped"]
         order = [verdict for verdict, _ in EXIT_CODES_WORST_FIRST]
-        ranked = sorted(told, key=lambda g: order.index(g.verdict) if g.verdict in order else len(order))
+        ranked = sorted(judged, key=lambda g: order.index(g.verdict) if g.verdict in order else len(order))
         alone = {run.verdict for run in self.runs}
         if not ranked or "fail" in alone or (self.leading() is not None and ranked[0].verdict == "pass"):
             return None
@@ -126,11 +126,11 @@ def verdict_counts(runs: Iterable[RunRecord]) -> Counter[Verdict]:
 
 
 def _finding(judged: list[ExpectationResult]) -> ExpectationSummary:
-    told = [one for one in judged if one.outcome != "skipped"]
-    values = [one.measured for one in told if one.measured is not None]
-    bounds = [one.censored_at for one in told if one.measured is None and one.censored_at is not None]
-    stands = next((one for one in told if one.fails_run), None) or next(
-        (one for one in told if one.outcome in ("failed", "refuted", "inconclusive")), told[0]
+    applicable = [one for one in judged if one.outcome != "skipped"]
+    values = [one.measured for one in applicable if one.measured is not None]
+    bounds = [one.censored_at for one in applicable if one.measured is None and one.censored_at is not None]
+    stands = next((one for one in applicable if one.fails_run), None) or next(
+        (one for one in applicable if one.outcome in ("failed", "refuted", "inconclusive")), applicable[0]
     )
     if not values and not bounds:
         return ExpectationSummary(stands, None, ())

@@ -1,4 +1,4 @@
-"""The claims at the end of a suite: each once, with what became of it over all cases that it speaks about."""
+"""The claims at the end of a suite: each once, with its outcome over all cases that it applies to."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -19,9 +19,9 @@ OUTCOME_COUNT_LABELS = {"refuted": "refuted", "held": "held", "mixed": "held in 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _ClaimInCase:
-    """What a claim says of one case, and what became of it there."""
+    """What a claim predicts for one case, and its outcome there."""
 
-    told: str
+    formula: str
     figures: tuple[str, str]
     outcome: str
     declared_holds: bool | None
@@ -61,7 +61,7 @@ def claims(cases: Sequence[CaseRecords]) -> Iterator[Text]:
         one = claim.representative
         lead = f"claim {OUTCOME_LABELS[claim.outcome]:<8}  "
         line = Text(lead, style="red" if any(case.fails for case in claim.cases) else "cyan")
-        yield line.append(right_aligned(one.told, columns(*one.figures, ""), lead=len(lead)), style="default")
+        yield line.append(right_aligned(one.formula, columns(*one.figures, ""), lead=len(lead)), style="default")
         about = [part for part in (claim.of.source, "; ".join(_claim_details(claim))) if part]
         together = "; ".join(about)
         for part in [together] if len(lead) + cell_len(together) <= WIDTH else about:
@@ -87,10 +87,12 @@ def _claim_details(claim: _ClaimSummary) -> Iterator[str]:
     if len(claim.cases) > 1:
         if claim.outcome == "mixed":
             counted = Counter(one.outcome for one in claim.cases)
-            told = ", ".join(f"{outcome} in {counted[outcome]}" for outcome in ("refuted", "held") if counted[outcome])
+            counts = ", ".join(
+                f"{outcome} in {counted[outcome]}" for outcome in ("refuted", "held") if counted[outcome]
+            )
         else:
-            told = f"{claim.outcome} in {sum(one.outcome == claim.outcome for one in claim.cases)}"
-        yield f"{told} of {pluralized(len(claim.cases), 'case')}"
+            counts = f"{claim.outcome} in {sum(one.outcome == claim.outcome for one in claim.cases)}"
+        yield f"{counts} of {pluralized(len(claim.cases), 'case')}"
     declared = {one.declared_holds for one in claim.cases}
     if declared == {True} or declared == {False}:
         yield f"declared `holds: {str(declared.pop()).lower()}`"
@@ -111,14 +113,14 @@ def _claims_in_case(case: CaseRecords) -> Iterator[tuple[ClaimId, _ClaimInCase]]
         judged = finding.judged
         what = measure_label(judged.measure)
         yield ClaimId(judged.name, what, judged.formula, judged.source), _ClaimInCase(
-            told=judged.formula if judged.unit == "s" else f"{what} = {judged.formula}",
+            formula=judged.formula if judged.unit == "s" else f"{what} = {judged.formula}",
             figures=(amount(judged.predicted, judged.unit), measured(finding)),
             outcome=_over_repeats(case, finding), declared_holds=judged.declared_holds, fails=judged.fails_run,
         )  # fmt: skip
     for group in case.groups:
         if group.kind == "claim" and group.outcome != "skipped":
             yield ClaimId(group.name, groups.called(group), group.formula, group.source), _ClaimInCase(
-                told=f"{groups.called(group)}: {group.formula}",
+                formula=f"{groups.called(group)}: {group.formula}",
                 figures=(groups.predicted(group), groups.estimate(group)),
                 outcome=group.outcome, declared_holds=group.declared_holds, fails=group.verdict == "fail",
             )  # fmt: skip

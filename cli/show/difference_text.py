@@ -116,11 +116,11 @@ def q_value(one: AssessedDifference) -> str:
 
 def case_label(name: CaseKey, cases: Iterable[CaseRuns], *, client: bool) -> str:
     """`kafka-go-blackhole  kafka-go 0.4.50`, with parameters where the scenario has several cases."""
-    alike = {case.key for case in cases if case.key.scenario == name.scenario}
-    told = [name.scenario]
-    if client or len({(other.client, other.version, other.driver) for other in alike}) > 1:
+    siblings = {case.key for case in cases if case.key.scenario == name.scenario}
+    parts = [name.scenario]
+    if client or len({(other.client, other.version, other.driver) for other in siblings}) > 1:
         real = "real " if name.driver == "real" else ""
-        told.append(f"{real}{name.client} {name.version}".rstrip())
-    if len({other.parameters for other in alike}) > 1:
-        told.append(parameters_text([one for one in name.parameters if one[0] != "client.version"]))
-    return "  ".join(part for part in told if part)
+        parts.append(f"{real}{name.client} {name.version}".rstrip())
+    if len({other.parameters for other in siblings}) > 1:
+        parts.append(parameters_text([one for one in name.parameters if one[0] != "client.version"]))
+    return "  ".join(part for part in parts if part)

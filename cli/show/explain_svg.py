@@ -107,7 +107,7 @@ def _cut(text: str) -> str:
 
 
 def _waits(term: Term) -> Iterable[tuple[str | None, float]]:
-    """`4*Net.DialTimeout` is four blocks; what is no whole number of waits, or far too many, is one."""
+    """`4*Net.DialTimeout` is four blocks; a term that is not a whole number of waits, or far too many, is one block."""
     count = term.count or 1.0
     if count.is_integer() and 1 <= count <= MAX_BLOCKS:
         return [(term.setting, term.total / count)] * int(count)

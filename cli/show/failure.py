@@ -27,11 +27,11 @@ def failure(
     if judged.kind == "claim":
         declared = str(judged.declared_holds).lower()
         yield wrapped(f"claim {judged.outcome}, declared `holds: {declared}`: {judged.formula}", lead="  ")
-    told = f"  expected   {predicted(judged)}{tolerance(judged)}   measured {measured(finding)}"
+    figures = f"  expected   {predicted(judged)}{tolerance(judged)}   measured {measured(finding)}"
     repeats = " ".join(f"{value:.3f}" if judged.unit == "s" else f"{value:g}" for value in finding.measured_values)
     if len(finding.measured_values) > 1:
-        told += f"   runs {repeats}" if len(told) + 8 + len(repeats) <= WIDTH else f"\n  runs       {repeats}"
-    yield Text(told)
+        figures += f"   runs {repeats}" if len(figures) + 8 + len(repeats) <= WIDTH else f"\n  runs       {repeats}"
+    yield Text(figures)
     error = next((o.error for o in run.operations if o.alias == judged.measure.partition(".")[0] and o.error), None)
     if error:
         yield wrapped(error, lead="  error      ")
@@ -77,7 +77,7 @@ def error_block(case: CaseRecords, *, replay: str, logs: str | None) -> Iterator
 
 
 def time_breakdown(breakdown: Breakdown) -> Iterator[Text]:
-    """The table of terms, the strip of waits, and what was set in vain."""
+    """The table of terms, the strip of waits, and the settings that were never waited on."""
     width = min(NAME, max([len(row.text) for row in breakdown.rows] + [len("no term")]))
     yield Text(_line("", width, "formula", "measured", "difference"), style="dim")
     for row in breakdown.rows:

@@ -1,4 +1,4 @@
-"""A gate in other people's CI: an annotation for each case that is not as it was, and the page of the job."""
+"""A gate in other people's CI: an annotation for each case that changed, and the page of the job."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -10,14 +10,14 @@ from cli.show.markdown import code, plain, table
 from harness.gating.gate import GateResult
 
 LEVELS: dict[CaseStatus, Level] = {"regression": "error", "lost": "error", "unsure": "warning"}
-"""What nobody can tell is a warning, as inconclusive runs are, though it may fail the job as well."""
+"""What is unsure is a warning, as inconclusive runs are, though it may fail the job as well."""
 COLUMNS = ("", "case", "what", "figures")
 MAX_ROWS = 200
 """So many cases that are as they were are left out of a page: a reader looks for the others."""
 
 
 def annotations(gated: GateResult, *, verdict: str) -> Iterator[Annotation]:
-    """None of what is as it was or better. `verdict` is the closing line's text, told where nothing was compared."""
+    """Only what is worse or unsure. `verdict` is the text of the closing line, shown where nothing was compared."""
     if gated.other_machine or not (gated.compared or gated.silent or gated.lost):
         yield Annotation(level="warning", title="nothing-compared", message=verdict)
         return
@@ -30,11 +30,11 @@ def annotations(gated: GateResult, *, verdict: str) -> Iterator[Annotation]:
 
 
 def summary(gated: GateResult, *, head: str, verdict: str, proof: Sequence[str], pointers: Sequence[str]) -> str:
-    """Markdown: the verdict, what proves that something was compared, a table of what is not as it was, and what to
-    do about it."""
-    told = list(findings(gated)) if not gated.other_machine else []
-    rows = [found for found in told if found.status != "unchanged"]
-    same = len(told) - len(rows)
+    """Markdown: the verdict, what proves that something was compared, a table of what changed, and what to do
+    about it."""
+    listed = list(findings(gated)) if not gated.other_machine else []
+    rows = [found for found in listed if found.status != "unchanged"]
+    same = len(listed) - len(rows)
     parts = [f"### faultlab gate: {plain(head)}", plain(verdict), "  \n".join(map(plain, proof))]
     if rows:
         parts.append(table(COLUMNS, map(_row, rows[:MAX_ROWS])))

@@ -34,42 +34,42 @@ class GateFinding:
 
 
 def findings(gated: GateResult) -> Iterator[GateFinding]:
-    """Of every case of the baseline, the gravest first; nothing where nothing was compared."""
-    told = gated.current.cases + gated.baseline.cases
+    """Of every case of the baseline, the most_severe first; nothing where nothing was compared."""
+    cases = gated.current.cases + gated.baseline.cases
     for one in gated.cases_assessed("regression"):
-        yield _compared(one, "regression", told)
+        yield _compared(one, "regression", cases)
     for case in gated.lost:
-        yield _gate_finding("lost", case.key, told, kind="lost", figures="in the baseline, not run now")
+        yield _gate_finding("lost", case.key, cases, kind="lost", figures="in the baseline, not run now")
     for silent in gated.silent:
         words = ": ".join([silent_reason(silent), *silent.spoilt.reasons[:1]])
-        yield _gate_finding("unsure", silent.key, told, kind="unsure", figures=words, path=silent.now.path)
+        yield _gate_finding("unsure", silent.key, cases, kind="unsure", figures=words, path=silent.now.path)
     for one in gated.cases_assessed("unsure"):
-        yield _compared(one, "unsure", told)
+        yield _compared(one, "unsure", cases)
     for one in gated.cases_assessed("better"):
-        yield _compared(one, "better", told)
+        yield _compared(one, "better", cases)
     for one in gated.cases_assessed("unchanged"):
-        yield _compared(one, "unchanged", told)
+        yield _compared(one, "unchanged", cases)
 
 
-def _compared(one: ComparedCase, status: CaseStatus, told: tuple[CaseRuns, ...]) -> GateFinding:
+def _compared(one: ComparedCase, status: CaseStatus, cases: tuple[CaseRuns, ...]) -> GateFinding:
     kind = status if status != "regression" else label(one.assessed[0])
     leading = _leading(one, status)
     where = f"  where: {', '.join(one.where)}" if one.where else ""
     measure = measure_label(leading.of.measure) if leading is not None and isinstance(leading.of, Shift) else ""
-    told_of = f"{_figures(leading)}{_needed(one, leading, status)}{where}" if leading is not None else ""
-    return _gate_finding(status, one.key, told, kind=kind, measure=measure, figures=told_of, path=one.now.path)
+    text = f"{_figures(leading)}{_needed(one, leading, status)}{where}" if leading is not None else ""
+    return _gate_finding(status, one.key, cases, kind=kind, measure=measure, figures=text, path=one.now.path)
 
 
 def _leading(one: ComparedCase, status: CaseStatus) -> AssessedDifference | None:
-    """What it is told by: the gravest; of what is as it was, a time where there is one."""
+    """The difference that stands for the case: the most severe; of an unchanged case a time, where there is one."""
     times = (assessed for assessed in one.assessed if isinstance(assessed.of, Shift) and assessed.of.unit == "s")
-    gravest = one.assessed[0] if one.assessed else None
-    return next(times, gravest) if status == "unchanged" else gravest
+    most_severe = one.assessed[0] if one.assessed else None
+    return next(times, most_severe) if status == "unchanged" else most_severe
 
 
 def _figures(one: AssessedDifference) -> str:
-    told = figures(one.of) if isinstance(one.of, Shift) else change(one.of)
-    return "  ".join(part for part in (told, q_value(one) if one.assessment == "regression" else "") if part)
+    text = figures(one.of) if isinstance(one.of, Shift) else change(one.of)
+    return "  ".join(part for part in (text, q_value(one) if one.assessment == "regression" else "") if part)
 
 
 def _needed(one: ComparedCase, leading: AssessedDifference, status: CaseStatus) -> str:
@@ -81,10 +81,10 @@ def _needed(one: ComparedCase, leading: AssessedDifference, status: CaseStatus) 
 
 
 def _gate_finding(
-    status: CaseStatus, name: CaseKey, told: tuple[CaseRuns, ...], *, kind: str, measure: str = "", figures: str = "",
+    status: CaseStatus, name: CaseKey, cases: tuple[CaseRuns, ...], *, kind: str, measure: str = "", figures: str = "",
     path: str = "",
 ) -> GateFinding:  # fmt: skip
-    case = " ".join(case_label(name, told, client=True).split())
+    case = " ".join(case_label(name, cases, client=True).split())
     return GateFinding(
         status=status, scenario=name.scenario, case=case, kind=kind, measure=measure, figures=figures, path=path
     )

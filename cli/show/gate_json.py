@@ -1,4 +1,4 @@
-"""What was compared, as JSON values: two suites held against each other, or beside each other."""
+"""What was compared, as JSON values: two suites, compared by the gate or shown beside each other."""
 
 from dataclasses import asdict
 from typing import Any
@@ -66,10 +66,10 @@ def comparison_document(found: SuiteComparison) -> dict[str, Any]:
 
 
 def _judged(one: AssessedDifference) -> dict[str, Any]:
-    told: dict[str, Any] = {"kind": label(one), "rate": one.q_value, "needed": one.runs_needed}
+    document: dict[str, Any] = {"kind": label(one), "rate": one.q_value, "needed": one.runs_needed}
     if isinstance(one.of, FrequencyChange):
-        return told | {"text": change(one.of)} | _symptom(one.of)
-    return told | {"text": figures(one.of)} | asdict(one.of)
+        return document | {"text": change(one.of)} | _symptom(one.of)
+    return document | {"text": figures(one.of)} | asdict(one.of)
 
 
 def _symptom(one: FrequencyChange) -> dict[str, Any]:

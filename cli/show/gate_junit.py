@@ -1,6 +1,6 @@
 """A gate as JUnit XML: a case of the baseline is a test, so that what got worse stands beside other failed tests.
 
-What got worse or was lost is a failure; what nobody can tell is an error, and skipped where the user lets it pass.
+What got worse or was lost is a failure; what is unsure is an error, and skipped where the user lets it pass.
 """
 
 from collections.abc import Iterable, Iterator
@@ -17,9 +17,9 @@ SUITE = "gate"
 def gate_junit(gated: GateResult, *, verdict: str, warned: bool) -> bytes:
     """The document. `verdict` is the closing line's text: where nothing was compared that is the only case's error."""
     root = Element("testsuites", name="faultlab gate")
-    told = [] if gated.other_machine else sorted(findings(gated), key=lambda found: (found.scenario, found.case))
+    listed = [] if gated.other_machine else sorted(findings(gated), key=lambda found: (found.scenario, found.case))
     facts = list(_facts(gated))
-    for scenario, cases in groupby(told, key=lambda found: found.scenario):
+    for scenario, cases in groupby(listed, key=lambda found: found.scenario):
         name = f"{SUITE}/{scenario}"
         there = list(cases)
         path = next((found.path for found in there if found.path), "")

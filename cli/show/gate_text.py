@@ -41,9 +41,9 @@ EXIT_HEADLINES = {
 MAX_NAMED_SCENARIOS = 3
 """So many scenarios are named in a command; for more of them it repeats all."""
 MAX_FURTHER_REGRESSIONS = 3
-"""So many further regressions of one case are told without `--all`."""
+"""So many further regressions of one case are shown without `--all`."""
 MAX_CASES = 12
-"""So many cases of a kind are told without `--all`."""
+"""So many cases of a kind are shown without `--all`."""
 
 
 def head(gated: GateResult, *, interleaved: bool) -> Iterator[Text]:
@@ -78,7 +78,7 @@ def _comparison_scope(gated: GateResult, *, interleaved: bool) -> Iterator[Text]
 
 
 def body(gated: GateResult, *, show_all: bool) -> Iterator[Text]:
-    """A block for each case that is not as it was; those that are, counted."""
+    """A block for each case that changed; the others are counted."""
     if gated.other_machine:
         return
     for one in _limited(gated.cases_assessed("regression"), show_all=show_all):
@@ -104,16 +104,16 @@ def body(gated: GateResult, *, show_all: bool) -> Iterator[Text]:
 def verdict(gated: GateResult, code: ExitCode, *, warned: bool) -> Text:
     """`REGRESSED   1 slower, 1 lost, 1 unsure`, with the exit code at the right edge."""
     word, style = EXIT_HEADLINES[code]
-    text = told(gated, warned=warned)
-    told_code = f"exit {int(code)}"
+    text = closing_text(gated, warned=warned)
+    ending = f"exit {int(code)}"
     lead = f"{word}  ".ljust(WORD)
     line = Text(lead, style=style)
-    if len(lead) + len(text) + 2 + len(told_code) <= WIDTH:
-        return line.append(text.ljust(WIDTH - len(lead) - len(told_code)) + told_code, style="default")
-    return line.append_text(wrapped(text, lead="")).append(f"\n{told_code.rjust(WIDTH)}", style="default")
+    if len(lead) + len(text) + 2 + len(ending) <= WIDTH:
+        return line.append(text.ljust(WIDTH - len(lead) - len(ending)) + ending, style="default")
+    return line.append_text(wrapped(text, lead="")).append(f"\n{ending.rjust(WIDTH)}", style="default")
 
 
-def told(gated: GateResult, *, warned: bool) -> str:
+def closing_text(gated: GateResult, *, warned: bool) -> str:
     """`1 slower, 1 lost, 1 unsure`, or why there is nothing to count."""
     counted = ", ".join(f"{number} {kind}" for kind, number in _status_counts(gated).items())
     if gated.other_machine:
@@ -132,7 +132,7 @@ def _why_nothing_in_common(gated: GateResult) -> str:
 
 
 def scenarios_to_rerun(gated: GateResult) -> tuple[str, ...]:
-    """The scenarios that somebody will want to run again."""
+    """The scenarios worth running again."""
     wanted = [one.key for assessment in ("regression", "unsure") for one in gated.cases_assessed(assessment)]
     wanted += [one.key for one in gated.silent]
     return tuple(dict.fromkeys(name.scenario for name in wanted))
@@ -194,7 +194,7 @@ def _unsure(gated: GateResult, *, show_all: bool) -> Iterator[Text]:
 
 
 def _runs_needed(few: Sequence[ComparedCase]) -> int:
-    """So many runs a side it takes until anything could be told of all of these."""
+    """The runs a side at which each of these cases could be decided."""
     return max(
         (
             one.runs_needed or MIN_RUNS
@@ -212,7 +212,7 @@ def _unchanged(gated: GateResult) -> Iterator[Text]:
         return
     shifts = [one.of for case in same for one in case.assessed if isinstance(one.of, Shift) and one.of.unit == "s"]
     largest = max(shifts, key=lambda shift: abs(shift.shift), default=None)
-    told = f"{len(same)}" + (f", largest {signed(largest.shift, 's', 2)} s" if largest else "")
+    text = f"{len(same)}" + (f", largest {signed(largest.shift, 's', 2)} s" if largest else "")
     wide = [
         (case, one.of)
         for case in same
@@ -221,8 +221,8 @@ def _unchanged(gated: GateResult) -> Iterator[Text]:
     ]
     if wide:
         case, shift = max(wide, key=lambda pair: pair[1].interval.high if pair[1].interval else 0.0)
-        told += f"; {len({c.key for c, _ in wide})} known only to {interval(shift)} s ({case.key.scenario})"
-    yield wrapped(told, lead="unchanged".ljust(WORD), style="green")
+        text += f"; {len({c.key for c, _ in wide})} known only to {interval(shift)} s ({case.key.scenario})"
+    yield wrapped(text, lead="unchanged".ljust(WORD), style="green")
 
 
 def _silent(gated: GateResult, silent: InconclusiveCase) -> Iterator[Text]:
@@ -233,8 +233,8 @@ def _silent(gated: GateResult, silent: InconclusiveCase) -> Iterator[Text]:
 
 
 def _line(gated: GateResult, word: str, name: CaseKey, text: str, *, client: bool = False) -> Text:
-    told = case_label(name, gated.current.cases + gated.baseline.cases, client=client)
-    return _labelled_line(word, told, text)
+    name_text = case_label(name, gated.current.cases + gated.baseline.cases, client=client)
+    return _labelled_line(word, name_text, text)
 
 
 def _labelled_line(word: str, name: str, text: str) -> Text:

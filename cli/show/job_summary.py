@@ -69,7 +69,7 @@ def _reasons(trouble: Sequence[CaseRecords]) -> Iterator[str]:
     """The first reason of each case in which no expectation says what is wrong."""
     for case in trouble:
         if case.verdict != "fail":
-            told = [reason for run in case.runs if run.verdict != "pass" for reason in run.reasons]
-            told += [group.reason for group in case.groups if group.verdict == "inconclusive" and group.reason]
-            if told:
-                yield f"- {plain(case.first.scenario)}: {plain(told[0])}"
+            reasons = [reason for run in case.runs if run.verdict != "pass" for reason in run.reasons]
+            reasons += [group.reason for group in case.groups if group.verdict == "inconclusive" and group.reason]
+            if reasons:
+                yield f"- {plain(case.first.scenario)}: {plain(reasons[0])}"

@@ -38,13 +38,13 @@ def _line(segments: tuple[BreakdownSegment, ...], end_s: float, letters: dict[st
 def _scale(breakdown: Breakdown, end_s: float) -> str:
     """Below the strip: its beginning, where the formula ends if that is elsewhere, and its own end."""
     mark = min(COLUMNS - 1, round(breakdown.predicted_s / end_s * COLUMNS))
-    told = f"{breakdown.predicted_s:.3f} formula ends"
+    marked = f"{breakdown.predicted_s:.3f} formula ends"
     last = amount(breakdown.measured_s, "s")
     if abs(breakdown.predicted_s - breakdown.measured_s) * COLUMNS < end_s:  # less than a column
         return f"0{last.rjust(COLUMNS - 1)}"
-    if mark + len(told) + len(last) + 3 <= COLUMNS:
-        return f"{'0'.ljust(mark)}^ {told}{last.rjust(COLUMNS - mark - 2 - len(told))}"
-    left = f"0{told.rjust(mark - 2)} ^"
+    if mark + len(marked) + len(last) + 3 <= COLUMNS:
+        return f"{'0'.ljust(mark)}^ {marked}{last.rjust(COLUMNS - mark - 2 - len(marked))}"
+    left = f"0{marked.rjust(mark - 2)} ^"
     return f"{left} {last}" if len(left) + 1 + len(last) <= COLUMNS else left
 
 

@@ -52,8 +52,8 @@ def _side(word: str, side: SuiteRuns) -> Text:
         else (f"{min(counted)}-{max(counted)}")
     )
     environments = ", ".join(sorted({case.key.environment for case in side.cases})) or "empty"
-    told = f"{side.source}   {pluralized(len(side.cases), 'case')}, {runs} conclusive runs each, {environments}"
-    return wrapped(f"{told}, faultlab {side.faultlab}", lead=f"{word}  ")
+    text = f"{side.source}   {pluralized(len(side.cases), 'case')}, {runs} conclusive runs each, {environments}"
+    return wrapped(f"{text}, faultlab {side.faultlab}", lead=f"{word}  ")
 
 
 def _block(found: SuiteComparison, one: CaseComparison) -> Iterator[Text]:
@@ -93,9 +93,9 @@ def _rest(found: SuiteComparison, *, show_all: bool) -> Iterator[Text]:
             yield wrapped(_names([case.key for case in cases], show_all=show_all), lead=f"{word} ")
     for first, second in found.silent:
         spoilt = second if second.counted == 0 else first
-        told = f"{first.key.scenario}: no conclusive run in {'B' if spoilt is second else 'A'}"
+        text = f"{first.key.scenario}: no conclusive run in {'B' if spoilt is second else 'A'}"
         why = f" ({spoilt.reasons[0]})" if spoilt.reasons else ""
-        yield wrapped(f"{told}{why}", lead="untold    ", style="yellow")
+        yield wrapped(f"{text}{why}", lead="untold    ", style="yellow")
     if not found.both and not found.silent:
         yield Text("the two have no case in common", style="yellow")
 

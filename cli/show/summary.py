@@ -76,27 +76,27 @@ def verdict(
 def sentence(runs: Sequence[RunRecord], cases: Sequence[CaseRecords], *, planned: int) -> str:
     """`1 failed, 41 ok of 42 runs; claims as declared: 1 refuted`."""
     counted = verdict_counts(runs)
-    told = ", ".join(f"{counted[verdict]} {word}" for verdict, word in VERDICT_COUNT_LABELS if counted[verdict])
+    text = ", ".join(f"{counted[verdict]} {word}" for verdict, word in VERDICT_COUNT_LABELS if counted[verdict])
     more = "".join(f"; {words}" for words in (*_groups_summary(cases), *claims_summary(cases)))
-    return f"{told or 'nothing measured'} of {pluralized(planned, 'run')}{more}"
+    return f"{text or 'nothing measured'} of {pluralized(planned, 'run')}{more}"
 
 
 def pointers(lines: Sequence[tuple[str, str]], code: ExitCode) -> Iterator[Text]:
     """`replay  faultlab replay 7f3a` and the like; the exit code stands at the end of the last line."""
     shown = [f"{word:<7} {text}" for word, text in lines] or [""]
-    told = f"exit {int(code)}"
+    ending = f"exit {int(code)}"
     last = shown[-1]
-    fits = len(last) + 2 + len(told) <= WIDTH
-    shown[-1] = f"{last.ljust(WIDTH - len(told))}{told}" if fits else f"{last}\n{told.rjust(WIDTH)}"
+    fits = len(last) + 2 + len(ending) <= WIDTH
+    shown[-1] = f"{last.ljust(WIDTH - len(ending))}{ending}" if fits else f"{last}\n{ending.rjust(WIDTH)}"
     for line in shown:
         yield Text(line)
 
 
 def _reasons(case: CaseRecords, *, lead: str) -> Iterator[Text]:
     """The first reasons why nothing was proven; what follows from them is counted."""
-    told = [r for run in case.runs if run.verdict != "pass" for r in run.reasons]
-    told += [f"{groups.called(group)}: {group.reason}" for group in case.groups if group.verdict == "inconclusive"]
-    reasons = list(dict.fromkeys(told))
+    repeated = [r for run in case.runs if run.verdict != "pass" for r in run.reasons]
+    repeated += [f"{groups.called(group)}: {group.reason}" for group in case.groups if group.verdict == "inconclusive"]
+    reasons = list(dict.fromkeys(repeated))
     for reason in reasons[:MAX_REASONS]:
         yield wrapped(reason, lead=lead, style="dim")
     if len(reasons) > MAX_REASONS:
@@ -108,5 +108,5 @@ def _groups_summary(cases: Sequence[CaseRecords]) -> Iterator[str]:
     counted: Counter[str] = Counter(group.verdict for case in cases for group in case.groups)
     counted.pop("skipped", None)
     if set(counted) - {"pass"}:
-        told = ", ".join(f"{counted[verdict]} {word}" for verdict, word in VERDICT_COUNT_LABELS if counted[verdict])
-        yield f"over repeats: {told}"
+        text = ", ".join(f"{counted[verdict]} {word}" for verdict, word in VERDICT_COUNT_LABELS if counted[verdict])
+        yield f"over repeats: {text}"

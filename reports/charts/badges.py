@@ -32,7 +32,7 @@ def badges(settings: Iterable[str]) -> Mapping[str, Badge]:
 
 
 def letter_candidates(name: str, *, unique_ending: bool) -> list[str]:
-    """`Net.ReadTimeout` would like R; settings that end alike (`Retry.Backoff`) are told apart by how they begin."""
+    """`Net.ReadTimeout` gets R if that is free; settings with the same end (`Retry.Backoff`) get their first letter."""
     first, last = name[:1], subject_word(name)
     order = [*last[:1], first] if unique_ending else [first, *last[:1]]
     rest = [character for character in name if character.isalpha()]

@@ -13,12 +13,12 @@ from markupsafe import Markup
 from reports.charts.svg import dots, label, number, path, picture
 
 IMMEDIATE_S = 0.01
-"""The axis' left end: whoever is quicker recovered at once."""
+"""The axis' left end: a quicker recovery counts as immediate."""
 HEIGHT = 100.0
 STYLES = 6
 END_APART = 12.0
-"""The axis' end is told too where it is so many per cent from its last round time: nearer, the two would overlap on a
-telephone."""
+"""The end of the axis has a label where it is so many per cent from the last round time: nearer, the two would overlap
+on a telephone."""
 
 
 @dataclass(frozen=True, slots=True)

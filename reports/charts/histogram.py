@@ -49,8 +49,8 @@ def histogram_of(seconds: Sequence[float]) -> Histogram | None:
     kept = [math.floor(math.log10(min(MAX_S, max(MIN_S, one))) * PER_TEN) for one in seconds]
     if not kept:
         return None
-    told = sorted(Counter(kept).items())
-    first, last = math.floor(told[0][0] / PER_TEN) * PER_TEN, math.ceil((told[-1][0] + 1) / PER_TEN) * PER_TEN
-    bars = tuple((10 ** (bar / PER_TEN), 10 ** ((bar + 1) / PER_TEN), count) for bar, count in told)
+    counts = sorted(Counter(kept).items())
+    first, last = math.floor(counts[0][0] / PER_TEN) * PER_TEN, math.ceil((counts[-1][0] + 1) / PER_TEN) * PER_TEN
+    bars = tuple((10 ** (bar / PER_TEN), 10 ** ((bar + 1) / PER_TEN), count) for bar, count in counts)
     words = "; ".join(f"{count} from {short(low)} to {short(high)}" for low, high, count in bars)
     return Histogram(bars, first, last, f"Lateness of timers, runs: {words}")

@@ -1,4 +1,4 @@
-"""An estimate with its interval, held against the bounds of its prediction, on an axis of its own."""
+"""An estimate with its interval beside the bounds of its prediction; each row has its own axis."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -151,7 +151,7 @@ def band_of(kind: str, below: float, above: float) -> tuple[float, float]:
 
 
 def describe(pairs: Sequence[Mapping[str, Any]], low: float | None, high: float | None) -> str:
-    """The picture for somebody who does not see it."""
+    """The picture in words, for screen readers."""
     inside = sum((low is None or pair["time"] >= low) and (high is None or pair["time"] <= high) for pair in pairs)
     unended = sum(pair["unended"] for pair in pairs)
     ended = f", {unended} did not end" if unended else ""

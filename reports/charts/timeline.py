@@ -59,7 +59,7 @@ class FaultBand:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TermRow:
     """A setting's share: by the formula (times and seconds, None where no term names it), and as measured: None where
-    that cannot be told, as of a term without a setting."""
+    that is unknown, as of a term without a setting."""
 
     name: str
     badge: Badge | None = None
@@ -91,7 +91,7 @@ class Timeline:
 
     @property
     def said_by(self) -> str:
-        """What the prediction is: a formula is one, whoever bounds a time has a bound."""
+        """What the prediction comes from: a formula, or a bound."""
         return "the bound" if self.kind in ("at_most", "at_least") else "the formula"
 
     @property
@@ -101,7 +101,7 @@ class Timeline:
 
     @property
     def wire_only(self) -> bool:
-        """The client told nothing of its waits: what is known of them was seen on the wire."""
+        """The client reported no waits: what is known of them was seen on the wire."""
         return not any(one.setting for one in self.spans)
 
 
@@ -141,7 +141,7 @@ def timeline_of(run: Mapping[str, Any], judged: Mapping[str, Any], events: Seque
 def with_page_badges(line: Timeline, marks: Mapping[str, Badge]) -> Timeline:
     """The same with other letters and colours: those that a setting has on the whole page."""
 
-    def alike(block: Block) -> Block:
+    def recoloured(block: Block) -> Block:
         if block.badge is None:
             return block
         badge = marks[block.badge.setting]
@@ -150,9 +150,9 @@ def with_page_badges(line: Timeline, marks: Mapping[str, Badge]) -> Timeline:
 
     return replace(
         line,
-        lanes=tuple(replace(lane, blocks=tuple(alike(block) for block in lane.blocks)) for lane in line.lanes),
-        formula=tuple(alike(block) for block in line.formula),
-        measured=tuple(alike(block) for block in line.measured),
+        lanes=tuple(replace(lane, blocks=tuple(recoloured(block) for block in lane.blocks)) for lane in line.lanes),
+        formula=tuple(recoloured(block) for block in line.formula),
+        measured=tuple(recoloured(block) for block in line.measured),
         rows=tuple(replace(row, badge=marks[row.badge.setting] if row.badge else None) for row in line.rows),
         legend=tuple(marks[badge.setting] for badge in line.legend),
     )

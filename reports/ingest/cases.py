@@ -1,4 +1,4 @@
-"""The name of a case, as its parameters make it: told once of every record, since most tables are sorted by it."""
+"""The name of a case, made of its parameters: computed once for every record, since most tables are sorted by it."""
 
 import pyspark.sql.functions as F  # noqa: N812
 from pyspark.sql import Column, DataFrame
@@ -7,7 +7,7 @@ KINDS = r"^(settings|cluster|client)\."
 
 
 def with_case(records: DataFrame) -> DataFrame:
-    """Adds `case`: `Producer.Retry.Max=1, brokers=3`; names lose the part that says what kind of name they are."""
+    """Adds `case`: `Producer.Retry.Max=1, brokers=3`; names lose the part that says what kind they are."""
     return records.withColumn("case", parameters_text(F.col("parameters")))
 
 

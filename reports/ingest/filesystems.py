@@ -1,7 +1,7 @@
 """Where result folders are: on this machine, or wherever a URI says (`s3a://`, `hdfs://`, `file://`).
 
-Folders of this machine are looked at without Java, so that a wrong name is told before Java starts; everything behind a
-URI is Hadoop's to reach, by the file system that it knows for the scheme.
+Folders of this machine are listed without Java, so that a wrong name is reported before Java starts; Hadoop reads
+everything behind a URI, with the file system that it has for the scheme.
 """
 
 import fcntl

@@ -12,7 +12,7 @@ from reports.errors import NoSuchFolder, NothingToReport
 from reports.ingest.filesystems import Entry, FileSystem, is_uri
 
 KINDS = (RUNS, EVENTS, GROUPS, AGREEMENT)
-"""What is told of, by the name of its file of lines; an archive has the same as `runs.parquet` and so on."""
+"""The kinds of records, by the name of their file of lines; an archive has the same as `runs.parquet` and so on."""
 MANIFESTS = "manifests.jsonl"
 """The manifests of an archive's suites."""
 PARQUET_MAGIC = b"PAR1"
@@ -41,7 +41,7 @@ class Folder:
     unreadable_parts: tuple[tuple[Part, str], ...] = ()
     """Files that are known to be unreadable, with the reason."""
     remarks: tuple[str, ...] = ()
-    """What is to be said of its manifest."""
+    """A remark on its manifest, empty where there is nothing to remark."""
 
     @property
     def files(self) -> frozenset[str]:

@@ -1,7 +1,7 @@
-"""Files of records become rows: each row is what was read as a record, or has a REASON why it is none.
+"""Files of records become rows: each row is a record, or has a REASON why it is not one.
 
-Lines of JSON and rows of Parquet files end up alike: SUITE, FILE, the row's place in its file, the record's fields,
-REASON, and EXCERPT where there is a reason.
+Lines of JSON and rows of Parquet files get the same columns: SUITE, FILE, the row's place in its file, the record's
+fields, REASON, and EXCERPT where there is a reason.
 """
 
 import re
@@ -26,7 +26,7 @@ FILE = "file"
 BLOCK, POSITION = "_block", "_place"
 """Where a row stands: the part of the file that Spark read in one go, and a number that grows within it."""
 REASON, EXCERPT = "_reason", "_excerpt"
-"""Why a row is no record, null where it is one; and how its line begins."""
+"""Why a row is not a record (null where it is one), and how its line begins."""
 EXCERPT_CHARACTERS = 120
 SPACE = " \t\r"
 PATTERN = re.compile(r"[{}\[\]*?\\]")
@@ -102,7 +102,7 @@ def parse_lines(lines: DataFrame, model: type[BaseModel]) -> DataFrame:
 def read_json(spark: SparkSession, parts: Sequence[IndexedPart], model: type[BaseModel]) -> DataFrame:
     """Lines as Spark reads JSON by itself: blank ones are skipped, `line` is one that it can make nothing of.
 
-    Spark does not look at fields that nobody asks for, whatever is wrong with them: `line` asks for all. It counts a
+    Spark does not parse fields that no query reads, even broken ones: `line` reads all of them. It counts a
     line that is a list as what is in it, and does not see what follows a record: `reports.ingest.one_object_per_line`
     does.
     """
@@ -111,9 +111,9 @@ def read_json(spark: SparkSession, parts: Sequence[IndexedPart], model: type[Bas
     options = {**STRICT, "lineSep": "\n"}
     whole = F.struct(*[F.col(f"`{name}`") for name in with_unparsed.fieldNames()])
     line = F.when(F.col(UNPARSED).isNotNull() & F.to_json(whole).isNotNull(), F.col(UNPARSED))
-    told = (*position_columns(), line.alias("line"), whole.alias("row"))
+    columns = (*position_columns(), line.alias("line"), whole.alias("row"))
     return read_literal_paths(
-        parts, lambda how, uris: spark.read.schema(with_unparsed).options(**options, **how).json(uris).select(*told)
+        parts, lambda how, uris: spark.read.schema(with_unparsed).options(**options, **how).json(uris).select(*columns)
     )
 
 
@@ -122,9 +122,9 @@ def read_parquet(spark: SparkSession, parts: Sequence[IndexedPart], model: type[
     schema = schema_of(model)
     fields = [F.col(f"`{name}`") for name in schema.fieldNames()]
     whole = F.struct(*fields, F.lit(None).cast("string").alias(UNPARSED))
-    told = (*position_columns(), F.lit(None).cast("string").alias("line"), whole.alias("row"))
+    columns = (*position_columns(), F.lit(None).cast("string").alias("line"), whole.alias("row"))
     return read_literal_paths(
-        parts, lambda how, uris: spark.read.schema(schema).options(**how).parquet(*uris).select(*told)
+        parts, lambda how, uris: spark.read.schema(schema).options(**how).parquet(*uris).select(*columns)
     )
 
 

@@ -1,5 +1,4 @@
-"""Whether each line of a file is one JSON object and nothing else, told by its bytes: what Spark's own reader of lines
-does not see.
+"""Whether each line of a file is one JSON object and nothing else, judged by its bytes: Spark's reader does not check.
 
 It takes the records of a list for lines of their own, and forgets what follows a record on its line, as when a crash
 took the line's end. A file of 300 MB on this machine is looked through in a quarter of a second, while Spark reads it;
@@ -41,7 +40,7 @@ def one_object_per_line_in_spark(spark: SparkSession, parts: Sequence[IndexedPar
 def one_object_per_line(file: Path) -> bool:
     """Whether every line begins with the first brace of an object and ends with its last one, and none has two.
 
-    Blank lines and other line ends count as what they are not: whoever looks line by line sees that they are harmless.
+    Blank lines and other line ends count as suspicious here; the check line by line then finds them harmless.
     """
     try:
         with file.open("rb") as lines:

@@ -1,4 +1,4 @@
-"""What could not be read: lines with their file and number, and files that are no use at all."""
+"""What could not be read: lines with their file and number, and whole files."""
 
 from collections.abc import Mapping, Sequence
 
@@ -15,8 +15,8 @@ COLUMNS = pa.schema(
 
 
 def rejected_rows(judged: DataFrame) -> DataFrame:
-    told = (F.col(REASON).alias("reason"), F.col(EXCERPT).alias("excerpt"))
-    return judged.where(F.col(REASON).isNotNull()).select(SUITE, FILE, BLOCK, POSITION, *told)
+    columns = (F.col(REASON).alias("reason"), F.col(EXCERPT).alias("excerpt"))
+    return judged.where(F.col(REASON).isNotNull()).select(SUITE, FILE, BLOCK, POSITION, *columns)
 
 
 def with_line_numbers(bad: DataFrame, spark: SparkSession, parts: Sequence[IndexedPart]) -> DataFrame:

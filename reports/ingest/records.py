@@ -150,8 +150,8 @@ def read_parts(spark: SparkSession, parts: Sequence[IndexedPart], kind: str, siz
     judged, _ = cache_rows(spark, read_records(spark, parts, model).transform(fit), size)
     good = judged.where(F.col(REASON).isNull()).drop(FILE, BLOCK, POSITION, EXCERPT)
     records, _ = cache_rows(spark, good.transform(ready), size)
-    told = judged.transform(rejected_rows).transform(with_line_numbers, spark, parts)
-    return ReadResult(records=records.drop(REASON), rejected=[told], parts=parts)
+    rejected = judged.transform(rejected_rows).transform(with_line_numbers, spark, parts)
+    return ReadResult(records=records.drop(REASON), rejected=[rejected], parts=parts)
 
 
 def unchanged(rows: DataFrame) -> DataFrame:
@@ -182,13 +182,13 @@ def find_unreadable_part(
     spark: SparkSession, parts: Sequence[IndexedPart], error: Exception
 ) -> tuple[int, Part, str] | None:
     """The file that Spark could not read, if that is what went wrong, and why."""
-    told = str(error)
-    named = UNREADABLE.search(told)
+    message = str(error)
+    named = UNREADABLE.search(message)
     if named is None:
         return None
     uri = re.sub("^file:/+", "file:/", named[1])
     suite, part = next((found for found in parts if spark_uri(spark, found[1]) == uri), (0, None))
-    causes = CAUSE.findall(told)
+    causes = CAUSE.findall(message)
     reason = "cannot be read: " + (causes[-1].strip() if causes else "Spark did not say why")
     return None if part is None else (suite, part, reason)
 

@@ -83,7 +83,7 @@ def is_model(annotation: Any) -> bool:
 
 
 def violation_sql(model: type[BaseModel], row: str) -> str:
-    """SQL for why `row`, a struct of `schema_of(model)`, is no `model`: text, or null where it is one.
+    """SQL for why `row`, a struct of `schema_of(model)`, is not a valid `model`: text, or null where it is valid.
 
     SQL as text, because a record has some hundred checks: as column objects each is several calls into Java.
     """

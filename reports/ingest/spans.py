@@ -85,8 +85,8 @@ def event_order(end: Column) -> Column:
     return F.struct(end["at_ns"], end["source_seq"])
 
 
-def sorted_distinct(told: Column) -> Column:
-    return F.array_distinct(F.sort_array(F.collect_list(told)))
+def sorted_distinct(values: Column) -> Column:
+    return F.array_distinct(F.sort_array(F.collect_list(values)))
 
 
 def spans_of(pairs: DataFrame) -> DataFrame:
@@ -94,7 +94,7 @@ def spans_of(pairs: DataFrame) -> DataFrame:
 
 
 def unpair_events(pairs: DataFrame) -> DataFrame:
-    """The events that were paired, as they were told: one per beginning, and one per end."""
+    """The paired events as they were recorded: one per beginning, and one per end."""
     unsaid = F.lit(None).cast("string")
     began = event_struct("began", "_started", outcome=unsaid, error=unsaid)
     ended = event_struct("ended", "_ended", outcome=F.col("outcome"), error=F.col("error"))
@@ -106,12 +106,12 @@ def unpair_events(pairs: DataFrame) -> DataFrame:
     )
 
 
-def event_struct(side: str, called: str, **told: Column) -> Column:
+def event_struct(side: str, called: str, **fields: Column) -> Column:
     return F.struct(
         F.concat("what", F.lit(called)).alias("kind"),
         F.col(f"{side}_ns").alias("at_ns"),
         F.col(f"{side}_seq").alias("source_seq"),
-        *[value.alias(name) for name, value in told.items()],
+        *[value.alias(name) for name, value in fields.items()],
     )
 
 

@@ -1,8 +1,8 @@
 """An archive of the classes that a report loads: with it Spark starts twice as fast.
 
-Made once for a runtime, a set of jars and faultlab's tables, by rehearsing a report. Java 25 keeps an ahead-of-time
-cache (JEP 514), older ones a dynamic class data archive (JEP 350). A runtime checks an archive itself and ignores one
-that does not fit.
+Made once for a runtime, a set of jars and faultlab's tables, in a training run: a report of synthetic records. Java 25
+keeps an ahead-of-time cache (JEP 514), older ones a dynamic class data archive (JEP 350). A runtime checks an archive
+itself and ignores one that does not fit.
 """
 
 import hashlib

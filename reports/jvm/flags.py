@@ -1,4 +1,4 @@
-"""How Java is told to work for a report, which lives for seconds: most of what it does is done once."""
+"""Java's flags for a report. Its process lives for seconds and does most things once, so start-up counts most."""
 
 import json
 from collections.abc import Sequence
@@ -24,8 +24,8 @@ COMMON = (
     "-Xlog:all=error:stderr",
 )  # fmt: skip
 """Spark's classes soon fill the 21 MB at which Java stops everything to look for some to unload, and finds none. A Java
-without memory left answers nobody: it must end, so that the report can say so. `-Xshare:auto` is the default of every
-Java, and Java 25 refuses to hear it beside an ahead-of-time cache."""
+without memory left no longer answers: it must end, so that the report can say so. `-Xshare:auto` is the default of
+every Java, and Java 25 refuses it beside an ahead-of-time cache."""
 NEVER_OPTIMISED = (
     "org/apache/spark/sql/catalyst/analysis/*.*", "org/apache/spark/sql/catalyst/optimizer/*.*",
     "org/apache/spark/sql/catalyst/parser/*.*", "org/apache/spark/sql/catalyst/plans/*.*",

@@ -32,7 +32,7 @@ def prepare(progress: Progress) -> Path:
 
 
 def training_run(archive: ClassArchive, progress: Progress) -> None:
-    """Make a report of invented records and let Java keep the classes that it took. An interruption leaves nothing."""
+    """Make a report of synthetic records and let Java archive the classes it loaded. An interruption leaves nothing."""
     from reports.jvm.synthetic_suite import SyntheticBlackhole, write_lines, write_suite
     from reports.pipeline import make_report
     from reports.session import spark_session

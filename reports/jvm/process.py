@@ -1,8 +1,9 @@
 """The Java process of a report: started so that it cannot outlive us, whatever happens to us.
 
 PySpark's own launcher starts Java too, but that one learns of its parent's death from its standard input, and takes its
-time to shut down: seconds, on a busy machine. This one gets the kernel's parent-death signal. PySpark is then told
-that its gateway is there already. Source: apache/spark python/pyspark/java_gateway.py (PYSPARK_GATEWAY_PORT).
+time to shut down: seconds, on a busy machine. This one gets the kernel's parent-death signal. PySpark then
+connects to this gateway instead of starting one.
+Source: apache/spark python/pyspark/java_gateway.py (PYSPARK_GATEWAY_PORT).
 """
 
 import contextlib

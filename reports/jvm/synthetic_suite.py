@@ -1,7 +1,7 @@
-"""Records of a suite that nobody ran: what a report is rehearsed on, so that Java meets every class a report needs.
+"""Synthetic records of a suite: input for the training run that makes Java's class archive, for benchmarks and tests.
 
-They look as a Sarama producer's do when its brokers go dark (waits, dials, back-offs, a small seeded jitter), because a
-rehearsal is worth only as much as it resembles the play. They are written to a temporary folder and never shown.
+They resemble those of a Sarama producer whose brokers are blackholed (waits, dials, back-offs, a small seeded jitter):
+the training run must load the same Java classes as a real report. They go to a temporary folder and are never shown.
 """
 
 import random
@@ -81,7 +81,7 @@ class SyntheticTrace:
 
 @dataclass(frozen=True, kw_only=True)
 class SyntheticBlackhole:
-    """One case: `retries` is Producer.Retry.Max; all `brokers` go dark once the producer has connected."""
+    """One case: `retries` is Producer.Retry.Max; all `brokers` are blackholed once the producer has connected."""
 
     brokers: int = 1
     bootstrap: int = 1
@@ -348,11 +348,11 @@ def term(setting: str, count: int) -> Term:
 
 def write_suite(folder: Path, cells: Sequence[SyntheticBlackhole], *, repeats: int) -> list[RunRecord]:
     """Write the cells' runs and events, and a manifest, as a suite's folder. Returns the runs."""
-    told = [cell.run(repeat) for cell in cells for repeat in range(1, repeats + 1)]
-    runs = [run for run, _ in told]
+    results = [cell.run(repeat) for cell in cells for repeat in range(1, repeats + 1)]
+    runs = [run for run, _ in results]
     write_lines(folder / "runs.jsonl", runs)
-    write_lines(folder / "events.jsonl", [event for _, events in told for event in events])
-    write_lines(folder / "groups.jsonl", [cell.group([run for run, _ in told]) for cell in cells])
+    write_lines(folder / "events.jsonl", [event for _, events in results for event in events])
+    write_lines(folder / "groups.jsonl", [cell.group([run for run, _ in results]) for cell in cells])
     manifest = Manifest(
         suite=folder.name,
         faultlab="0.1.0",

@@ -24,7 +24,7 @@ MAX_SHOWN = {"differs": 100, "unsure": 60, "explained": 60, "agrees": 80}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SideRow:
-    """What one side showed, and how it compares: `against` is empty for the one that others are held against."""
+    """What one side showed, and how it compares: `against` is empty for the reference."""
 
     side: str
     name: str
@@ -79,37 +79,37 @@ def agreements_of(rows: Sequence[Row]) -> Agreements | None:
     return Agreements(groups=tuple(groups), reach=reach, finding=finding(Counter(row["outcome"] for row in rows)))
 
 
-def finding(told: Counter[str]) -> str:
-    total = told.total()
-    parts = [f"{told['agrees']:,} of {figures.many(total, 'measure')} agree"]
-    if told["differs"]:
-        parts.append(f"{told['differs']:,} differ{'s' if told['differs'] == 1 else ''}")
-    if told["explained"]:
-        verb = "differs" if told["explained"] == 1 else "differ"
-        parts.append(f"{told['explained']:,} {verb} for a reason that sources show")
-    if told["unsure"]:
-        parts.append(f"{told['unsure']:,} cannot be told with so few runs")
+def finding(counted: Counter[str]) -> str:
+    total = counted.total()
+    parts = [f"{counted['agrees']:,} of {figures.many(total, 'measure')} agree"]
+    if counted["differs"]:
+        parts.append(f"{counted['differs']:,} differ{'s' if counted['differs'] == 1 else ''}")
+    if counted["explained"]:
+        verb = "differs" if counted["explained"] == 1 else "differ"
+        parts.append(f"{counted['explained']:,} {verb} for a reason that sources show")
+    if counted["unsure"]:
+        parts.append(f"{counted['unsure']:,} cannot be told with so few runs")
     return "; ".join(parts) + "."
 
 
 def marks_of(row: Row) -> tuple[SideMarks, ...]:
-    """Each side relative to the prediction; where there is none, to the real client's median, or the first that told
-    anything. None where that is shorter than the differences that may be: any per cent of it would mislead."""
-    told = {side["side"]: side for side in row["sides"] or [] if side["median"] is not None}
+    """Each side relative to the prediction; where there is none, to the real client's median, or the first that has
+    one. None where that is shorter than the differences that may be: any per cent of it would mislead."""
+    measured = {side["side"]: side for side in row["sides"] or [] if side["median"] is not None}
     base = row["predicted"]
     if base is None:
-        base = next((told[side]["median"] for side in SIDES if side in told), None)
+        base = next((measured[side]["median"] for side in SIDES if side in measured), None)
     widest = max((one["bound"] for one in row["compared"] or []), default=0.0)
     if not base or base < widest or row["unit"] == "outcome":
         return ()
     return tuple(
         SideMarks(
             side,
-            tuple(100 * (value - base) / base for value in told[side]["values"] or [told[side]["median"]]),
-            100 * (told[side]["median"] - base) / base,
+            tuple(100 * (value - base) / base for value in measured[side]["values"] or [measured[side]["median"]]),
+            100 * (measured[side]["median"] - base) / base,
         )
         for side in SIDES
-        if side in told
+        if side in measured
     )
 
 
@@ -127,8 +127,8 @@ def bounds_of(row: Row, marks: Sequence[SideMarks]) -> tuple[float, float] | Non
 def agreement_row(row: Row, marks: tuple[SideMarks, ...], reach: float) -> AgreementRow:
     sides = {side["side"]: side for side in row["sides"] or []}
     compared = {one["side"]: one for one in row["compared"] or []}
-    told = tuple(side_row(row, sides[name], compared.get(name)) for name in SIDES if name in sides)
-    words = "; ".join(f"{one.name} {one.found}" for one in told)
+    rows = tuple(side_row(row, sides[name], compared.get(name)) for name in SIDES if name in sides)
+    words = "; ".join(f"{one.name} {one.found}" for one in rows)
     return AgreementRow(
         row=row,
         client=f"{row['client']} {row['client_version']}",
@@ -137,14 +137,14 @@ def agreement_row(row: Row, marks: tuple[SideMarks, ...], reach: float) -> Agree
         predicted=figures.NO_VALUE if row["unit"] == "outcome" else figures.amount(row["predicted"], row["unit"]),
         bound=bound_of(row),
         picture=ComparisonChart(marks, bounds_of(row, marks), reach, words) if marks else None,
-        sides=told,
+        sides=rows,
         outcome=row["outcome"],
     )
 
 
 def side_row(row: Row, side: Row, compared: Row | None) -> SideRow:
     ended = f", {side['censored']} did not end" if side["censored"] else ""
-    told = f"{side['measured']} of " if side["measured"] != side["runs"] else ""
+    part = f"{side['measured']} of " if side["measured"] != side["runs"] else ""
     outcome = compared["outcome"] if compared else ""
     needed = f"needs about {compared['needed']} runs a side" if compared and compared["needed"] else ""
     notes = [
@@ -157,7 +157,7 @@ def side_row(row: Row, side: Row, compared: Row | None) -> SideRow:
         side=side["side"],
         name=SIDES[side["side"]],
         found=found_of(row, side),
-        runs=f"{told}{figures.many(side['runs'], 'run')}{ended}",
+        runs=f"{part}{figures.many(side['runs'], 'run')}{ended}",
         against=against(row, side, compared),
         outcome=outcome,
         note="; ".join(dict.fromkeys(note for note in notes if note)),
@@ -187,11 +187,11 @@ def against(row: Row, side: Row, compared: Row | None) -> str:
     if row["unit"] == "outcome" or compared["difference"] is None:
         return ""
     low, high = compared["interval_low"], compared["interval_high"]
-    told = figures.difference(compared["difference"], row["unit"])
+    shift = figures.difference(compared["difference"], row["unit"])
     if low is None or high is None:
-        return told
+        return shift
     first, last = (figures.difference(one, row["unit"]).removesuffix(" s") for one in (low, high))
-    return f"{told} ({first} to {last})"
+    return f"{shift} ({first} to {last})"
 
 
 def bound_of(row: Row) -> str:

@@ -16,7 +16,7 @@ MAX_ERRORS = 3
 KINDS = ("attempt", "dial", "refresh")
 WORDS = (("attempt", "attempts"), ("dial", "dials"), ("metadata refresh", "metadata refreshes"))
 SUCCESS_OUTCOMES = ("ok", "connected", "seen on the wire")
-"""How tries end that nobody has to look at."""
+"""How tries end that need no attention."""
 NO_OPERATION = "between calls"
 
 
@@ -60,14 +60,14 @@ class Attempts:
 
 
 def attempts_of(rows: Sequence[Row], cases: Mapping[tuple[Any, ...], Case], names: DisplayNames) -> Attempts | None:
-    """None where no client told of its tries, and none were seen on the wire."""
+    """None where no client reported its tries, and none were seen on the wire."""
     together = grouped(rows, lambda row: (*key_of(row), row["operation"]))
     if not together:
         return None
     plain = [own for own in together.values() if succeeded_first_try(own, cases[key_of(own[0])].runs)]
     plainly = {id(own) for own in plain}
-    told = [own for own in together.values() if id(own) not in plainly]
-    made = [attempt_row(own, len(cases[key_of(own[0])].runs), names) for own in told]
+    repeated = [own for own in together.values() if id(own) not in plainly]
+    made = [attempt_row(own, len(cases[key_of(own[0])].runs), names) for own in repeated]
     made.sort(key=lambda one: -one.tries)
     shown = Truncated(tuple(made[:MAX_SHOWN]), len(made), "report/attempts.parquet", worst_first=False)
     calls = sum(own[0]["operation"] is not None for own in plain)
@@ -75,8 +75,9 @@ def attempts_of(rows: Sequence[Row], cases: Mapping[tuple[Any, ...], Case], name
 
 
 def succeeded_first_try(own: Sequence[Row], runs: Iterable[Row]) -> bool:
-    """With one try of a kind in each run, and of a call: it was never in vain. What the wire shows of a dial does not
-    tell how it ended."""
+    """One try of a kind in each run, and it succeeded; of a call, the operation succeeded too.
+
+    The wire does not show how a dial ended."""
     called = [one for run in runs for one in run["operations"] or [] if one["alias"] == own[0]["operation"]]
     return all(row["count"] == 1 and row["outcome"] in SUCCESS_OUTCOMES for row in own) and all(
         one["outcome"] == "ok" for one in called

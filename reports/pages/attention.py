@@ -24,7 +24,7 @@ Key = tuple[Any, ...]
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AttentionCard:
     """The cases of a scenario and a client that went wrong in the same way. `rows` are those that failed, the worst
-    first; `told` is what the client's error said, `replay` runs the worst case again, `line` is the run with a time
+    first; `error` is what the operation's error says, `replay` runs the worst case again, `line` is the run with a time
     line below."""
 
     scenario: str
@@ -36,7 +36,7 @@ class AttentionCard:
     tally: str
     reasons: tuple[str, ...]
     rows: Truncated[TimeRow]
-    told: str
+    error: str
     blame: Blame | None
     replay: str
     line: str
@@ -55,7 +55,7 @@ def attention_of(
     marks: Mapping[str, Badge],
     drawn: set[str],
 ) -> Truncated[AttentionCard]:
-    """The gravest verdict first; failures by how many seconds they are beyond what was predicted."""
+    """The most severe verdict first; failures by how many seconds they are beyond the prediction."""
     failed = grouped((row for row in rows if row.verdict == "fail"), lambda row: key_of(row.row))
     waited = grouped((one for one in waits if key_of(one) in failed), lambda one: (*key_of(one), one["operation"]))
     together = grouped(
@@ -87,7 +87,7 @@ def make_card(
     cases = tuple(case for _, case in own)
     first = cases[0].first
     measures = {f"{row.row['measure']}: " for row in rows}
-    reasons = [told for case in cases for told in (*case.reasons, *statistic_reasons(case))]
+    reasons = [reason for case in cases for reason in (*case.reasons, *statistic_reasons(case))]
     worst = next((row for row in rows if row.row["unit"] == "s"), None)
     return AttentionCard(
         scenario=first["scenario"],
@@ -99,7 +99,7 @@ def make_card(
         tally=tally(cases),
         reasons=deduplicate_reasons(one for one in reasons if not any(one.startswith(name) for name in measures)),
         rows=truncate(rows, MAX_ROWS, "the table below"),
-        told=errors_of(cases[0], worst.alias) if worst else "",
+        error=most_frequent_error(cases[0], worst.alias) if worst else "",
         blame=blame_of(worst.row, waited.get((*key_of(worst.row), worst.alias), ()), marks) if worst else None,
         replay=cases[0].replay,
         line=next((run["run_id"] for case in cases for run in case.runs if run["run_id"] in drawn), ""),
@@ -140,7 +140,9 @@ def statistic_reasons(case: Case) -> Iterable[str]:
             yield f"{statistic(row)}: {row['reason'] or 'no reason was recorded'}"
 
 
-def errors_of(case: Case, alias: str) -> str:
+def most_frequent_error(case: Case, alias: str) -> str:
     """What most of the case's runs got from that operation."""
-    told = Counter(one["error"] for run in case.runs_with_verdict for one in run["operations"] if one["alias"] == alias)
-    return next((error for error, _ in told.most_common() if error), "")
+    errors = Counter(
+        one["error"] for run in case.runs_with_verdict for one in run["operations"] if one["alias"] == alias
+    )
+    return next((error for error, _ in errors.most_common() if error), "")

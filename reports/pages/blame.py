@@ -32,19 +32,20 @@ class Blame:
 
 
 def blame_of(row: Mapping[str, Any], waits: Sequence[Mapping[str, Any]], marks: Mapping[str, Badge]) -> Blame | None:
-    """Of a row of the timeout table that failed and the waits of its case and operation. None where the client told
-    nothing of its waits, these do not account for it, or the median run is well: the waits are those of a median run.
+    """Of a row of the timeout table that failed and the waits of its case and operation. None where the client
+    reported no waits, these do not account for it, or the median run is within bounds: the waits are those of a median
+    run.
     """
     if not waits or median_within_bounds(row):
         return None
     terms = [term for term in row["terms"] or [] if term["setting"]]
     longest = [] if terms else longest_of(waits, row["median"] or 0.0)
-    told = compare_with_formula(terms, waits, marks) if terms else without_formula(longest, marks)
-    if not told:
+    blamed = compare_with_formula(terms, waits, marks) if terms else without_formula(longest, marks)
+    if not blamed:
         return None
     late = row["kind"] == "at_most" and str(row["measure"]).partition(".")[2] in TIME_MEASURES
     ran_out = (wait["setting"] for wait in longest if wait["elapsed"])
-    return Blame(parts=tuple(told[:MAX_SHOWN]), by_formula=bool(terms), lower=next(ran_out, "") if late else "")
+    return Blame(parts=tuple(blamed[:MAX_SHOWN]), by_formula=bool(terms), lower=next(ran_out, "") if late else "")
 
 
 def median_within_bounds(row: Mapping[str, Any]) -> bool:

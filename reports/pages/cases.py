@@ -1,4 +1,4 @@
-"""Cases as the page shows them: the repeats of one scenario with one set of parameters, and what became of them."""
+"""Cases as the page shows them: the repeats of one scenario with one set of parameters, with their verdicts."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -60,7 +60,7 @@ class Case:
 
     @property
     def replay(self) -> str:
-        """The command that shows it again: its gravest run, or all of them where only all together are to blame."""
+        """The command that shows it again: its worst run, or all of them where only the statistic over them fails."""
         return f"faultlab replay {self.worst_run['run_id']}{'' if self.runs_with_verdict else ' --group'}"
 
     @property
@@ -79,9 +79,9 @@ class Case:
 
 
 def deduplicate_reasons(reasons: Iterable[str], *, most: int = 3) -> tuple[str, ...]:
-    """Reasons that differ in their figures, or in the run that they name, are told once, the most frequent first."""
+    """Reasons that differ in their figures, or in the run that they name, are listed once, the most frequent first."""
     alike = grouped(reasons, lambda reason: NUMBERS_AND_IDS.sub("0", reason))
-    return tuple(told[0] for told in sorted(alike.values(), key=len, reverse=True)[:most])
+    return tuple(same[0] for same in sorted(alike.values(), key=len, reverse=True)[:most])
 
 
 def placed(client: str, environment: str) -> str:
@@ -125,8 +125,8 @@ class DisplayNames:
 
     def of(self, row: Row) -> str:
         """`sarama 1.27.2 (real), local`."""
-        told = row["driver"] != "bundled" or row["client"] in self.mixed
-        driver = f" ({DRIVERS.get(row['driver'], row['driver'])})" if told else ""
+        shown = row["driver"] != "bundled" or row["client"] in self.mixed
+        driver = f" ({DRIVERS.get(row['driver'], row['driver'])})" if shown else ""
         place = f", {row['environment']}" if self.places else ""
         return f"{row['client']} {row['client_version']}{driver}{place}"
 

@@ -20,7 +20,7 @@ ORDER = ("refuted", "mixed", "held", "inconclusive")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClaimCase:
-    """What the claim says of one case, and what became of it there. `says_n` and `found_n` are the same as figures."""
+    """What the claim predicts for one case, and its outcome there. `says_n` and `found_n` are numbers to sort by."""
 
     client: str
     fault: str
@@ -38,7 +38,7 @@ class ClaimCase:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """One formula from somebody's text, over all cases that it speaks about."""
+    """One formula from a published text, over all cases that it applies to."""
 
     formula: str
     name: str
@@ -63,10 +63,10 @@ class Claim:
     @property
     def tally(self) -> str:
         """`refuted in 3 of 4 cases`; `refuted in 1, held in 3 of 4 cases` of one that is mixed."""
-        told = ", ".join(
+        outcomes = ", ".join(
             f"{outcome} in {self.outcomes[outcome]:,}" for outcome in self._tally_outcomes if self.outcomes[outcome]
         )
-        return f"{told} of {figures.many(self.cases.total, 'case')}"
+        return f"{outcomes} of {figures.many(self.cases.total, 'case')}"
 
     @property
     def _tally_outcomes(self) -> tuple[str, ...]:
@@ -77,24 +77,24 @@ def claims_of(rows: Sequence[Row], groups: Iterable[Row], names: DisplayNames) -
     """Refuted ones first. A claim that is made in several scenarios is one claim."""
     together: dict[ClaimId, list[tuple[Row, ClaimCase]]] = {}
     for row in rows:
-        told = ClaimId(row["name"] or "", measure_label(row["measure"]), row["formula"], row["source"] or "")
-        together.setdefault(told, []).append((row, claim_case(row, names, over_repeats=False)))
+        claim_id = ClaimId(row["name"] or "", measure_label(row["measure"]), row["formula"], row["source"] or "")
+        together.setdefault(claim_id, []).append((row, claim_case(row, names, over_repeats=False)))
     for row in groups:
         if row["kind"] == "claim" and row["outcome"] != "skipped":
-            told = ClaimId(row["name"] or "", statistic(row), row["formula"], row["source"] or "")
-            together.setdefault(told, []).append((row, claim_case(row, names, over_repeats=True)))
-    claims = [claim_of(told, own) for told, own in together.items()]
+            claim_id = ClaimId(row["name"] or "", statistic(row), row["formula"], row["source"] or "")
+            together.setdefault(claim_id, []).append((row, claim_case(row, names, over_repeats=True)))
+    claims = [claim_of(claim_id, own) for claim_id, own in together.items()]
     return tuple(sorted(claims, key=lambda one: (ORDER.index(one.verdict), one.name, one.formula)))
 
 
-def claim_of(told: ClaimId, own: Sequence[tuple[Row, ClaimCase]]) -> Claim:
+def claim_of(claim_id: ClaimId, own: Sequence[tuple[Row, ClaimCase]]) -> Claim:
     verdict = combined_outcome(one.outcome for _, one in own)
     return Claim(
-        formula=told.formula,
-        name=told.name,
+        formula=claim_id.formula,
+        name=claim_id.name,
         when=tuple(dict.fromkeys(row["when"] for row, _ in own if row["when"])),
-        source=told.source,
-        what=told.what,
+        source=claim_id.source,
+        what=claim_id.what,
         verdict=verdict,
         as_declared=all_as_declared(as_declared(row, one) for row, one in own),
         cases=truncate((one for _, one in own), MAX_CASES, "report/claims.parquet", worst_first=False),
@@ -116,8 +116,8 @@ def telling(own: Sequence[tuple[Row, ClaimCase]], verdict: str) -> ClaimCase:
 
 def as_declared(row: Row, one: ClaimCase) -> bool | None:
     if "as_declared" in row:
-        told: bool | None = row["as_declared"]
-        return told
+        declared: bool | None = row["as_declared"]
+        return declared
     return turned_out_as_declared(one.outcome, row["declared_holds"])
 
 

@@ -15,7 +15,7 @@ MAX_SHOWN = 200
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupRow:
-    """One statistical expectation over one case. `expected` and `found` are told with their bounds."""
+    """One statistical expectation over one case. `expected` and `found` come with their bounds."""
 
     row: Row
     client: str
@@ -39,9 +39,9 @@ class GroupRow:
 
 def groups_of(groups: Iterable[Row], names: DisplayNames) -> Truncated[GroupRow]:
     """Failed ones first; claims stand with the other claims, and what does not apply stands nowhere."""
-    told = judged_groups(groups)
-    told.sort(key=lambda row: (SEVERITY_ORDER.index(row["verdict"]), row["scenario"], row["line"] or 0))
-    return truncate((group_row(row, names) for row in told), MAX_SHOWN, "report/groups.parquet")
+    judged = judged_groups(groups)
+    judged.sort(key=lambda row: (SEVERITY_ORDER.index(row["verdict"]), row["scenario"], row["line"] or 0))
+    return truncate((group_row(row, names) for row in judged), MAX_SHOWN, "report/groups.parquet")
 
 
 def judged_groups(groups: Iterable[Row]) -> list[Row]:

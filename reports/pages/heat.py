@@ -51,8 +51,8 @@ def heat_of(cases: Cases, timeouts: Sequence[Row], names: DisplayNames) -> Heat:
     cells = {place: cell_of(*place, own) for place, own in together.items()}
     longest: dict[str, tuple[float, bool]] = {fault: (0.0, False) for _, fault in cells}
     for (_, fault), own in together.items():
-        told = [(row["median"], bool(row["median_is_bound"])) for _, row in own if row and is_time_to_error(row)]
-        longest[fault] = max([longest[fault], *told])
+        medians = [(row["median"], bool(row["median_is_bound"])) for _, row in own if row and is_time_to_error(row)]
+        longest[fault] = max([longest[fault], *medians])
     faults = sorted(longest, key=lambda fault: (-longest[fault][0], fault))
     clients = sorted({client for client, _ in cells}, key=natural_sort_key)
     return Heat(
@@ -103,9 +103,9 @@ def cell_of(client: str, fault: str, own: Sequence[tuple[Case, Row | None]]) -> 
         return HeatCell(client=client, fault=fault, reason=reason)
     row = max((row for _, row in own if row), key=weight, default=None)
     alike = sum(case.verdict == verdict for case, _ in own)
-    told = f"{alike} of {figures.many(len(own), 'case')}" if alike < len(own) else figures.many(alike, "case")
+    tally = f"{alike} of {figures.many(len(own), 'case')}" if alike < len(own) else figures.many(alike, "case")
     if row is None:
-        return HeatCell(client=client, fault=fault, verdict=verdict, cases=told, number=figures.NO_VALUE)
+        return HeatCell(client=client, fault=fault, verdict=verdict, cases=tally, number=figures.NO_VALUE)
     return HeatCell(
         client=client,
         fault=fault,
@@ -113,17 +113,17 @@ def cell_of(client: str, fault: str, own: Sequence[tuple[Case, Row | None]]) -> 
         shade=shade_of(row["median"]),
         ending="" if is_time_to_error(row) else NO_ERROR,
         verdict=verdict,
-        cases=told,
+        cases=tally,
     )
 
 
 def longest_wait(cases: Cases, timeouts: Iterable[Row], names: DisplayNames) -> str:
     """That of the worst single run, in one sentence; nothing where no run tested anything."""
     ended = [row for row in timeouts if what_of(row) in WAITS and row["max"] is not None]
-    told = [row for row in ended if is_time_to_error(row)]
-    if not told:
+    failed = [row for row in ended if is_time_to_error(row)]
+    if not failed:
         return "No call came back with an error." if ended else ""
-    row = max(told, key=lambda row: (row["max"], last_unended(row)))
+    row = max(failed, key=lambda row: (row["max"], last_unended(row)))
     long = figures.bound(row["max"], "s", at_least=last_unended(row))
     return f"The longest wait for an error was {long}: {names.of(row)}, {cases[key_of(row)].fault}."
 
@@ -135,7 +135,7 @@ def last_unended(row: Row) -> bool:
 
 def finding(longest: Mapping[str, tuple[float, bool]]) -> str:
     """The picture in one sentence; `longest` are the seconds of each fault, and whether they are only a lower bound."""
-    failing = {fault: told for fault, told in longest.items() if told[0] > 0}
+    failing = {fault: wait for fault, wait in longest.items() if wait[0] > 0}
     if not failing:
         return "No call came back with an error in these runs: the times are those until an answer."
     worst, least = max(failing, key=lambda one: failing[one]), min(failing, key=lambda one: failing[one])

@@ -33,7 +33,7 @@ def markdown_of(page: Page) -> str:
 
 
 def fit_blocks(blocks: list[Block], most_bytes: int) -> str:
-    """The blocks that fit, and what became of the others."""
+    """The blocks that fit, and a note that counts the others."""
     shown, size = [], 0
     for block in blocks:
         size += len(block.encode()) + 2
@@ -62,8 +62,10 @@ def blocks_of(page: Page) -> Iterator[Block]:
     if page.claims:
         yield f"## Claims\n\n{text(page.claims_finding)}\n\n{claims_of(page.claims)}"
     if page.agreement:
-        told = [row for outcome, _, rows in page.agreement.groups if outcome != "agrees" for row in rows]
-        yield f"## Agreement\n\n{text(page.agreement.finding)}" + (f"\n\n{agreement_of(told)}" if told else "")
+        disagreements = [row for outcome, _, rows in page.agreement.groups if outcome != "agrees" for row in rows]
+        yield f"## Agreement\n\n{text(page.agreement.finding)}" + (
+            f"\n\n{agreement_of(disagreements)}" if disagreements else ""
+        )
     if page.groups.total:
         yield f"## Over many runs\n\n{text(page.groups_finding)}\n\n{groups_of(page.groups)}"
     for scenario in page.scenarios:
@@ -84,16 +86,16 @@ def attention_of(one: AttentionCard) -> Block:
             parts.append(f"_{figures.many(one.rows.total - len(one.rows), 'row')} more, none worse than these._")
     if one.blame:
         parts.append(blame_of(one.blame))
-    if one.told:
-        parts.append(f"The caller got: {text(one.told)}")
+    if one.error:
+        parts.append(f"The caller got: {text(one.error)}")
     parts.append(code(one.replay))
     return "\n\n".join(part for part in parts if part)
 
 
 def blame_of(blame: Blame) -> Block:
     head = "Where the difference is" if blame.by_formula else "Where the time went"
-    told = "; ".join(f"{code(part.badge.setting)} {text(part.words)}" for part in blame.parts)
-    return f"{head}: {told}." + (f" Lower {code(blame.lower)} to hear of it sooner." if blame.lower else "")
+    parts = "; ".join(f"{code(part.badge.setting)} {text(part.words)}" for part in blame.parts)
+    return f"{head}: {parts}." + (f" Lower {code(blame.lower)} to hear of it sooner." if blame.lower else "")
 
 
 def heat_of(page: Page) -> Block:
@@ -128,7 +130,7 @@ def case_of(case: Iterable[tuple[str, str]]) -> str:
     return ", ".join(f"{name}={value}" for name, value in case) or "all"
 
 
-def agreement_of(told: Iterable[AgreementRow]) -> Block:
+def agreement_of(compared: Iterable[AgreementRow]) -> Block:
     rows = (
         [
             one.row["scenario"],
@@ -138,7 +140,7 @@ def agreement_of(told: Iterable[AgreementRow]) -> Block:
             "; ".join(f"{side.name} {side.found}" for side in one.sides),
             AGREEMENT[one.outcome],
         ]
-        for one in told
+        for one in compared
     )
     return table(("scenario", "case", "client", "measure", "found", "verdict"), rows)
 

@@ -18,8 +18,8 @@ HALF, MOSTLY = 0.5, 0.9
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outage:
-    """One case: the fault lasted `dark`, and was felt for `felt`; both as text, and as per cent of the axis. `beyond`:
-    it was longer than the axis, so that its bar is squeezed."""
+    """One case: the fault lasted `dark`, and its effects lasted `felt`; both as text, and as per cent of the axis.
+    `beyond`: longer than the axis, so its bar is squeezed."""
 
     row: Row
     client: str
@@ -62,7 +62,7 @@ class Panel:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recovery:
-    """`quick` counts the cases that worked again as soon as the fault was gone: they are told, not drawn."""
+    """`quick` counts the cases that worked again as soon as the fault was gone: they are counted, not drawn."""
 
     finding: str
     outages: Truncated[Outage]
@@ -74,26 +74,26 @@ class Recovery:
 
 def recovery_of(rows: Sequence[Row], names: DisplayNames) -> Recovery | None:
     """None where no fault was healed."""
-    told = [row for row in rows if row["what"] == "recovery" and row["pairs"]]
-    if not told:
+    recovered = [row for row in rows if row["what"] == "recovery" and row["pairs"]]
+    if not recovered:
         return None
-    slow = [row for row in told if row["max"] >= IMMEDIATE_S]
+    slow = [row for row in recovered if row["max"] >= IMMEDIATE_S]
     felt = {recovery_key(row): row for row in rows if row["what"] == "outage" and row["pairs"]}
     pairs = [(row, felt[recovery_key(row)]) for row in slow if recovery_key(row) in felt]
     pairs.sort(key=lambda pair: (not pair[0]["censored"], -pair[0]["max"]))
     axis_s = axis_length_s([outage["median"] for _, outage in pairs])
     return Recovery(
-        finding=finding(told, slow),
+        finding=finding(recovered, slow),
         outages=truncate((outage_of(*pair, axis_s, names) for pair in pairs), MAX_SHOWN, "report/recovery.parquet"),
         axis_s=axis_s,
         panels=tuple(panels_of(slow, names)),
-        quick=len(told) - len(slow),
-        cases=len(told),
+        quick=len(recovered) - len(slow),
+        cases=len(recovered),
     )
 
 
 def axis_length_s(felt_s: Sequence[float]) -> float:
-    """As long as the longest that is not out of all proportion: a single one must not make the others invisible."""
+    """The longest time that is not an outlier: a single one must not make the others invisible."""
     if not felt_s:
         return 1.0
     ordinary = OUTLIER_FACTOR * sorted(felt_s)[len(felt_s) // 2]
@@ -106,9 +106,9 @@ def recovery_key(row: Row) -> tuple[Any, ...]:
     )
 
 
-def finding(told: Sequence[Row], slow: Sequence[Row]) -> str:
-    quick = len(told) - len(slow)
-    first = f"{quick or 'None'} of {figures.many(len(told), 'case')} worked as soon as the fault was gone"
+def finding(recovered: Sequence[Row], slow: Sequence[Row]) -> str:
+    quick = len(recovered) - len(slow)
+    first = f"{quick or 'None'} of {figures.many(len(recovered), 'case')} worked as soon as the fault was gone"
     if not slow:
         return first + "."
     worst = max(slow, key=lambda row: row["max"])

@@ -34,7 +34,7 @@ class Noise:
 
 
 def runs_of(runs: Sequence[Row], names: DisplayNames) -> Truncated[RunRow]:
-    """By verdict, the gravest first; then by how much of its tolerance a run used up."""
+    """By verdict, the most severe first; then by how much of its tolerance a run used up."""
     ordered = sorted(runs, key=lambda run: (SEVERITY_ORDER.index(run["verdict"]), -worst_expectation(run)[0]))
     made = (run_row(run, names) for run in ordered[:MAX_SHOWN])
     return Truncated(tuple(made), len(runs), "report/runs.parquet")

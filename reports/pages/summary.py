@@ -12,41 +12,43 @@ from reports.pages.verdicts import SEVERITY_ORDER, WORDS
 
 PLURALS = {"measure": "measures", "statistic over repeats": "statistics over repeats"}
 OUTCOME_ORDER = ("refuted", "held", "mixed", "inconclusive")
-"""What becomes of claims, in the order in which it is told."""
+"""Outcomes of claims, in the order in which the page names them."""
 SINGLE_CASE_WORDS = {**WORDS, "lab_error": "met an error of the lab", "skipped": "was skipped"}
 
 
 def headline(cases: Iterable[Case]) -> str:
     """The result in one sentence."""
-    told = Counter(case.verdict for case in cases)
-    total = sum(told.values())
+    counted = Counter(case.verdict for case in cases)
+    total = sum(counted.values())
     if total == 1:
-        return f"The one case {SINGLE_CASE_WORDS[next(iter(told))]}."
-    if told["pass"] == total:
+        return f"The one case {SINGLE_CASE_WORDS[next(iter(counted))]}."
+    if counted["pass"] == total:
         return f"All {total:,} cases held."
-    failed = told["fail"]
-    first = f"{failed:,} of {total:,} cases failed" if failed else f"{told['pass']:,} of {total:,} cases held"
+    failed = counted["fail"]
+    first = f"{failed:,} of {total:,} cases failed" if failed else f"{counted['pass']:,} of {total:,} cases held"
     rest = [
-        f"{told[verdict]:,} {words}"
+        f"{counted[verdict]:,} {words}"
         for verdict, words in (
             ("lab_error", "met an error of the lab"),
             ("inconclusive", "tested nothing"),
             ("skipped", "skipped"),
         )
-        if told[verdict]
+        if counted[verdict]
     ]
     return "; ".join([first, *rest]) + "."
 
 
 def lead(heat: Heat, claims: Sequence[Claim], agreement: str) -> str:
-    """What was found, beyond verdicts: how long clients hung, what became of the claims, and who agrees."""
+    """What was found, beyond verdicts: how long clients hung, outcomes of the claims, and who agrees."""
     sentences = [heat.longest] if heat.longest else []
     for verdict in OUTCOME_ORDER:
         own = [claim for claim in claims if claim.verdict == verdict]
         if own:
             against = sum(claim.as_declared is False for claim in own)
-            told = "against what was declared" if against else "as declared" if all(c.as_declared for c in own) else ""
-            how = f", {told}" if told else ""
+            declared = (
+                "against what was declared" if against else "as declared" if all(c.as_declared for c in own) else ""
+            )
+            how = f", {declared}" if declared else ""
             sentences.append(f"{figures.many(len(own), 'claim')} {outcome_phrase(verdict, len(own))}{how}.")
     if agreement:
         sentences.append(f"Profiles, simulation and real clients: {agreement}")
@@ -61,19 +63,21 @@ def outcome_phrase(verdict: str, count: int) -> str:
 
 def claimed(claims: Sequence[Claim]) -> str:
     """`8 formulas that somebody wrote down: 6 refuted, 2 held.`"""
-    told = Counter(claim.verdict for claim in claims)
-    outcomes = ", ".join(f"{told[one]:,} {outcome_phrase(one, told[one])}" for one in OUTCOME_ORDER if told[one])
+    counted = Counter(claim.verdict for claim in claims)
+    outcomes = ", ".join(
+        f"{counted[one]:,} {outcome_phrase(one, counted[one])}" for one in OUTCOME_ORDER if counted[one]
+    )
     return f"{figures.many(len(claims), 'formula')} that somebody wrote down: {outcomes}."
 
 
 def judged(verdicts: Iterable[str]) -> str:
     """What became of the measures that something was expected of."""
-    told = Counter(verdicts)
-    if not told:
+    counted = Counter(verdicts)
+    if not counted:
         return "No expectation was judged in these runs."
-    pronoun = "it" if told.total() == 1 or told["pass"] == 1 else "they"
+    pronoun = "it" if counted.total() == 1 or counted["pass"] == 1 else "they"
     where = f"where the client's own settings, or the scenario's bounds, say {pronoun} should"
-    return sentence(told, "measure", f"lies {where}", f"lie {where}")
+    return sentence(counted, "measure", f"lies {where}", f"lie {where}")
 
 
 def statistics(verdicts: Iterable[str]) -> str:
@@ -81,13 +85,13 @@ def statistics(verdicts: Iterable[str]) -> str:
     return sentence(Counter(verdicts), "statistic over repeats", "holds", "hold")
 
 
-def sentence(told: Counter[str], noun: str, holds: str, hold: str) -> str:
-    """`3 of 5 statistics over repeats hold; 1 does not; 1 tested nothing.`, or of an only one what became of it."""
-    if told.total() == 1:
-        verb = {"pass": holds, "fail": f"does not {hold}"}.get(next(iter(told)), "tested nothing")
+def sentence(counted: Counter[str], noun: str, holds: str, hold: str) -> str:
+    """`3 of 5 statistics over repeats hold; 1 does not; 1 tested nothing.`, or the outcome of an only one."""
+    if counted.total() == 1:
+        verb = {"pass": holds, "fail": f"does not {hold}"}.get(next(iter(counted)), "tested nothing")
         return f"The one {noun} {verb}."
-    failed, unsure = told["fail"], told["inconclusive"]
-    first = f"{told['pass']:,} of {told.total():,} {PLURALS[noun]} {holds if told['pass'] == 1 else hold}"
+    failed, unsure = counted["fail"], counted["inconclusive"]
+    first = f"{counted['pass']:,} of {counted.total():,} {PLURALS[noun]} {holds if counted['pass'] == 1 else hold}"
     rest = [f"{failed:,} {'does' if failed == 1 else 'do'} not"] if failed else []
     return "; ".join([first, *rest, *([f"{unsure:,} tested nothing"] if unsure else [])]) + "."
 
@@ -105,30 +109,30 @@ def facts(runs: Sequence[Row], manifests: Sequence[Manifest]) -> str:
 
 
 def counts(cases: Iterable[Case]) -> tuple[tuple[str, str, int], ...]:
-    told = Counter(case.verdict for case in cases)
-    return tuple((verdict, WORDS[verdict], told[verdict]) for verdict in SEVERITY_ORDER if told[verdict])
+    counted = Counter(case.verdict for case in cases)
+    return tuple((verdict, WORDS[verdict], counted[verdict]) for verdict in SEVERITY_ORDER if counted[verdict])
 
 
 def warnings(runs: Sequence[Row], manifests: Sequence[Manifest], quarantined: Sequence[Row]) -> tuple[str, ...]:
     """What the reader must know before trusting any figure."""
     there = {run["run_id"] for run in runs}
-    told = []
+    texts = []
     missing = sum(run_id not in there for one in manifests for run_id in one.run_ids)
     if missing:
         folders = sorted({one.suite for one in manifests if any(run_id not in there for run_id in one.run_ids)})
         verb = "has" if missing == 1 else "have"
-        told.append(
+        texts.append(
             f"{figures.many(missing, 'planned run')} {verb} no record: {', '.join(folders)} was interrupted, or is "
             "still at work. Go on with it: faultlab run --resume, with that folder."
         )
     if quarantined:
         left_out = "is" if len(quarantined) == 1 else "are"
-        told.append(f"{unread_text(quarantined)} could not be read and {left_out} left out.")
-    return tuple(told)
+        texts.append(f"{unread_text(quarantined)} could not be read and {left_out} left out.")
+    return tuple(texts)
 
 
 def unread_text(quarantined: Sequence[Row]) -> str:
-    """`3 lines`; `2 lines or files` where one has no line: it is a file that is no use at all."""
+    """`3 lines`; `2 lines or files` where one has no line: it stands for a whole file."""
     if all(row["line"] is not None for row in quarantined):
         return figures.many(len(quarantined), "line")
     return figures.many(len(quarantined), "line or file", "lines or files")
@@ -138,7 +142,7 @@ def environment(runs: Sequence[Row], manifests: Sequence[Manifest]) -> tuple[tup
     """What the times depend on."""
     kernels = sorted({f"{run['kernel']['release']}, timer {run['kernel']['hz']} Hz" for run in runs})
     pinned = sorted({f"{value['name']} = {value['text']}" for run in runs for value in run["kernel"]["sysctls"] or []})
-    told = [
+    entries = [
         ("Machine", "; ".join(sorted({one.machine for one in manifests}))),
         ("faultlab", "; ".join(sorted({one.faultlab for one in manifests}))),
         ("Command", "; ".join(sorted({" ".join(["faultlab", "run", *one.arguments]) for one in manifests}))),
@@ -148,4 +152,4 @@ def environment(runs: Sequence[Row], manifests: Sequence[Manifest]) -> tuple[tup
         ("Kernel", "; ".join(kernels)),
         ("Pinned settings of the kernel", "; ".join(pinned)),
     ]
-    return tuple((name, text) for name, text in told if text)
+    return tuple((name, text) for name, text in entries if text)

@@ -1,4 +1,4 @@
-"""Which runs get a time line: one of each case that failed, one that stands for the suite; by a rule that is told."""
+"""Which runs get a time line: one of each case that failed, one that stands for the suite; the page states the rule."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -35,10 +35,10 @@ class ChosenRun:
 
 def choose_runs(cases: Sequence[Case]) -> tuple[ChosenRun, ...]:
     """Runs of failed cases first, if there are any; nothing where no run has a time that a formula predicts."""
-    told = [case for case in cases if case.verdict in ("pass", "fail") and timed_expectation(case.first)]
-    failed = largest_deviation_per_client([case for case in told if case.verdict == "fail"])[:MAX_FAILED]
-    interesting = sorted((case for case in told if established_blackhole(case.first)), key=rank)
-    others = sorted(told, key=rank)
+    timed = [case for case in cases if case.verdict in ("pass", "fail") and timed_expectation(case.first)]
+    failed = largest_deviation_per_client([case for case in timed if case.verdict == "fail"])[:MAX_FAILED]
+    interesting = sorted((case for case in timed if established_blackhole(case.first)), key=rank)
+    others = sorted(timed, key=rank)
     chosen = [(case, FAILED.format(most=MAX_FAILED)) for case in failed]
     if interesting:
         chosen.append((interesting[0], REPRESENTATIVE))
@@ -71,7 +71,7 @@ def deviation_s(case: Case) -> float:
 
 
 def established_blackhole(run: Row) -> bool:
-    """A fault that is proven, makes ports go dark, and began after an operation had succeeded."""
+    """Whether a proven blackhole began after an operation had succeeded."""
     ended_well = [one["ended_ns"] for one in run["operations"] if one["outcome"] == "ok"]
     return any(
         fault["fault"] == BLACKHOLE and fault["proven"] and any(ns <= fault["began_ns"] for ns in ended_well)
@@ -88,14 +88,14 @@ def rank(case: Case) -> tuple[bool, int, int, float]:
 
 def timed_expectation(run: Row) -> Mapping[str, Any] | None:
     """The first expectation of a time with a formula; a failed one before others."""
-    told = [
+    timed = [
         one
         for one in run["expectations"]
         if one["unit"] == "s" and one["kind"] != "claim" and one["outcome"] in ("held", "failed") and one["terms"]
     ]
     alias = {operation["alias"] for operation in run["operations"]}
-    told = [one for one in told if one["measure"].partition(".")[0] in alias]
-    return next((one for one in told if one["outcome"] == "failed"), told[0] if told else None)
+    timed = [one for one in timed if one["measure"].partition(".")[0] in alias]
+    return next((one for one in timed if one["outcome"] == "failed"), timed[0] if timed else None)
 
 
 def median_run(case: Case) -> tuple[Row, Mapping[str, Any]] | None:

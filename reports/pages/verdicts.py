@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 
 SEVERITY_ORDER = ("fail", "lab_error", "inconclusive", "pass", "skipped")
-"""As the exit code: a failure is said before the lab's own, that before what was not tested."""
+"""As the exit code: a failure comes before the lab's own, and that before what was not tested."""
 
 WORDS: Mapping[str, str] = {
     "pass": "held",

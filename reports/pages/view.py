@@ -76,7 +76,7 @@ def build_page(
     asked = [row for row in tables["timeouts"] if row["formula"] or "(" not in row["measure"]]
     rows = time_rows(asked, cases, names)
     judged = tuple(row for row in rows if row.verdict != "unjudged")
-    told = [row for row in rows if row.verdict == "unjudged"]
+    without_verdict = [row for row in rows if row.verdict == "unjudged"]
     claims = claims_of(tables["claims"], tables["groups"], names)
     heat = heat_of(cases, tables["timeouts"], names)
     agreement = agreements_of(tables["agreement"])
@@ -114,7 +114,7 @@ def build_page(
         ),
         waits=waits_of(tables["waits"], tables["timeouts"], names, marks),
         attempts=attempts_of(tables["attempts"], cases, names),
-        unjudged=truncate(told, MAX_UNJUDGED, "report/timeouts.parquet", worst_first=False),
+        unjudged=truncate(without_verdict, MAX_UNJUDGED, "report/timeouts.parquet", worst_first=False),
         runs=runs_of(runs, names),
         noise=noise_of(tables["noise"]),
         environment=summary.environment(runs, manifests),

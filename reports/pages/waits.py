@@ -46,8 +46,8 @@ class WaitCase:
     @property
     def title(self) -> str:
         """Its name among all of them."""
-        told = "".join(f", {name}={value}" for name, value in self.case)
-        return f"{self.scenario}{told}, {self.client}: {self.operation}"
+        parameters = "".join(f", {name}={value}" for name, value in self.case)
+        return f"{self.scenario}{parameters}, {self.client}: {self.operation}"
 
     @property
     def measured_s(self) -> float:
@@ -69,13 +69,13 @@ class Waits:
 def waits_of(
     waits: Sequence[Row], timeouts: Sequence[Row], names: DisplayNames, marks: Mapping[str, Badge]
 ) -> Waits | None:
-    """None where no client told what it waited on, or no formula speaks of it."""
+    """None where no client reported what it waited on, or no formula names it."""
     terms = terms_of(timeouts)
-    told = [row for row in waits if (*key_of(row), row["operation"]) in terms]
-    if not told:
+    explained = [row for row in waits if (*key_of(row), row["operation"]) in terms]
+    if not explained:
         return None
     together: dict[tuple[Any, ...], list[WaitRow]] = {}
-    for row in told:
+    for row in explained:
         key = (*key_of(row), row["operation"])
         together.setdefault(key, []).append(wait_row(row, terms[key], marks[row["setting"]]))
     place = {setting: number for number, setting in enumerate(marks)}
@@ -84,7 +84,7 @@ def waits_of(
     ordered = sorted(together.values(), key=lambda rows: -seconds_of(rows))
     made = (wait_case(rows, names) for rows in ordered[:MAX_CASES])
     cases = Truncated(tuple(made), len(ordered), "report/waits.parquet", worst_first=False)
-    named = {row["setting"] for row in told}
+    named = {row["setting"] for row in explained}
     return Waits(cases=cases, legend=tuple(badge for setting, badge in marks.items() if setting in named))
 
 
@@ -94,8 +94,10 @@ def terms_of(timeouts: Iterable[Row]) -> dict[tuple[Any, ...], Sequence[Row]]:
     for row in timeouts:
         alias, _, what = str(row["measure"]).partition(".")
         if what in WAITS and row["terms"]:
-            told = (WAITS.index(what), row["terms"])
-            found[*key_of(row), alias] = min(told, found.get((*key_of(row), alias), told), key=lambda one: one[0])
+            candidate = (WAITS.index(what), row["terms"])
+            found[*key_of(row), alias] = min(
+                candidate, found.get((*key_of(row), alias), candidate), key=lambda one: one[0]
+            )
     return {place: terms for place, (_, terms) in found.items()}
 
 

@@ -34,9 +34,9 @@ def with_run(runs: DataFrame, tried: DataFrame) -> DataFrame:
         "operations",
         lambda one: (one["started_ns"] <= F.col("began_ns")) & (F.col("began_ns") < one["ended_ns"]),
     )
-    told = runs.select(*CASE_COLUMNS, *ATTEMPT_KEY, "repeat", "verdict", "operations")
+    operations = runs.select(*CASE_COLUMNS, *ATTEMPT_KEY, "repeat", "verdict", "operations")
     return (
-        tried.join(F.broadcast(told), on=list(ATTEMPT_KEY), how="inner")
+        tried.join(F.broadcast(operations), on=list(ATTEMPT_KEY), how="inner")
         .withColumn("operation", F.coalesce("own", F.get(during, F.lit(0))["alias"]))
         .withColumn("took_ns", F.col("ended_ns") - F.col("began_ns"))
     )

@@ -1,4 +1,4 @@
-"""The claims: formulas from somebody's text, held or refuted by what was measured, beside what was declared of them."""
+"""The claims: formulas from published texts, held or refuted by measurement, beside what the scenario declares."""
 
 import pyspark.sql.functions as F  # noqa: N812
 from pyspark.sql import DataFrame

@@ -1,4 +1,4 @@
-"""The statistical expectations: what the repeats of a case have in common, held against a bound."""
+"""The statistical expectations: a share, a mean or a quantile over the repeats of a case, compared with its bounds."""
 
 import pyspark.sql.functions as F  # noqa: N812
 from pyspark.sql import DataFrame
@@ -19,7 +19,7 @@ def groups(records: Records) -> DataFrame:
 
 
 def without_copies(rows: DataFrame) -> DataFrame:
-    """Copies of a folder say the same again; what another suite found of the case is a row of its own."""
+    """Copies of a folder add no rows. The same case in another suite is another row."""
     said = [name for name in rows.columns if name != SUITE]
     return rows.groupBy(*said).agg(F.min(SUITE).alias(SUITE))
 

@@ -32,7 +32,7 @@ def middle_is_bound(pairs: Column) -> Column:
 
 
 def quantile(pairs: Column, q: float) -> Column:
-    """Of sorted pairs, the smallest time such that at least `q` of all are no larger: a time that was really seen."""
+    """Of sorted pairs, the smallest time that at least `q` of all do not exceed: a time that was measured."""
     return F.get(pairs, rank(pairs, q) - 1)["time"]
 
 

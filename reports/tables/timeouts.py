@@ -1,4 +1,4 @@
-"""The timeout table: for every case and measure, what was predicted, what was measured, and what became of it."""
+"""The timeout table: for every case and measure, what was predicted, what was measured, and the outcome."""
 
 import pyspark.sql.functions as F  # noqa: N812
 from pyspark.sql import Column, DataFrame
@@ -34,7 +34,7 @@ def one_row_per_measure(runs: DataFrame) -> DataFrame:
 
 
 def with_expectation(rows: DataFrame) -> DataFrame:
-    """Adds `judged`, the expectation that stands for the measure, and `outcome`, the gravest of all of them."""
+    """Adds `judged`, the expectation that stands for the measure, and `outcome`, the most severe of all of them."""
     about_it = expectations_of_measure()
     return (
         rows.withColumn("about_it", about_it)

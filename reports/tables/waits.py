@@ -35,7 +35,7 @@ def one_row_per_operation(runs: DataFrame) -> DataFrame:
 
 
 def with_waits_inside(operations: DataFrame, every_wait: DataFrame) -> DataFrame:
-    """Waits that began or ended during the operation, cut to it. One that spans all of it is a timer of its own."""
+    """Waits that began or ended during the operation, cut to it. A wait that spans all of it is another timer."""
     narrow = every_wait.select(
         *ATTEMPT_KEY,
         F.col("waiting_on").alias("setting"),

@@ -84,7 +84,7 @@ def test_a_card_names_the_settings_that_took_more_than_the_formula_says_and_what
         ("Net.DialTimeout", "+2.020 s, ran out 8 times instead of 4"),
         ("Metadata.Retry.Backoff", "+1.500 s, which no term names"),
     ]
-    assert card.told == "i/o <b>timeout</b>"
+    assert card.error == "i/o <b>timeout</b>"
 
 
 def test_where_a_bound_is_missed_the_longest_wait_is_what_to_lower() -> None:
