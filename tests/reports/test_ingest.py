@@ -171,10 +171,8 @@ def test_a_line_of_an_older_faultlab_gets_the_defaults(read: Callable[..., Recor
         del record[name]
     (tmp_path / "runs.jsonl").write_text(json.dumps(record) + "\n", encoding="utf-8")
     [row] = read(tmp_path).runs.collect()
-    back = RunRecord.model_validate(
-        {name: value for name, value in row.asDict(recursive=True).items() if name != "suite"}
-    )
-    assert (back.noisy, back.tags, back.about, back.error, back.ready_s) == (False, (), "", None, None)
+    assert (row.noisy, row.tags, row.about, row.error, row.ready_s) == (False, [], "", None, None)
+    assert [operation.alias for operation in row.operations] == ["connect", "probe"]
 
 
 def test_a_run_in_two_folders_counts_once(read: Callable[..., Records], tmp_path: Path) -> None:
