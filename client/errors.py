@@ -17,9 +17,9 @@ E = TypeVar("E", bound=Exception)
 
 
 def without_traceback(error: E) -> E:
-    """An error that is kept, as Go keeps them: a value without the frames that it came through.
+    """An error to be stored as a value: without the frames that it was raised through.
 
-    They would hold it, and it them, until somebody searches for cyclic garbage.
+    The frames and the error would form a reference cycle, which only the garbage collector could free.
     """
     error.__traceback__ = None
     return error

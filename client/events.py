@@ -1,6 +1,6 @@
-"""What a bundled client tells about itself while it works: frozen values, stamped where they happen.
+"""The trace of a bundled client: events stamped where they happen.
 
-Every wait that a client starts and ends names the setting it waits on: reports and `explain` are made of that. Field
+Every wait that a client starts and ends names the setting it waits on: reports and `explain` are built on that. Field
 names are a closed set (they are columns of the records), so a new kind of event reuses them.
 """
 

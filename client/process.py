@@ -61,7 +61,7 @@ async def serve_pipes(launch: Mapping[str, object], stdin: int, stdout: int) -> 
 
 
 class _EventWriter(asyncio.BaseProtocol):
-    """`lost` is done when everything is out or nobody reads."""
+    """`lost` is done when everything is written or the reader is gone."""
 
     def __init__(self) -> None:
         self.transport: asyncio.WriteTransport | None = None
@@ -72,7 +72,7 @@ class _EventWriter(asyncio.BaseProtocol):
             self.lost.set_result(None)
 
     def write(self, events: Sequence[Event]) -> None:
-        """Each as a line of JSON. Raises BrokenPipeError where nobody reads."""
+        """Each as a line of JSON. Raises BrokenPipeError where the reader is gone."""
         if self.lost.done() or self.transport is None or self.transport.is_closing():
             raise BrokenPipeError("the reader of our events is gone")
         self.transport.write(b"".join([to_json(event_to_dict(event)) + b"\n" for event in events]))

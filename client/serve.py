@@ -1,4 +1,4 @@
-"""The bundled client as a subject: docs/SUBJECT_PROTOCOL.md over lines that come and go wherever the caller says.
+"""The bundled client as a subject: docs/SUBJECT_PROTOCOL.md over lines that the caller provides and takes.
 
 It runs as tasks of the caller's loop, in a simulation or alone in a process (`client.process`), and waits for nothing
 but that loop: no thread, no blocking call.
@@ -26,16 +26,16 @@ from client.tasks import BackgroundTasks
 
 EXIT_USAGE = 4
 EXIT_INTERNAL_ERROR = 70
-"""Exit codes: a launch record that cannot be followed; a mistake of this program."""
+"""Exit codes: a launch record that cannot be followed; an error in this program."""
 
 LOG = logging.getLogger("faultlab.client")
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 TraceTuple = tuple[int, str, dict[str, TraceValue]]
-"""at_ns, kind and fields of a trace event: nearly all that a subject says."""
+"""at_ns, kind and fields of a trace event, which nearly every line is."""
 
 Event = dict[str, Any] | TraceTuple
-"""What a line says (docs/SUBJECT_PROTOCOL.md), by name or as Traced. Whoever is told it owns it."""
+"""What a line says (docs/SUBJECT_PROTOCOL.md), by name or as a trace tuple. The receiver may change it."""
 
 Write = Callable[[list[Event]], None]
 Log = Callable[[str], None]
@@ -52,8 +52,8 @@ def event_to_dict(event: Event) -> dict[str, Any]:
 async def serve(launch: Mapping[str, object], lines: AsyncIterator[bytes], write: Write, log: Log = LOG.error) -> int:
     """Be a subject until its client is closed, the lines end, or `write` fails. Returns the exit code.
 
-    `write` takes events in order, each of them a line, without waiting for the reader; it raises OSError where nobody
-    reads. `log` gets what belongs on stderr.
+    `write` takes events in order, each of them a line, without waiting for the reader; it raises OSError where the
+    reader is gone. `log` gets what belongs on stderr.
     """
     try:
         wanted = parse_launch_record(launch)
@@ -68,7 +68,7 @@ async def serve(launch: Mapping[str, object], lines: AsyncIterator[bytes], write
 
 
 class _Exit:
-    """How the subject ends: `code` is its exit code, once somebody has said it."""
+    """How the subject ends: `code` is its exit code, once that is decided."""
 
     def __init__(self, log: Log) -> None:
         self.code: asyncio.Future[int] = asyncio.get_running_loop().create_future()
@@ -89,7 +89,7 @@ class _Exit:
 
 
 class _Outbox:
-    """Events on their way out, in order. What is told at one moment goes out together, after all that happens then."""
+    """Events to be written, in order. Those of one moment are written together, once all of them have happened."""
 
     def __init__(self, write: Write, on_write_error: Callable[[OSError], None]) -> None:
         self._write = write

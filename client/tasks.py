@@ -10,10 +10,10 @@ def _raise(panic: BaseException) -> None:
 
 
 class BackgroundTasks:
-    """Goroutines, threads, timers' work: whatever a client runs in the background.
+    """Goroutines, threads, timers: everything that a client runs in the background.
 
-    An exception that leaves a task is one that no code of the client expected; the subject is over then, as a process
-    with an unhandled panic is, and `on_panic` is told.
+    An exception that leaves a task was not expected by the client's code: like an unhandled panic it ends the subject.
+    It is passed to `on_panic`.
     """
 
     def __init__(self, on_panic: Callable[[BaseException], None] = _raise) -> None:

@@ -1,6 +1,6 @@
-"""What Go's programs are timed by: channels, select, timers, contexts, and the order of its maps.
+"""What decides the timing of Go programs: channels, select, timers, contexts, net.Dialer, and the order of maps.
 
-Profiles of Go clients are written with these, so that who waits for whom is what the upstream source says. A
+Profiles of Go clients are written with these, so that their tasks wait for one another as in the upstream source. A
 goroutine is started by `client.tasks.BackgroundTasks.go`.
 """
 

@@ -1,4 +1,4 @@
-"""Channels: the waiting that Go programs are made of.
+"""Channels: how goroutines wait for one another.
 
 A goroutine is an asyncio task. An operation that can proceed does so without giving the loop a turn, as in Go; one that
 cannot parks its task in the channel's queue, first come, first served.
@@ -152,7 +152,7 @@ class Channel(Generic[T]):
 
 
 def _has_waiter(queue: list[ParkedOperation]) -> bool:
-    """Whether somebody waits here still: cancelled tasks and selects that another case won are dropped on the way."""
+    """Whether a task still waits. Cancelled tasks, and selects that another case won, are dropped on the way."""
     while queue and queue[0].future.done():
         queue.pop(0)
     return bool(queue)

@@ -1,4 +1,4 @@
-"""The order in which Go walks a map. Programs that take "any" broker from a map get what this says.
+"""The order in which Go walks a map. It decides which broker a program gets that takes "any" one from a map.
 
 Up to eight entries lie in one group of eight slots: a new one takes the first free slot, also one that another left. A
 walk starts at a slot drawn by chance and goes round, so that with n entries and no gaps the first one is met first with

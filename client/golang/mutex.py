@@ -1,11 +1,11 @@
-"""Mutex: who runs may overtake who waits, until somebody has waited for a millisecond in vain.
+"""Mutex: a running goroutine may take the lock before a waiting one, until that has waited for a millisecond.
 
 Source: Go's internal/sync/mutex.go, runtime/sema.go; without the spinning.
 
-Unlocking wakes the first in the queue and leaves the lock free: a goroutine that runs can take it before that one does.
-Who then finds it taken, and came more than a millisecond ago, is handed it at the next unlock. But who was woken is not
-aware of this where another comes to wait before it has run: that one gets the wake-up, and who was woken goes to the
-end of the queue. So whoever locks again and again at once can keep others out for as long as it does.
+Unlocking wakes the first waiter and leaves the lock free, so a running goroutine can take it before the waiter runs. A
+woken waiter that finds the lock taken, and has waited for more than a millisecond, is handed the lock at the next
+unlock (starvation mode). But another goroutine may begin to wait before the woken one has run: then the wake-up goes to
+the newcomer, and the woken one to the end of the queue. So a goroutine that locks again at once can keep others out.
 """
 
 import asyncio
@@ -22,10 +22,10 @@ class Mutex:
         self._locked = False
         self._starving = False
         self._woken = False
-        """Somebody was woken and has not tried yet: nobody else has to be."""
+        """A waiter was woken and has not tried yet: no other needs to be."""
         self._waiting = 0
         self._wake_ups = 0
-        """The semaphore: wake-ups that nobody has used yet."""
+        """The semaphore: wake-ups that no waiter has used yet."""
         self._parked: list[asyncio.Future[bool]] = []
 
     def locked(self) -> bool:
@@ -59,7 +59,7 @@ class Mutex:
         self._woken = False
 
     async def _park(self, loop: asyncio.AbstractEventLoop, *, in_front: bool) -> None:
-        """Returns with a wake-up, be it another's."""
+        """Returns with a wake-up, not necessarily the one meant for this task."""
         while self._wake_ups == 0:
             turn: asyncio.Future[bool] = loop.create_future()
             if in_front:

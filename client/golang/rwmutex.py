@@ -1,6 +1,6 @@
 """RWMutex: many readers or one writer. Source: Go's sync.RWMutex.
 
-A writer that waits keeps new readers out; when one is done, the readers that came meanwhile go before the next writer.
+A waiting writer keeps new readers out. When it is done, the readers that came meanwhile go before the next writer.
 """
 
 import asyncio
@@ -27,7 +27,7 @@ class RWMutex:
 
 
 class _LockState:
-    """Who has it and who waits for it. `has_writer`: by a writer that writes, or waits for readers to end."""
+    """`has_writer`: a writer holds the lock, or waits for the last readers."""
 
     __slots__ = ("_drained", "_readers", "_waiting_readers", "_waiting_writers", "has_writer")
 
@@ -40,7 +40,7 @@ class _LockState:
 
     async def acquire_read(self) -> None:
         if self.has_writer:
-            await _park_in(self._waiting_readers)  # whoever wakes us has counted us in
+            await _park_in(self._waiting_readers)  # the task that wakes us has counted us as a reader
         else:
             self._readers += 1
 
@@ -52,7 +52,7 @@ class _LockState:
 
     async def acquire_write(self) -> None:
         if self.has_writer:
-            await _park_in(self._waiting_writers)  # whoever wakes us leaves it marked as written
+            await _park_in(self._waiting_writers)  # the task that wakes us leaves `has_writer` set
         self.has_writer = True
         if self._readers:
             self._drained = asyncio.get_running_loop().create_future()

@@ -20,7 +20,7 @@ def after(duration_s: float) -> Channel[float]:
 
 
 class Ticker:
-    """`time.Ticker`: a tick each period in `channel`; ticks that nobody takes are dropped."""
+    """`time.Ticker`: a tick each period in `channel`; a tick is dropped if the one before is still there."""
 
     def __init__(self, period_s: float) -> None:
         assert period_s > 0, "non-positive interval for NewTicker"

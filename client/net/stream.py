@@ -1,23 +1,27 @@
-"""One TCP stream with blocking reads and writes and their deadlines, as Go's net.Conn has them.
+"""One TCP stream, for tasks that block on it and for a loop that polls many of them.
 
-A write is done when the kernel has all of it (`set_write_buffer_limits(high=0)`); closing drops what the kernel has not
-got. The same code runs on real sockets and on virtual time: only asyncio's transport is used.
+A write is done when the kernel has all of it (`set_write_buffer_limits(high=0)`); closing drops what the kernel does
+not have yet. The same code runs on real sockets and on virtual time: only asyncio's transport is used.
 """
 
 import asyncio
+from collections.abc import Callable
 from typing import cast
 
 from client.net.errors import Cause, NetError, Phase, from_os_error
 
 _READ_AHEAD_BYTES = 1 << 20
-"""Above this, what nobody reads stays in the kernel, so that the peer feels it."""
+"""Above this, unread bytes stay in the kernel, so that the peer's writes block."""
 
 
 class Stream(asyncio.Protocol):
     """At most one task reads and one writes at a time. Every failure is a NetError in phase READ or WRITE.
 
-    Deadlines are moments of the loop's clock in seconds, None: none. Setting one also holds for an operation that is
-    waiting.
+    Tasks block in `read_full`, `write` and `drain`. Their deadlines are moments of the loop's clock in seconds, None:
+    none; setting one also holds for an operation that is waiting.
+
+    A loop that polls sets `on_ready`, which is called when no task waits and bytes, the end of the stream, an error or
+    room for writing have come; it then uses `read_available`, `try_write` and `writable`, none of which wait.
     """
 
     def __init__(self, remote: str) -> None:
@@ -40,8 +44,9 @@ class Stream(asyncio.Protocol):
         self._connection_error: OSError | None = None
         self._connection_error_reported = False
         self._closed = False
+        self.on_ready: Callable[[], None] | None = None
 
-    # What the transport tells.
+    # Calls of the transport.
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
@@ -54,14 +59,17 @@ class Stream(asyncio.Protocol):
         if self._reader is not None:
             if len(self._buffer) >= self._wanted_bytes:
                 self._wake_reader()
-        elif len(self._buffer) > _READ_AHEAD_BYTES and not self._reading_paused and self._transport is not None:
+            return
+        if len(self._buffer) > _READ_AHEAD_BYTES and not self._reading_paused and self._transport is not None:
             self._transport.pause_reading()
             self._reading_paused = True
+        if self.on_ready is not None:
+            self.on_ready()
 
     def eof_received(self) -> bool:
         self._eof = True
         self._wake_reader()
-        return True  # half-closed: our own direction stays open, as in Go
+        return True  # half-closed: our own direction stays open
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._lost = True
@@ -76,16 +84,16 @@ class Stream(asyncio.Protocol):
         self._writing_paused = False
         self._wake_writer()
 
-    # What the client does.
+    # Calls of the client.
 
     @property
     def buffered_bytes(self) -> int:
-        """What a read gets without waiting."""
+        """How much a read gets without waiting."""
         return len(self._buffer)
 
     @property
     def has_pending_error(self) -> bool:
-        """Whether the kernel has an error for it that nobody has met yet: SO_ERROR, as it were."""
+        """Whether the kernel has an error (SO_ERROR) that no operation has raised yet."""
         return self._connection_error is not None and not self._connection_error_reported
 
     @property
@@ -104,7 +112,7 @@ class Stream(asyncio.Protocol):
             self._arm_writer()
 
     async def read_full(self, size_bytes: int) -> bytes:
-        """Exactly so many bytes. What a failed read had got is gone. Source: Go's io.ReadFull."""
+        """Exactly so many bytes. What a failed read had received is dropped."""
         assert self._reader is None, "two readers on one stream"
         if self._closed:
             raise self._error(Phase.READ, Cause.CLOSED)
@@ -114,9 +122,7 @@ class Stream(asyncio.Protocol):
             if self._read_deadline_at is not None and self._loop.time() >= self._read_deadline_at:
                 self._buffer.clear()
                 raise self._error(Phase.READ, Cause.TIMEOUT)
-            if self._reading_paused and self._transport is not None:
-                self._transport.resume_reading()
-                self._reading_paused = False
+            self._resume_reading()
             self._wanted_bytes = size_bytes
             self._reader = self._loop.create_future()
             self._arm_reader()
@@ -132,6 +138,23 @@ class Stream(asyncio.Protocol):
         taken = bytes(self._buffer[:size_bytes])
         del self._buffer[:size_bytes]
         return taken
+
+    def read_available(self, at_most_bytes: int) -> bytes:
+        """What has come by now; empty where nothing has. Raises NetError at the end of the stream."""
+        if self._closed:
+            raise self._error(Phase.READ, Cause.CLOSED)
+        if not self._buffer and (self._eof or self._lost):
+            raise self._end_of_stream_error()
+        taken = bytes(self._buffer[:at_most_bytes])
+        del self._buffer[:at_most_bytes]
+        if not self._buffer:
+            self._resume_reading()
+        return taken
+
+    @property
+    def writable(self) -> bool:
+        """Whether the kernel has all that was written before."""
+        return not self._writing_paused
 
     def try_write(self, data: bytes) -> bool:
         """Give data to the kernel; True if it took all of it, False if `drain` has to wait for that."""
@@ -163,12 +186,12 @@ class Stream(asyncio.Protocol):
         self._check_writable()
 
     async def write(self, data: bytes) -> None:
-        """Returns when the kernel has all of it. Source: Go's net.Conn.Write."""
+        """Returns when the kernel has all of it."""
         if not self.try_write(data):
             await self.drain()
 
     def close(self) -> None:
-        """Close at once; what the kernel has it goes on sending. Waiting operations fail with CLOSED."""
+        """Close at once; the kernel still sends what it has. Waiting operations fail with CLOSED."""
         if self._closed:
             return
         self._closed = True
@@ -196,13 +219,24 @@ class Stream(asyncio.Protocol):
         if self._write_deadline_at is not None:
             self._write_timer = self._loop.call_at(self._write_deadline_at, self._wake_writer)
 
+    def _resume_reading(self) -> None:
+        if self._reading_paused and self._transport is not None:
+            self._transport.resume_reading()
+            self._reading_paused = False
+
     def _wake_reader(self) -> None:
-        if self._reader is not None and not self._reader.done():
-            self._reader.set_result(None)
+        if self._reader is not None:
+            if not self._reader.done():
+                self._reader.set_result(None)
+        elif self.on_ready is not None:
+            self.on_ready()
 
     def _wake_writer(self) -> None:
-        if self._writer is not None and not self._writer.done():
-            self._writer.set_result(None)
+        if self._writer is not None:
+            if not self._writer.done():
+                self._writer.set_result(None)
+        elif self.on_ready is not None:
+            self.on_ready()
 
     # Errors.
 
@@ -210,7 +244,7 @@ class Stream(asyncio.Protocol):
         return NetError(phase, cause, self.remote, self.local)
 
     def _end_of_stream_error(self) -> NetError:
-        """Why no more bytes come. Whatever had come of them is dropped."""
+        """Why no more bytes come. What had come of them is dropped."""
         partial = bool(self._buffer)
         self._buffer.clear()
         if self._connection_error is not None and not self._eof:

@@ -76,7 +76,7 @@ class BatchHeader:
 
     @property
     def codec_name(self) -> str:
-        """`gzip`; or `codec 7` for a number that nobody has given a name."""
+        """`gzip`; or `codec 7` for an unknown number."""
         return Compression(self.codec).name.lower() if self.codec in set(Compression) else f"codec {self.codec}"
 
 
@@ -124,7 +124,7 @@ def _unpack(data: bytes, offset: int) -> BatchHeader:
 
 
 def write_header(header: BatchHeader, records: bytes | bytearray) -> bytes:
-    """A whole batch: the header with length and checksum reckoned from `records`. Raises ValueError for a misfit."""
+    """A whole batch: the header with length and checksum computed from `records`. Raises ValueError for a misfit."""
     length = HEADER_BYTES - _BEFORE_LENGTH_ENDS + len(records)
     try:
         batch = bytearray(
@@ -152,7 +152,7 @@ def write_header(header: BatchHeader, records: bytes | bytearray) -> bytes:
 
 
 def check_crc(data: bytes, header: BatchHeader, offset: int = 0) -> None:
-    """Raises RecordsError where the batch's bytes are not those that its CRC-32C was reckoned from."""
+    """Raises RecordsError where the batch's bytes are not those that its CRC-32C was computed from."""
     found = crc32c(data[offset + _CRC_FROM : offset + header.size_bytes])
     if found != header.crc:
         raise RecordsError("crc", offset, f"CRC-32C is {found:#010x}, its header says {header.crc:#010x}")

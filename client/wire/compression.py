@@ -106,7 +106,7 @@ def zstd(level: int = 3) -> Compressor:
 
 
 def decompress(codec: int, data: bytes, *, max_bytes: int = MAX_DECOMPRESSED_BYTES) -> bytes:
-    """Raises CompressionError for a codec that nobody has given a number, damaged data, or too much of it."""
+    """Raises CompressionError for an unknown codec, damaged data, or too much of it."""
     reader = _READERS.get(codec)
     if reader is None:
         raise CompressionError(f"codec {codec} is not known")

@@ -5,7 +5,7 @@ Source: https://kafka.apache.org/protocol#protocol_error_codes (org.apache.kafka
 
 from dataclasses import dataclass
 
-# code, name, r where Apache Kafka calls it retriable, what it means; an indented line goes on.
+# code, name, r where Apache Kafka calls it retriable, what it means; an indented line continues the one before.
 _TABLE = """
 -1 UNKNOWN_SERVER_ERROR - The server experienced an unexpected error when processing the request.
 0 NONE - No error.

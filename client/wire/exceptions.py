@@ -1,6 +1,6 @@
 """The errors of `client.wire`: bytes that no correct peer sends, and values that the wire cannot carry.
 
-Every function of this room raises a WireError or nothing: whoever reads from a socket has one error to catch.
+Every function of this package raises a WireError or nothing: readers of a socket have one error to catch.
 """
 
 

@@ -17,7 +17,7 @@ Kafka on requests (`socket.request.max.bytes`)."""
 
 
 class FrameError(WireError):
-    """The stream cannot go on. `frames` are those that were whole before the bad one in the same `feed`."""
+    """The rest of the stream cannot be read. `frames` are the whole ones before it in the same `feed`."""
 
     def __init__(self, text: str, frames: tuple[bytes, ...] = ()) -> None:
         super().__init__(text)

@@ -3,7 +3,7 @@
     sent = encode_request(MetadataRequest(topics=None), version=5, correlation_id=7, client_id="sarama")
     correlation_id, answer = decode_response(METADATA, 5, payload)
 
-A response does not say what it is: whoever decodes it must know which request it answers. The bodies stand in
+A response does not say what it is: decoding needs the request that it answers. The bodies stand in
 `client.wire.apis`, the same dataclass for every version of an API. Malformed bytes raise MessageError with API, version
 and offset, and never anything else; values that do not fit raise it too.
 """

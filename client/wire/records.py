@@ -90,7 +90,7 @@ def encode_batch(
     compressor: Compressor = _UNCOMPRESSED,
 ) -> bytes:
     """A batch. Records are written as they stand, so their offset deltas must count up from 0.
-    `max_timestamp_ms` None: reckoned from them. `attributes` are those beside the codec, which the compressor gives.
+    `max_timestamp_ms` None: computed from them. `attributes` are those beside the codec, which the compressor gives.
 
     Raises ValueError for no records, offset deltas out of order, or a number that does not fit.
     """

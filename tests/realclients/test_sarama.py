@@ -121,24 +121,3 @@ def test_dials_are_traced_as_the_library_makes_them(built: Built, spoken: Spoken
     stamps = [event["at_ns"] for event in events]
     assert stamps == sorted(stamps)
     assert stamps[-1] - stamps[0] >= 3 * 0.01 * 1e9
-
-
-def test_commands_that_cannot_be_carried_out_are_answered(built: Built, spoken: Spoken, version: str) -> None:
-    subject = spoken(built(version), bootstrap=[NOBODY], settings=QUICK)
-    wrong = [
-        ({"op": "juggle"}, "op is connect, send or close"),
-        ({"op": "send", "topic": "t", "value": "v"}, "there is no producer before a connect has succeeded"),
-        ({"op": "send", "value": "v"}, "topic is missing"),
-        ({"op": "send", "topic": "t"}, "value is missing"),
-        ({"op": "send", "topic": "t", "value": "v", "partition": -1}, "partition"),
-        (
-            {"op": "send", "topic": "t", "value": "v", "deadline_s": 1.5},
-            "send: the send of mine takes no deadline: neither SendMessage nor Input takes a context",
-        ),
-    ]
-    for number, (command, says) in enumerate(wrong):
-        answer = subject.answer(id=f"w{number}", **command)
-        assert (answer["ev"], answer["class"]) == ("error", "CommandError")
-        assert says in answer["error"]
-    assert subject.answer(op="close", id="end")["ev"] == "ok"
-    assert subject.end()[0] == 0

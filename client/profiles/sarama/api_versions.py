@@ -67,7 +67,7 @@ class ApiVersionsHandshake:
             return None
 
     async def _send_and_receive(self, version: int) -> ApiVersionsResponse:
-        """Nobody looks at the answer's correlation id: an answer that was given up may come as that to the next."""
+        """Upstream does not check the correlation id: a late answer may be taken for that of the next request."""
         body = ApiVersionsRequest(
             client_software_name="sarama", client_software_version=f"v{self._conf.release.version}"
         )

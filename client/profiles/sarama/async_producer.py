@@ -1,6 +1,6 @@
-"""The asynchronous producer's singletons: dispatcher, retry handler, shutdown, and who leads to which broker.
+"""The asynchronous producer's singletons: dispatcher, retry handler, shutdown, and one producer a broker.
 
-Source: Shopify/sarama v1.27.2 async_producer.go, IBM/sarama v1.60.1 async_producer.go. Its other parts stand in
+Source: Shopify/sarama v1.27.2 async_producer.go, IBM/sarama v1.60.1 async_producer.go. Its other parts are in
 topic_producer, partition_producer, broker_producer and pipelined_producer. Interceptors are left out.
 """
 
@@ -31,7 +31,7 @@ _MIN_RETRY_BUFFER_BYTES = 32 * 1024 * 1024
 
 
 class AsyncProducer:
-    """Messages go into `input`; each comes out of `successes` or `errors`, which somebody has to read."""
+    """Messages go into `input`; each comes out of `successes` or `errors`, which the program has to read."""
 
     def __init__(self, client: Client, txnmgr: TransactionManager) -> None:
         self.client = client
@@ -90,7 +90,7 @@ class AsyncProducer:
         )
 
     async def _retry_handler(self) -> None:
-        """Singleton: a buffer before the dispatcher, so that whoever retries never blocks it."""
+        """Singleton: a buffer before the dispatcher, so that retrying tasks never block it."""
         max_messages = _with_minimum(self.conf.retry_max_buffer_length, _MIN_RETRY_BUFFER_LENGTH)
         max_bytes = _with_minimum(self.conf.retry_max_buffer_bytes, _MIN_RETRY_BUFFER_BYTES)
         buf: deque[ProducerMessage] = deque()
@@ -118,7 +118,7 @@ class AsyncProducer:
         self.in_flight.add(1)
         await self.input.send(ProducerMessage(flags=SHUTDOWN))
         await self.in_flight.wait()
-        with suppress(ClientError):  # upstream logs it and goes on
+        with suppress(ClientError):  # upstream logs it and continues
             await self.client.close()
         self.muter.close()
         self.input.close()
@@ -131,11 +131,11 @@ class AsyncProducer:
         return ProduceSet(self.conf, self.runtime.rng, manager.producer_id, manager.producer_epoch)
 
     async def _bump_epoch(self) -> None:
-        """The broker will never see the failed message's number, so the sequence cannot go on."""
+        """The broker will never see the failed message's number, so the sequence has a gap."""
         if not (self.txnmgr.exhausted and self.conf.release.renews_producer_id_on_epoch_exhaustion):
             self.txnmgr.bump_epoch()
             return
-        with suppress(ClientError):  # upstream logs it and goes on
+        with suppress(ClientError):  # upstream logs it and continues
             self.txnmgr = await new_transaction_manager(self.conf, self.client)
 
     async def return_error(self, msg: ProducerMessage, err: ClientError) -> None:
@@ -174,7 +174,7 @@ class AsyncProducer:
         msg.retries += 1
 
     def get_broker_producer(self, broker: Broker) -> BrokerProducer:
-        """The producer of this broker, counted as used once more."""
+        """The producer of this broker, with one more reference."""
         bp = self._brokers.get(broker)
         if bp is None:
             make = PipelinedProducer if self.conf.release.pipelines_requests else SequentialProducer
@@ -185,7 +185,7 @@ class AsyncProducer:
         return bp
 
     def unref_broker_producer(self, broker: Broker, bp: BrokerProducer) -> None:
-        """Counted as used once less; nobody's producer shuts down."""
+        """Drop one reference; a producer without any shuts down."""
         self._broker_refs[bp] -= 1
         if self._broker_refs[bp] == 0:
             bp.input.close()
@@ -194,7 +194,7 @@ class AsyncProducer:
                 del self._brokers[broker]
 
     def abandon_broker_connection(self, broker: Broker) -> None:
-        """Whoever next asks for this broker's producer gets a new one; without retries the old one's users are told."""
+        """The next `get_broker_producer` makes a new one. Without retries, `abandoned` tells users of the old one."""
         bp = self._brokers.pop(broker, None)
         if bp is not None and bp.abandoned is not None:
             bp.abandoned.close()

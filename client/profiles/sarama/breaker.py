@@ -21,7 +21,8 @@ class State(StrEnum):
 
 class Breaker:
     """Opens after `error_threshold` errors without a free period of `timeout_s`; half-closes after `timeout_s`; then
-    `success_threshold` successes close it and one error opens it again. `name` says whose state the trace tells."""
+    `success_threshold` successes close it and one error opens it again. `name` is the `purpose` of its
+    events in the trace."""
 
     def __init__(
         self,

@@ -1,6 +1,6 @@
 """One broker and its connection. Source: Shopify/sarama v1.27.2 broker.go, IBM/sarama v1.60.1 broker.go.
 
-The lock is held while a dial is under way, so whoever sends meanwhile waits for the dial, and gets its error. In 1.60.1
+The lock is held during a dial: tasks that send meanwhile wait for the dial and get its error. In 1.60.1
 `get_metadata` and `init_producer_id` hold it until their answer is there as well.
 """
 
@@ -26,7 +26,7 @@ from client.wire.messages import decode_response, encode_request, has_tagged_hea
 
 R = TypeVar("R")
 Handler = Callable[[ProduceResponse | ClientError], Awaitable[None]]
-"""Gets what came of a request that was sent without waiting for it."""
+"""Called with the result of a request that was sent without waiting for it."""
 
 _Packet = bytes | ClientError
 _PacketHandler = Callable[[_Packet], Awaitable[None]]
@@ -37,7 +37,7 @@ _MAX_RESPONSE_BYTES = 100 * 1024 * 1024
 
 
 class _ResponsePromise(NamedTuple):
-    """A response to come. Upstream has a channel for packets and one for errors; nobody can tell them from one."""
+    """A response to come. Upstream has a channel for packets and one for errors; one channel behaves alike."""
 
     correlation_id: int
     api: Api[Any, Any]
@@ -104,7 +104,7 @@ class Broker:
             self._lock.unlock()
 
     async def _negotiate_api_versions(self, conn: Connection, version: int) -> None:
-        """Raises NetworkError where that broke the connection; a broker that does not answer is taken as it is."""
+        """Raises NetworkError where that broke the connection. Where no answer comes, versions stay unrestricted."""
         handshake = ApiVersionsHandshake(conn, self._conf, self._correlation_id)
         try:
             found = await handshake.negotiate(version)
@@ -119,12 +119,12 @@ class Broker:
             return self._conn is not None
 
     async def response_size(self) -> int:
-        """Requests whose answers nobody has begun to read. Waits for whoever holds the lock."""
+        """Requests whose responses are not being read yet. Waits for the lock."""
         async with self._lock:
             return 0 if self._responses is None else len(self._responses)
 
     def socket_is_broken(self) -> bool:
-        """Whether the kernel knows so already. A broker that somebody is busy with is not looked at (getSockError)."""
+        """Whether the kernel has an error for the connection. False while the lock is held (getSockError)."""
         return not self._lock.locked() and self._conn is not None and self._conn.has_pending_error
 
     async def close(self) -> None:

@@ -1,4 +1,4 @@
-"""One a broker: gathers messages into requests and sorts out what came of each. How requests go out is a release's own:
+"""One a broker: gathers messages into requests and handles their results. How requests go out depends on the release:
 one at a time (sequential_producer) or overlapping (pipelined_producer).
 
 Source: Shopify/sarama v1.27.2 async_producer.go, IBM/sarama v1.60.1 async_producer.go (brokerProducer).
@@ -28,7 +28,7 @@ _DUPLICATE = CODES["ErrDuplicateSequenceNumber"]
 
 
 class BrokerProducerResponse(NamedTuple):
-    """What came of a set: an error, or a response (None where none was asked for)."""
+    """The result of a set: an error, or a response (None where none was asked for)."""
 
     sent: ProduceSet
     err: ClientError | None
@@ -61,15 +61,15 @@ class BrokerProducer(ABC):
 
     @abstractmethod
     async def _wait_for_space(self, msg: ProducerMessage, *, force_rollover: bool) -> ClientError | None:
-        """Flush until the message fits. Why it has to be retried instead; None once there is room."""
+        """Flush until the message fits. Returns why it has to be retried instead, None once there is room."""
 
     @abstractmethod
     async def _retry_batch(self, batch: PartitionSet, err: ClientError) -> None:
-        """Send a whole batch again, to whoever leads its partition now."""
+        """Send a whole batch again, to the partition's present leader."""
 
     @abstractmethod
     async def _retry_after_closing(self, sent: ProduceSet, err: ClientError) -> None:
-        """The connection is given up: see to the messages of a request that failed on it, and to those that wait."""
+        """The connection is closed: retry the messages of the request that failed on it, and the waiting ones."""
 
     @abstractmethod
     def _unmute(self, batches: Iterable[PartitionSet]) -> None:
@@ -183,7 +183,7 @@ class BrokerProducer(ABC):
     async def _retry_blocks(self, retriable: list[tuple[PartitionSet, KError]]) -> None:
         idempotent = self._parent.conf.idempotent
         if idempotent:
-            with suppress(ClientError):  # upstream logs it and goes on
+            with suppress(ClientError):  # upstream logs it and continues
                 await self._parent.client.refresh_metadata(*(batch.topic for batch, _ in retriable))
         for batch, err in retriable:
             self._current_retries[batch.topic, batch.partition] = err

@@ -1,4 +1,4 @@
-"""Reads what an AsyncProducer gives back and tells each message's fate to whoever waits for it.
+"""Reads an AsyncProducer's successes and errors, and hands each to the sender that waits for it.
 
 Source: Shopify/sarama v1.27.2 sync_producer.go, IBM/sarama v1.60.1 sync_producer.go (handleSuccesses, handleErrors).
 """

@@ -5,7 +5,7 @@ Source: Shopify/sarama v1.27.2 errors.go, IBM/sarama v1.60.1 errors.go.
 
 from collections.abc import Mapping
 
-# Code, identifier, text behind "kafka server: "; an indented line goes on.
+# Code, identifier, text behind "kafka server: "; an indented line continues the one before.
 _TABLE_1_27 = """
 0 ErrNoError Not an error, why are you printing me?
 -1 ErrUnknown Unexpected (unknown?) server error.

@@ -33,7 +33,7 @@ class PartitionMuter:
         return True
 
     def unmute(self, batches: Iterable[PartitionSet]) -> None:
-        """Whoever waits for the signal tries again, also where nothing was unmuted."""
+        """Tasks that wait for the signal try again, even if no partition was unmuted."""
         if self._closed:
             return
         for batch in batches:

@@ -43,7 +43,7 @@ class PartitionProducer:
 
     @classmethod
     def start(cls, parent: "AsyncProducer", topic: str, partition: int) -> Channel[ProducerMessage]:
-        """Start a partition's producer; its input is what remains of it."""
+        """Start a partition's producer. Returns its input."""
         pp = cls(parent, topic, partition)
         parent.runtime.tasks.go(pp._dispatch(), f"producer/{topic}/{partition}/dispatch")
         return pp._input
@@ -124,7 +124,7 @@ class PartitionProducer:
 
     async def _new_high_watermark(self, high_watermark: int) -> None:
         self._high_watermark = high_watermark
-        # A fin tells when everything in between has come back, so that the backlog can be flushed in order.
+        # When the fin comes back, so has everything sent before it: the backlog can be flushed in order.
         self._state(high_watermark).expect_chaser = True
         self._parent.in_flight.add(1)
         assert self._broker_producer is not None

@@ -46,7 +46,7 @@ class RoundRobinPartitioner:
 
 
 class ManualPartitioner:
-    """The partition in the message, which is 0 where nobody has set it."""
+    """The partition in the message, which is 0 unless the caller set it."""
 
     def __init__(self, rng: Random) -> None:
         pass

@@ -55,7 +55,7 @@ class PipelinedProducer(BrokerProducer):
         pending.close()
 
     async def _forward(self, pending: Channel[BrokerProducerResponse]) -> None:
-        """An unlimited buffer, so that whoever reads the network never waits for `_run`, which closes the broker."""
+        """An unlimited buffer: the task that reads the network must never wait for `_run`, which closes the broker."""
         buf: deque[BrokerProducerResponse] = deque()
         open_pending: Channel[BrokerProducerResponse] | None = pending
         while open_pending is not None or buf:
@@ -93,8 +93,8 @@ class PipelinedProducer(BrokerProducer):
                 await self._handle_response(chosen.value)
 
     def _build_flushing_batch(self) -> Channel[None] | None:
-        """Take for the next request what is gathered, or those of its partitions that are not muted. Where all are, the
-        signal to wait for before the next attempt."""
+        """Take the buffer for the next request, or those of its partitions that are not muted. Where all are muted,
+        returns the signal to wait for before the next attempt."""
         if self._flushing is not None or self._buffer.empty():
             return None
         muter = self._parent.muter
@@ -111,7 +111,7 @@ class PipelinedProducer(BrokerProducer):
         return None
 
     async def _flush_or_handle(self, unmuted: Channel[None] | None) -> bool:
-        """Wait for the next request's way to be free, an answer, or an unmute. Whether it was an answer."""
+        """Wait until the request can be sent, a response comes, or a partition is unmuted. True for a response."""
         chosen = await select(
             self._rng,
             response=Receive(self._responses),
@@ -157,7 +157,7 @@ class PipelinedProducer(BrokerProducer):
         """Every batch of the request is retried as a whole and stays muted, so that no later one overtakes it."""
         topics = dict.fromkeys(batch.topic for batch in sent.each_partition())
         if topics:
-            with suppress(ClientError):  # upstream logs it and goes on
+            with suppress(ClientError):  # upstream logs it and continues
                 await self._parent.client.refresh_metadata(*topics)
         for batch in sent.each_partition():
             self._current_retries[batch.topic, batch.partition] = err

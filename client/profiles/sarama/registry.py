@@ -3,7 +3,7 @@
 Source: Shopify/sarama v1.27.2 client.go, IBM/sarama v1.60.1 client.go (private broker management helpers).
 
 `lock` guards them, and all else that the client knows. It matters since LeastLoadedBroker waits for busy brokers while
-it reads: who wants to write waits for it then, and whoever wants to read after that.
+it reads: a writer then waits for it, and later readers for the writer.
 """
 
 from collections.abc import Sequence
@@ -37,7 +37,7 @@ class BrokerRegistry:
         return self._registered.get(broker_id)
 
     async def pick_broker(self) -> Broker | None:
-        """Whom to ask for metadata, its connection being opened; None where nobody is left."""
+        """A broker to ask for metadata, its connection being opened; None where none is left."""
         async with self.lock.reading:
             if self._conf.release.prefers_registered_brokers:
                 broker = await self._least_loaded() or self._first_seed()
@@ -51,7 +51,7 @@ class BrokerRegistry:
         return self._seeds[0] if self._seeds else None
 
     async def _least_loaded(self) -> Broker | None:
-        """The registered broker with the fewest waiting answers. Asking one waits for whoever is busy with it."""
+        """The registered broker with the fewest responses to come. Asking a broker waits for its lock."""
         chosen, fewest = None, -1
         for _, broker in in_map_order(self._runtime.rng, self._registered):
             if chosen is None or fewest > await broker.response_size():

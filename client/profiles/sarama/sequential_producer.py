@@ -1,4 +1,4 @@
-"""One request at a time to each broker: what came of it is known before the next goes out.
+"""One request at a time to each broker: its result is known before the next one is sent.
 
 Source: Shopify/sarama v1.27.2 async_producer.go (brokerProducer).
 """
@@ -19,7 +19,7 @@ class SequentialProducer(BrokerProducer):
         tasks.go(self._bridge(), f"producer/broker/{self._broker.id}/bridge")
 
     async def _bridge(self) -> None:
-        """Makes the network's answer something that `select` can wait for."""
+        """Turns responses from the network into values of a channel, which `select` can wait for."""
         async for sent in self.output:
             try:
                 response = BrokerProducerResponse(sent, None, await self._broker.produce(sent.build_request()))
@@ -86,8 +86,8 @@ class SequentialProducer(BrokerProducer):
         self._roll_over()
 
     async def _retry_batch(self, batch: PartitionSet, err: ClientError) -> None:
-        """Of a batch whose tries are used up, only the first message is answered; the others' senders wait for ever
-        (#2378). And nobody ever gives the leader's producer back."""
+        """Of a batch without retries left, only the first message is answered: the senders of the others wait for ever
+        (#2378). The reference to the leader's producer is never released."""
         parent = self._parent
         retry_set = parent.new_produce_set()
         retry_set.add_batch(batch)

@@ -1,4 +1,4 @@
-"""What a broker's throttle time does to the next request. Source: IBM/sarama v1.60.1 broker.go (setThrottle)."""
+"""How a broker's throttle time delays the next request. Source: IBM/sarama v1.60.1 broker.go (setThrottle)."""
 
 import asyncio
 
@@ -8,8 +8,8 @@ from client.limit import Limit
 
 
 class Throttle:
-    """One broker's. While a request waits, whoever brings another throttle time waits too. `enabled`: earlier releases
-    pay no heed to it."""
+    """One broker's. While a request waits, recording another throttle time waits too. Earlier releases ignore throttle
+    times: they are not `enabled`."""
 
     def __init__(self, tracer: Tracer, broker_id: int, *, enabled: bool) -> None:
         self._tracer = tracer

@@ -27,7 +27,7 @@ class TopicProducer:
 
     @classmethod
     def start(cls, parent: "AsyncProducer", topic: str) -> Channel[ProducerMessage]:
-        """Start a topic's producer; its input is what remains of it."""
+        """Start a topic's producer. Returns its input."""
         tp = cls(parent, topic)
         parent.runtime.tasks.go(tp._dispatch(), f"producer/{topic}/dispatch")
         return tp._input

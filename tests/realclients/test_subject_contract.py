@@ -1,0 +1,158 @@
+"""One contract for every subject: a bundled profile in a process of its own, and the real client around its library."""
+
+import asyncio
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from client.profiles import profile, profiles
+from harness.brokers.embedded.broker import EmbeddedBroker
+from harness.brokers.embedded.cluster import ClusterState
+from harness.brokers.embedded.controller import Controller
+from harness.brokers.embedded.log import MemoryLogs
+from harness.plan import ClusterShape, Topic
+from harness.realclients import real_clients
+
+pytestmark = pytest.mark.timeout(300)
+NOBODY = "127.0.0.1:1"
+ROOT = Path(__file__).parents[2]
+SEND = {"op": "send", "topic": "orders", "partition": 0, "value": "x"}
+SUBJECTS = [
+    *(("bundled", one.name, release) for one in profiles().values() for release in one.releases),
+    *(("real", client.name, client.version) for client in real_clients()),
+]
+
+
+@pytest.fixture(params=SUBJECTS, ids="-".join)
+def start(
+    request: pytest.FixtureRequest,
+    built: Callable[[str], Path],
+    spoken: Callable[..., Any],
+    monkeypatch: pytest.MonkeyPatch,
+) -> Any:
+    """`start(bootstrap=[...])` starts the subject."""
+    kind, name, version = request.param
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    argv = [sys.executable, "-m", "client"] if kind == "bundled" else [built(version)]
+    return lambda **launch: spoken(*argv, client=name, version=version, **launch)
+
+
+@pytest.fixture(scope="module")
+def broker() -> Iterator[str]:
+    """The address of an embedded broker with the topic `orders`."""
+    started: list[str] = []
+    running, stop = threading.Event(), threading.Event()
+
+    async def main() -> None:
+        server = await asyncio.start_server(lambda *_: None, "127.0.0.1", 0)
+        address = server.sockets[0].getsockname()
+        server.close()
+        state = ClusterState(epoch=0, cluster_id="faultlab", controller_id=1, brokers=(), topics=())
+        one = EmbeddedBroker(1, state, MemoryLogs())
+        await one.start(*address)
+        Controller(ClusterShape(brokers=1, topics=(Topic(name="orders"),)), lambda _: address).attach(one.apply)
+        started.append(f"{address[0]}:{address[1]}")
+        running.set()
+        while not stop.is_set():
+            await asyncio.sleep(0.02)
+        await one.stop()
+
+    thread = threading.Thread(target=lambda: asyncio.run(main()))
+    thread.start()
+    assert running.wait(10)
+    yield started[0]
+    stop.set()
+    thread.join()
+
+
+def test_it_is_ready_before_anything_else_and_ends_with_its_stdin(start: Any) -> None:
+    before_ns = time.monotonic_ns()
+    subject = start(bootstrap=[NOBODY])
+    ready = subject.said()
+    assert ready["ev"] == "ready"
+    assert before_ns < ready["clock_ns"] < time.monotonic_ns()
+    code, errors = subject.end()
+    assert code == 0
+    assert "Traceback" not in errors
+
+
+def test_an_operation_is_started_and_answered_on_the_labs_clock(start: Any, broker: str) -> None:
+    subject = start(bootstrap=[broker])
+    ready = subject.said()
+    subject.ask(op="connect", id="c")
+    events = [subject.said()]
+    while events[-1]["ev"] not in ("ok", "error"):
+        events.append(subject.said())
+    assert (events[0]["ev"], events[-1]["ev"]) == ("started", "ok")
+    stamps = [ready["clock_ns"], *(event["at_ns"] for event in events)]
+    assert stamps == sorted(stamps)
+    answers = [subject.answer(**SEND, id=f"s{number}") for number in range(3)]
+    offsets = [answer["offset"] for answer in answers]
+    assert {answer["partition"] for answer in answers} == {0}
+    assert offsets == list(range(offsets[0], offsets[0] + 3))
+    assert subject.answer(op="close", id="end")["ev"] == "ok"
+    assert subject.end()[0] == 0
+
+
+WRONG: list[tuple[dict[str, Any], str]] = [
+    ({"op": "juggle"}, 'op is connect, send or close, not "juggle"'),
+    (SEND, "send: there is no producer before a connect has succeeded"),
+    ({**SEND, "handle": "w2"}, "send: there is no producer w2 before a connect has succeeded"),
+    ({"op": "close", "handle": "w2"}, "close: there is no producer w2 before a connect has succeeded"),
+    ({**SEND, "topic": None}, "send: topic is missing"),
+    ({**SEND, "value": None}, "send: value is missing"),
+    ({**SEND, "partition": -1}, "send: partition is no number from 0"),
+]
+
+
+def test_commands_that_cannot_be_carried_out_are_answered(start: Any) -> None:
+    subject = start(bootstrap=[NOBODY])
+    for number, (command, says) in enumerate(WRONG):
+        given = {name: value for name, value in command.items() if value is not None}
+        answer = subject.answer(**given, id=f"x{number}")
+        assert (answer["ev"], answer["class"]) == ("error", "CommandError")
+        assert answer["error"].startswith(says)
+    assert subject.answer(op="close", id="end")["ev"] == "ok"
+    assert subject.end()[0] == 0
+
+
+def test_a_deadline_is_refused_with_the_reason_of_the_profile(start: Any, request: pytest.FixtureRequest) -> None:
+    name = request.node.callspec.params["start"][1]
+    subject = start(bootstrap=[NOBODY])
+    for operation, reason in profile(name).no_deadline.items():
+        answer = subject.answer(**{**SEND, "op": operation}, deadline_s=1, id=f"d-{operation}")
+        assert answer["error"] == f"{operation}: the {operation} of {name} takes no deadline: {reason}"
+        assert answer["class"] == "CommandError"
+
+
+def test_a_handle_is_a_producer_of_its_own(start: Any, broker: str) -> None:
+    subject = start(bootstrap=[broker])
+    assert subject.answer(op="connect", id="c")["ev"] == "ok"
+    assert subject.answer(op="connect", id="c2", handle="w2")["ev"] == "ok"
+    taken = subject.answer(op="connect", id="c3", handle="w2")
+    assert taken["error"] == "connect: there is a producer w2 already, or one on its way"
+    assert subject.answer(**SEND, id="s2", handle="w2")["ev"] == "ok"
+    assert subject.answer(op="close", id="e2", handle="w2")["ev"] == "ok"
+    closed = subject.answer(**SEND, id="s3", handle="w2")
+    assert closed["error"] == "send: there is no producer w2 before a connect has succeeded"
+    assert subject.answer(**SEND, id="s")["ev"] == "ok"
+    assert subject.answer(op="connect", id="again", handle="w2")["ev"] == "ok"
+    assert subject.answer(op="close", id="end")["ev"] == "ok"
+    assert subject.end()[0] == 0
+
+
+def test_dials_of_all_handles_are_numbered_once(start: Any) -> None:
+    quick = {"Metadata.Retry.Max": 0}
+    subject = start(bootstrap=[NOBODY], settings=quick)
+    for handle in ("a", "b"):
+        subject.ask(op="connect", id=handle, handle=handle)
+    events: list[dict[str, Any]] = []
+    while len([event for event in events if event["ev"] == "error"]) < 2:
+        events.append(subject.said())
+    dials = [event["connection"] for event in events if event.get("kind") == "dial_started"]
+    assert sorted(dials) == [1, 2]
