@@ -15,7 +15,7 @@ _HEARTBEAT_S = 5
 _OUTPUT_TAIL_BYTES = 2000
 
 ReportProgress = Callable[[str], None]
-"""Told what is being done, a line at each stage and every few seconds."""
+"""Called with what is being done, a line at each stage and every few seconds."""
 
 
 class StepFailed(Exception):

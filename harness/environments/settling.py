@@ -1,6 +1,6 @@
 """When a world has settled: nothing is under way any more that a broker could still write to a log.
 
-A connection that a client has given up goes on delivering in the kernel (FIN-WAIT-1), for up to 107 s after its close
+The kernel keeps delivering for a connection that a client has closed (FIN-WAIT-1), for up to 107 s after its close
 on Linux: what a log holds before that has ended says nothing about what was lost. Plain asyncio over the running loop,
 so that every world settles in the same way.
 """
@@ -14,15 +14,15 @@ from harness.story import SettleResult
 
 UNDER_WAY_S = 0.02
 """Bytes that have left one socket and not yet reached the next are with a proxy or a broker for less than this: the
-world is looked at twice, so far apart."""
+world is checked twice, this far apart."""
 
 _LONGEST_WAIT_S = 0.2
 _PATIENCE = 20
-"""Each wait is this part of those before it: early news is told soon, late news costs few looks."""
+"""Each wait is this fraction of the time that has passed: an early end is noticed soon, a late one costs few checks."""
 
 
 async def settle(busy: Callable[[], Awaitable[bool]], *, limit_s: float) -> SettleResult:
-    """Wait until `busy` twice in a row says no, up to `limit_s` seconds."""
+    """Wait until `busy` is false twice in a row, up to `limit_s` seconds."""
     loop = asyncio.get_running_loop()
     began_s = loop.time()
     quiet = 0

@@ -73,8 +73,8 @@ Program = BundledClient | Executable
 
 
 OutputLine = bytes | dict[str, Any] | tuple[int, str, dict[str, Value]]
-"""A line of a subject's, without its end. A world that runs the bundled client in its own process hands over what a
-line would say, not spelt out: a trace event as (at_ns, kind, fields), else by name."""
+"""A line of a subject's, without its end. A world that runs the bundled client in its own process hands over
+objects in place of JSON: a trace event as (at_ns, kind, fields), anything else as a dictionary."""
 
 
 class OutputBatch(NamedTuple):
@@ -177,7 +177,7 @@ class LagMonitor(Protocol):
 
 
 ProgressCallback = Callable[[str], None]
-"""Told what the run is doing now, in three or four words: `dialling broker 2`, `waiting: Net.ReadTimeout`."""
+"""Called with what the run is doing now, in three or four words: `dialling broker 2`, `waiting: Net.ReadTimeout`."""
 
 Conduct = Callable[[RunPlan, World, ProgressCallback, Path | None], Awaitable[Story]]
 """`harness.conductor.conduct`: follows the plan in the world; the path is the run's log folder."""

@@ -24,7 +24,7 @@ def build(clients: Sequence[RealClient], report: ReportProgress) -> None:
     try:
         with build_folder(folder) as build_dir:
             for client in clients:
-                # Whoever held the workshop before may have built it.
+                # The process that held the lock before may have built it.
                 if not client.built:
                     _build(client, build_dir, report)
     except OSError as exc:

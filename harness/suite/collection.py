@@ -13,7 +13,7 @@ from harness.suite.problem_collector import ProblemCollector
 
 @dataclass(frozen=True, slots=True)
 class FoundScenario:
-    """A scenario file. `named`: somebody asked for this very one, not for a folder or for all."""
+    """A scenario file. `named`: it was asked for by name, not as part of a folder or of all."""
 
     path: Path
     named: bool

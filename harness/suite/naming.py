@@ -1,4 +1,4 @@
-"""What a case is called wherever it has to be told from the others in one line: `my-producer[Producer.Retry.Max=1]`."""
+"""The one-line name that distinguishes a case from all others: `my-producer[Producer.Retry.Max=1]`."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -25,8 +25,8 @@ def case_id(scenario: str, parameters: Sequence[Parameter]) -> str:
         return scenario
     short = [without_kind(parameter.name) for parameter in parameters]
     names = short if len(set(short)) == len(short) else [parameter.name for parameter in parameters]
-    told = ",".join(f"{name}={_value(p.text)}" for name, p in zip(names, parameters, strict=True))
-    return f"{scenario}[{told}]"
+    shown = ",".join(f"{name}={_value(p.text)}" for name, p in zip(names, parameters, strict=True))
+    return f"{scenario}[{shown}]"
 
 
 def _value(text: str) -> str:

@@ -35,7 +35,7 @@ class RunResult:
 
 
 def ignore_progress(text: str) -> None:
-    """For runs that nobody watches."""
+    """For runs whose progress is not shown."""
 
 
 def carry_out(

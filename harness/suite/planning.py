@@ -1,4 +1,4 @@
-"""From scenario files to a suite's plans: all that is wrong with any of them is said before anything starts."""
+"""From scenario files to a suite's plans: everything wrong with any of them is reported before anything starts."""
 
 import fnmatch
 import re
@@ -17,7 +17,7 @@ from harness.suite.naming import case_id
 from harness.suite.problem_collector import ProblemCollector
 
 REFUSED = "refused-by-environment"
-"""What an environment cannot do is no mistake of the file: another one may."""
+"""A file that one environment refuses is not wrong: another environment may run it."""
 
 SLOW = "slow"
 """The tag of scenarios that are left out unless asked for, except on virtual time, where they cost nothing."""
@@ -30,7 +30,7 @@ CLIENTS: tuple[Client, ...] = ("profile", "real", "both")
 
 @dataclass(frozen=True, slots=True)
 class LoadedScenario:
-    """A scenario that is right as far as its file goes, and whether somebody named it."""
+    """A scenario whose file is valid, and whether it was asked for by name."""
 
     scenario: Scenario
     named: bool
@@ -217,8 +217,8 @@ def _duplicate_names(scenarios: Sequence[Scenario]) -> Iterator[Problem]:
     first: dict[str, Path] = {}
     for scenario in scenarios:
         if scenario.name in first:
-            told = f"scenario {scenario.name} is also in {first[scenario.name]}"
-            yield _at_line(scenario.path, 0, "duplicate-scenario", told, pattern=r"scenario\s*:")
+            message = f"scenario {scenario.name} is also in {first[scenario.name]}"
+            yield _at_line(scenario.path, 0, "duplicate-scenario", message, pattern=r"scenario\s*:")
         first.setdefault(scenario.name, scenario.path)
 
 

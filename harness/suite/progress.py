@@ -1,6 +1,6 @@
 """What a suite is doing: counts, what is under way and since when, and how much is left by the formulas.
 
-No printing here: a display asks. Told by lanes (threads), asked by the display: everything is under one lock.
+Prints nothing: a display asks for snapshots. Lanes (threads) report to it, so everything is under one lock.
 """
 
 import time
@@ -73,7 +73,7 @@ class SuiteProgress:
             self._verdicts[plan.run_id] = record.verdict
 
     def postponed(self, plan: RunPlan) -> None:
-        """This try counts for nothing: the run is made again later."""
+        """This try does not count: the run is tried again later."""
         with self._lock:
             self._under_way.pop(plan.run_id, None)
             self._waiting[plan.run_id] = plan

@@ -1,4 +1,4 @@
-"""A story made again from its records, so that what is explained at the end of a suite needs no memory of its runs."""
+"""A story restored from its records, so that runs need not be kept in memory until their suite is explained."""
 
 from collections.abc import Iterable
 
@@ -23,8 +23,8 @@ EVENT_HEADER = frozenset({"run_id", "attempt", "at_ns", "source", "source_seq", 
 
 def restore_story(record: RunRecord, events: Iterable[EventRecord]) -> Story:
     """The story that the record and its events were made of. No record keeps `origin_ns`, which is 0, and the log."""
-    story_events = tuple(_happening(event) for event in events)
-    ends = [happening.at_ns for happening in story_events] + [operation.ended_ns for operation in record.operations]
+    story_events = tuple(_event(event) for event in events)
+    ends = [event.at_ns for event in story_events] + [operation.ended_ns for operation in record.operations]
     return Story(
         run_id=record.run_id,
         attempt=record.attempt,
@@ -50,24 +50,24 @@ def find_expectation(plan: RunPlan, judged: ExpectationResult) -> Expectation | 
     return next((e for e in plan.expectations if (e.measure, e.kind, e.formula, e.line) == key), None)
 
 
-def _happening(event: EventRecord) -> Event:
+def _event(event: EventRecord) -> Event:
     fields: dict[str, Value] = event.model_dump(exclude=set(EVENT_HEADER), exclude_none=True)
     return Event(at_ns=event.at_ns, source=event.source, source_seq=event.source_seq, kind=event.kind, fields=fields)
 
 
 def restore_operation(operation: OperationRecord) -> OperationStory:
     """The operation that the record was made of. A whole number of its further result comes back as a float."""
-    told = operation.model_dump(exclude={"partition", "offset", "result"})
+    fields = operation.model_dump(exclude={"partition", "offset", "result"})
     written = None if operation.written is None else WriteStatus(operation.written)
     columns = {"partition": operation.partition, "offset": operation.offset}
     result: dict[str, Value] = {name: value for name, value in columns.items() if value is not None}
     result |= {value.name: _value(value) for value in operation.result}
-    return OperationStory(**{**told, "outcome": Outcome(operation.outcome), "written": written, "result": result})
+    return OperationStory(**{**fields, "outcome": Outcome(operation.outcome), "written": written, "result": result})
 
 
 def _fault(fault: FaultRecord) -> FaultStory:
-    told = fault.model_dump()
-    return FaultStory(**{**told, "parameters": {value.name: _value(value) for value in fault.parameters}})
+    fields = fault.model_dump()
+    return FaultStory(**{**fields, "parameters": {value.name: _value(value) for value in fault.parameters}})
 
 
 def _value(value: NamedValue) -> Value:

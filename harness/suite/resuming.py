@@ -1,4 +1,4 @@
-"""Which runs of an interrupted suite are still to be made, and which one a replay means."""
+"""Which runs of an interrupted suite are still to be made, and which run a replay selects."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -35,7 +35,7 @@ def remaining(results: Results, plans: Sequence[RunPlan]) -> tuple[RunPlan, ...]
 
 
 def planned(results: Results, plans: Sequence[RunPlan]) -> tuple[RunPlan, ...]:
-    """The plans of the manifest's runs, in its order. Raises CannotResume where one of them is no more."""
+    """The plans of the manifest's runs, in its order. Raises CannotResume where one of them no longer exists."""
     now = {plan.run_id: plan for plan in plans}
     ids = results.manifest.run_ids
     gone = [run_id for run_id in ids if run_id not in now]

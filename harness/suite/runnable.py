@@ -1,7 +1,7 @@
 """Plans for those scenarios that an environment can run; of each of the others, why not.
 
-`plan_all` refuses a suite as a whole, so that nobody takes a part of it for all. Whoever hears of each case by itself
-is better served by what can be run.
+`plan_all` refuses a suite as a whole, so that a part of it is never mistaken for all of it. A caller that reports each
+case by itself is better served by what can be run.
 """
 
 from collections.abc import Sequence

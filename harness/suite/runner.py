@@ -41,7 +41,7 @@ class RunWriter(Protocol):
 
 
 class Observer(Protocol):
-    """Told what happens. `started` and `doing` come from the lanes, the others from the main thread."""
+    """Is notified of a suite's progress: `started` and `doing` from the lanes, the others from the main thread."""
 
     def started(self, plan: RunPlan) -> None: ...
 
@@ -50,7 +50,7 @@ class Observer(Protocol):
     def ended(self, plan: RunPlan, record: RunRecord) -> None: ...
 
     def stopping(self) -> None:
-        """A signal said stop: the runs under way are being ended."""
+        """A signal came: the runs under way are being ended."""
         ...
 
 
@@ -136,7 +136,7 @@ class Runner:
                 return self._messages.get(timeout=SIGNAL_POLL_S)
 
     def _lane(self, plan: RunPlan) -> None:
-        """One run from start to record, in a lane. Every call leaves exactly one piece of news."""
+        """One run from start to record, in a lane. Every call puts exactly one message."""
         if self._stopped.is_set() or self._failed.is_set():
             self._messages.put(_NotRecorded())
             return
@@ -144,8 +144,8 @@ class Runner:
             self._messages.put(_Ended(plan, self._run_and_record(plan)))
         except RunInterrupted:
             self._messages.put(_NotRecorded())
-        except BaseException as error:  # noqa: BLE001  (a lane has nobody else to tell)
-            self._failed.set()  # until this is heard, no lane begins a run whose record cannot be kept either
+        except BaseException as error:  # noqa: BLE001  (raised again in the main thread)
+            self._failed.set()  # no lane starts a run whose record cannot be kept either
             self._messages.put(_NotRecorded(error))
 
     def _run_and_record(self, plan: RunPlan) -> RunRecord:

@@ -68,7 +68,7 @@ def obtain(report: ReportProgress) -> Path:
             raise
         try:
             with build_folder(_cached().parent) as build_dir:
-                # Whoever held the workshop before may have built it.
+                # The process that held the lock before may have built it.
                 if _unusable(_cached()) is not None:
                     _build(build_dir, lambda text: report(f"toxiproxy {VERSION}: {text}"), missing)
         except OSError as exc:

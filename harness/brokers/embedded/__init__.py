@@ -6,5 +6,5 @@
 
 import logging
 
-# Brokers tell what they refuse; who runs them decides where that goes. Unasked, it must not reach a terminal.
+# Brokers log what they refuse. Unless a handler is set up, that must not reach a terminal.
 logging.getLogger(__name__).addHandler(logging.NullHandler())

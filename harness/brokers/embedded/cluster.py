@@ -1,7 +1,7 @@
 """What a cluster agrees on: which brokers there are, where clients find them, who leads each partition, since when.
 
 A state is a value with an epoch. The controller makes the next one and pushes it; a broker takes it if its epoch is
-higher than the one it has, so that late news changes nothing.
+higher than the one it has, so that a state that arrives late changes nothing.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""The controller: owns the cluster's state, makes each next epoch of it, and pushes it to whoever is attached.
+"""The controller: owns the cluster's state, makes each next epoch of it, and pushes it to the attached listeners.
 
 It is an object, not a broker: one lives beside the brokers of a simulation, one in the process that forks brokers.
 """
@@ -49,7 +49,7 @@ class Controller:
         self._attached.remove(push)
 
     def dispose(self) -> None:
-        """Push nothing more to anybody."""
+        """Detach all."""
         self._attached.clear()
 
     def change(self, change: ClusterChange) -> ClusterState:

@@ -51,7 +51,7 @@ class FileLog:
         if end - len(entry) == self._read_to:
             self._read_to = end
             return self._index.add(header, end - len(stamped))
-        # Somebody else wrote in between: what stands before this entry decides whether it counts.
+        # Another process wrote in between: the entries before this one decide whether it counts.
         self._refresh_to(end)
         if not self._index.stored or self._index.stored[-1].location != end - len(stamped):
             raise Fenced(f"{self._path.name}: epoch {epoch}: epoch {self._epoch} leads")
@@ -72,7 +72,7 @@ class FileLog:
         return first_record_at(self._bytes(found.location, found.size_bytes), found.max_timestamp_ms)
 
     def refresh(self) -> None:
-        """Take in what other processes have appended: for whoever reads a log without leading it."""
+        """Take in what other processes have appended, for reading a log without leading it."""
         self._refresh_to(os.fstat(self._file).st_size)
 
     def _check(self, epoch: int) -> None:
@@ -145,7 +145,7 @@ class FileLogs:
 
 
 def read_valid_batches(folder: Path, topic: str, partition: int) -> bytes:
-    """Every batch that counts, for whoever judges what was lost or doubled. Raises StorageError."""
+    """Every batch that counts, to judge what was lost or duplicated. Raises StorageError."""
     path = folder / f"{topic}-{partition}.log"
     if not path.exists():
         return b""

@@ -1,4 +1,4 @@
-"""Requests that a broker meets with something else than its answer, each one counted.
+"""Requests that a broker does not answer normally; each one is counted.
 
 An `Intercept` in force takes the requests of its API: all of them, or the nth since it came into force. What it does
 with one is its answer. The first in force that takes a request has it; later ones neither see nor count it.
@@ -67,7 +67,7 @@ class Intercepts:
             found.released.set()
 
     def find_match(self, handler: Handler, client_id: str | None) -> InstalledIntercept | None:
-        """The one that takes this client's request, None where it is to be answered as ever."""
+        """The one that takes this client's request, None where it is to be answered normally."""
         for number, one in self._installed.items():
             if one.match_and_count(handler):
                 if self._on_intercepted is not None:

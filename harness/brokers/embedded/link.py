@@ -1,4 +1,4 @@
-"""The controller's end of the channel to a broker that is a process: states and orders go out, news comes back.
+"""The controller's end of the channel to a broker that is a process: states and commands go out, messages come back.
 
 Both ends speak JSON lines over a connected socket. Out: a cluster's state, one a line, the first one before all;
 `{"intercept":{...},"number":N}` and `{"release":N}`. Back: `{"ready":["127.0.1.1",9092]}` once, `{"applied":EPOCH}` for
@@ -23,11 +23,11 @@ from harness.sightings import Sightings
 T = TypeVar("T")
 
 _LIMIT_S = 5.0
-"""For a broker to do as it is told: it takes milliseconds, but a paused one never does."""
+"""For a broker to confirm a command: it takes milliseconds, but a paused one never does."""
 
 
 class BrokerLink:
-    """One broker's channel. `push` never waits: a paused broker finds what it missed when it goes on."""
+    """One broker's channel. `push` never waits: a paused broker reads what it missed when it is resumed."""
 
     def __init__(
         self,
@@ -89,7 +89,7 @@ class BrokerLink:
         return self._failed is not None
 
     def close(self) -> None:
-        """Let go of the broker: its process exits."""
+        """Close the channel: the broker's process exits."""
         self._writer.transport.abort()
 
     def _send(self, line: str) -> None:
@@ -112,9 +112,9 @@ class BrokerLink:
                 return result
             if self._failed is not None:
                 raise BrokerFailed(self._failed)
-            news: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-            self._waiters.append(news)
-            await news
+            changed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            self._waiters.append(changed)
+            await changed
 
     async def _listen(self) -> None:
         failed = f"broker {self._broker_id} has ended"
@@ -145,7 +145,7 @@ class BrokerLink:
                 self._interceptions[number].add(at_ns)
 
     def _wake_waiters(self) -> None:
-        news, self._waiters = self._waiters, []
-        for future in news:
+        waiters, self._waiters = self._waiters, []
+        for future in waiters:
             if not future.done():
                 future.set_result(None)

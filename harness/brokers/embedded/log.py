@@ -1,4 +1,4 @@
-"""A partition's log: batches in the order of their offsets, appended by whoever leads, fenced by the leader's epoch.
+"""A partition's log: batches in the order of their offsets, appended by the leader, fenced by its epoch.
 
 All replicas of a partition share one log: what one leader has acknowledged, the next one has. A leader that was
 replaced and does not know it (paused, cut off) is refused at its next append. `MemoryLog` serves simulated worlds,

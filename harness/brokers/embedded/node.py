@@ -1,4 +1,4 @@
-"""One broker without its sockets: what it knows of the cluster, what it leads, and who waits for new records.
+"""One broker without its sockets: what it knows of the cluster, what it leads, and which fetches wait for new records.
 
 Handlers of APIs see a Node and nothing else.
 """
@@ -56,7 +56,7 @@ class Node:
         return True
 
     def led_partition(self, topic: str, partition: int, current_epoch: int = -1) -> LedPartition:
-        """The partition, where this broker leads it. Raises Refusal.
+        """The partition, where this broker leads it. Raises PartitionError.
 
         `current_epoch` is what the client believes the leader's epoch to be, -1 where it does not say (KIP-320).
         """
@@ -73,9 +73,9 @@ class Node:
         return led_partition
 
     def append(self, topic: str, partition: int, batch: bytes) -> int:
-        """Append a batch that was looked at; return its first offset. Wakes whoever waits for records.
+        """Append a validated batch; return its first offset. Wakes fetches that wait for records.
 
-        Raises Refusal (not the leader, fenced, storage), and SequenceError and StaleProducer of `producers`.
+        Raises PartitionError (not the leader, fenced, storage), and SequenceError and StaleProducer of `producers`.
         """
         led_partition = self.led_partition(topic, partition)
         try:

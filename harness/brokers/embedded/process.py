@@ -1,4 +1,4 @@
-"""A broker's whole life in a process of its own, usually forked: after this it only has to be killed, or let go.
+"""A broker's whole life in a process of its own, usually forked: it ends when it is killed or its channel closes.
 
     ours, theirs = socket.socketpair()
     pid = os.fork()
@@ -34,7 +34,7 @@ from harness.brokers.embedded.intercepts import Intercepts, decode_intercept
 _LINE_LIMIT_BYTES = 16 * 1024 * 1024
 
 FAILED = 1
-"""Exit code of a broker that could not begin or go on; the channel has said why."""
+"""Exit code of a broker that could not start or continue; the reason was sent over the channel."""
 
 
 def run_broker(
@@ -106,7 +106,7 @@ class CommandHandler:
         return {"applied": state.epoch}
 
     def _intercepted(self, number: int, at_ns: int | None) -> None:
-        """Told before the request is answered, or not: whoever saw the answer finds it counted."""
+        """Sent before the request is answered: by the time an answer arrives, its request has been counted."""
         self._writer.write(_line({"intercepted": [number, at_ns]}))
 
 

@@ -1,4 +1,4 @@
-"""Who listens where in a cell. Every cell has a loopback network of its own, so all use the same addresses."""
+"""The addresses in a cell. Every cell has its own loopback network, so all use the same ones."""
 
 from ipaddress import ip_network
 
@@ -6,7 +6,7 @@ PORT = 9092
 
 TOXIPROXY = ("127.0.3.1", 8474)
 PROBES = "127.0.4.1"
-"""Where the lab's own dials to advertised addresses come from, so that they are told from a client's."""
+"""Where the lab's own dials to advertised addresses come from, so that they can be distinguished from a client's."""
 ADVERTISED = ip_network("127.0.2.0/24")
 
 
@@ -16,7 +16,7 @@ def broker(broker_id: int) -> tuple[str, int]:
 
 
 def advertised_address(broker_id: int) -> tuple[str, int]:
-    """What a broker tells its clients: its proxy."""
+    """What a broker advertises to clients: its proxy."""
     return (f"127.0.2.{broker_id}", PORT)
 
 

@@ -6,7 +6,7 @@ TICK_S = 0.01
 
 
 class LoopLagMonitor:
-    """Samples from its making on. `harness.environments.world.Watch`."""
+    """Samples from its creation on. `harness.environments.world.LagMonitor`."""
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
@@ -26,7 +26,7 @@ class LoopLagMonitor:
             self._due_s += TICK_S
 
     def end(self) -> tuple[float, ...]:
-        """Stop sampling. One number for each tick, in seconds; the same again when asked again."""
+        """Stop sampling. One number for each tick, in seconds; a second call returns the same."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None

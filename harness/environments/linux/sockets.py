@@ -44,7 +44,7 @@ class KernelSocket:
     def may_deliver(self) -> bool:
         """Whether bytes may still come to a broker through it: sent again by the kernel, or waiting to be read.
 
-        What a server still sends goes to a client: an answer that was lost in the dark is written nowhere.
+        What a server still sends goes to a client, and no log is written there.
         """
         if self.local[1] == PORT:
             return self.unread > 0

@@ -15,7 +15,7 @@ from harness.story import Kernel
 _NET = Path("/proc/sys/net")
 
 PINNED = {
-    # How long a dial into the dark takes: 1, 2, 3, 4, 5, 7, 11, 19 s ... (kernels before 6.5: 1, 3, 7, 15 s ...)
+    # Seconds at which SYNs are retransmitted: 1, 2, 3, 4, 5, 7, 11, 19 s ... (kernels before 6.5: 1, 3, 7, 15 s ...)
     "ipv4/tcp_syn_linear_timeouts": "4",
     "ipv4/tcp_syn_retries": "6",
     "ipv4/tcp_synack_retries": "5",

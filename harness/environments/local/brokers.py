@@ -23,14 +23,14 @@ from harness.sightings import Sightings
 from harness.story import StoredRecord
 
 SIGNAL_LIMIT_S = 2.0
-"""For the kernel to stop a process, or to let it go on: it takes microseconds."""
+"""For the kernel to stop or resume a process, which takes microseconds."""
 
 
 class ForkedBrokers:
     """`harness.brokers.cluster.BrokerCluster` of embedded brokers. `died` is done when one has ended by itself, and
     says which and how.
 
-    A broker's intercepts belong to it, not to its process: a restarted one has them again.
+    A broker's intercepts belong to it, not to its process: they are installed again when it is restarted.
     """
 
     def __init__(self, controller: Controller, logs: CellLogs) -> None:
@@ -80,12 +80,12 @@ class ForkedBrokers:
                 await self._links[broker].intercept(number, self._intercepts[number])
 
     async def pause(self, broker: int) -> None:
-        """SIGSTOP, and wait until it stands still. Raises BrokerFailed."""
+        """SIGSTOP, and wait until it is stopped. Raises BrokerFailed."""
         self._processes[broker].pause()
         await self._await_stopped(broker, wanted=True)
 
     async def resume(self, broker: int) -> None:
-        """SIGCONT, and wait until it goes on. Raises BrokerFailed."""
+        """SIGCONT, and wait until it runs. Raises BrokerFailed."""
         self._processes[broker].resume()
         await self._await_stopped(broker, wanted=False)
 
@@ -159,7 +159,7 @@ class ForkedBrokers:
 
 
 def describe_unexpected_exit(child: ChildProcess, logs: CellLogs, log: str) -> str:
-    """What a process' end says to whoever did not expect it."""
+    """How a process ended that should not have, with the end of its log."""
     return f"{child.name} {child.describe_exit()}; {logs.describe_tail(log)}"
 
 

@@ -1,6 +1,6 @@
 """A cell: new namespaces with a process tree of their own, ended as a whole and leaving nothing behind.
 
-    launcher            outside; forked by whoever opens the cell; waits for init, so that the channel's end of file
+    launcher            outside; forked by the opener of the cell; waits for init, so that the channel's end of file
       init              means that the whole cell is gone
         conductor       pid 1 inside; reaps; ends when the hold pipe closes or the conductor has ended
           ...           whatever the cell's body starts
@@ -71,7 +71,7 @@ def _launcher(body: Body, channel: socket.socket, lifeline: int, parent: int) ->
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGCHLD, signal.SIGALRM):
         signal.signal(number, signal.SIG_DFL)
     signal.set_wakeup_fd(-1)
-    # They write to files of the caller's, whose numbers will soon be somebody else's.
+    # They write to files of the caller's, whose descriptors will soon be reused.
     logging.getLogger().handlers.clear()
     close_files_except((0, 1, 2, channel.fileno(), lifeline))
     try:
@@ -144,7 +144,7 @@ def _conductor(body: Body, channel: socket.socket) -> int:
 
 
 def close_files_except(kept: tuple[int, ...]) -> None:
-    """Close every file of this process but these, so that a fork keeps nobody else's pipe open."""
+    """Close every file of this process but these, so that a fork keeps no other process' pipe open."""
     low = 0
     for number in sorted(kept):
         if number > low:  # closerange(n, n) closes everything from n on

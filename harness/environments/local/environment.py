@@ -33,7 +33,7 @@ from harness.toxiproxy.obtain import ToxiproxyMissing, find
 _STARTING_AT_ONCE = 2
 _STARTING_LIMIT_S = 10.0
 _GRACE_S = 60.0
-"""How long after its limit a run may go on healing and ending before its cell is ended."""
+"""How long after its limit a run may take to heal and to end before its cell is ended."""
 _GONE_LIMIT_S = 10.0
 
 

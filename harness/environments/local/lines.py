@@ -31,7 +31,7 @@ class LineReader(asyncio.Protocol):
         self._partial = bytearray()
         self._ended = False
         self._too_long = False
-        self._news = asyncio.Event()
+        self._changed = asyncio.Event()
         self._transport: asyncio.ReadTransport | None = None
         self._paused = False
 
@@ -51,7 +51,7 @@ class LineReader(asyncio.Protocol):
         elif self._waiting_bytes > _BUFFERED_BYTES and not self._paused and self._transport is not None:
             self._paused = True
             self._transport.pause_reading()
-        self._news.set()
+        self._changed.set()
 
     def _take(self, text: bytes, now_ns: int) -> None:
         if len(text) > _LINE_LIMIT_BYTES:
@@ -70,7 +70,7 @@ class LineReader(asyncio.Protocol):
         if self._partial:
             self._take(bytes(self._partial), time.monotonic_ns())
         self._ended = True
-        self._news.set()
+        self._changed.set()
 
     async def lines(self) -> AsyncIterator[TimedLine]:
         """For one reader. Raises ValueError at a line above 1 MiB."""
@@ -86,8 +86,8 @@ class LineReader(asyncio.Protocol):
                 self._transport.resume_reading()
             if self._ended and not self._lines:
                 return
-            self._news.clear()
-            await self._news.wait()
+            self._changed.clear()
+            await self._changed.wait()
 
 
 async def open_reader(pipe: int) -> LineReader:

@@ -1,4 +1,4 @@
-"""How much a subject may write on its standard error: what goes on without end would fill the disk."""
+"""How much a subject may write on its standard error: an endless log would fill the disk."""
 
 import asyncio
 import os
@@ -10,9 +10,9 @@ _EVERY_S = 0.1
 
 
 class LogLimit:
-    """Looks at a log's size again and again; above the limit `kill` is called, and the log keeps its beginning.
+    """Polls the size of a log; above the limit `kill` is called, and the log keeps its beginning.
 
-    `log` is a descriptor of its own: a log whose name was removed goes on filling the disk, and has to be looked at.
+    `log` is a descriptor of its own: a log whose name was removed still fills the disk, and has to be polled.
     """
 
     def __init__(self, log: int, kill: Callable[[], None]) -> None:

@@ -91,7 +91,7 @@ class SubjectProcess:
 
 
 async def start(program: Program, log: Path | None, started: Callable[[], None]) -> SubjectProcess:
-    """Start a subject, its standard error appended to `log`; `started` is told when it has said its first line.
+    """Start a subject, its standard error appended to `log`; `started` is called when it has written its first line.
 
     Raises OSError where it cannot be executed.
     """

@@ -56,7 +56,7 @@ class LocalWorld:
     async def opened(
         cls, plan: RunPlan, folder: Path | None, toxiproxy: Path, started: Callable[[], None]
     ) -> AsyncIterator["LocalWorld"]:
-        """Brokers and proxies listen. `started` is told when the first subject has said something.
+        """Brokers and proxies listen. `started` is called when the first subject has written something.
 
         Processes are not ended on leaving: the end of the cell does that. Raises WorldError.
         """
@@ -135,7 +135,7 @@ class LocalWorld:
 
 @contextmanager
 def _failures_named(logs: CellLogs) -> Iterator[None]:
-    """What the parts of a world raise, as the world's own error."""
+    """Turn what the parts of a world raise into WorldError."""
     try:
         yield
     except PacketRuleError as exc:

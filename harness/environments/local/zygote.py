@@ -32,7 +32,7 @@ class CellHandle:
         self._ending = threading.Lock()
 
     def end(self) -> None:
-        """Let go of the lifeline: every process in the cell is killed. May be called from any thread, repeatedly."""
+        """Close the lifeline: every process in the cell is killed. May be called from any thread, repeatedly."""
         with self._ending:
             if self._held is not None:
                 os.close(self._held)
@@ -84,7 +84,7 @@ def _serve(control: socket.socket, body: Body, parent: int) -> int:
     # A terminal's Ctrl-C goes to the foreground group: only faultlab itself shall get it.
     os.setsid()
     die_with_parent(parent)
-    _nothing_to_read_or_print()
+    _detach_standard_streams()
     logging.getLogger().handlers.clear()
     close_files_except((0, 1, 2, control.fileno()))
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
@@ -130,8 +130,8 @@ def _reap() -> None:
             return
 
 
-def _nothing_to_read_or_print() -> None:
-    """Nothing of a cell reads the terminal or prints between the live rows; standard error stays, for our own bugs."""
+def _detach_standard_streams() -> None:
+    """No cell reads the terminal or prints between the live rows. Standard error stays, for bugs of faultlab itself."""
     nowhere = os.open(os.devnull, os.O_RDWR)
     os.dup2(nowhere, 0)
     os.dup2(nowhere, 1)

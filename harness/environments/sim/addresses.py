@@ -3,9 +3,9 @@
 PORT = 9092
 
 PROBES = "127.0.4.1"
-"""Where the lab's own dials to advertised addresses come from, so that they are told from a client's."""
+"""Where the lab's own dials to advertised addresses come from, so that they can be distinguished from a client's."""
 
 
 def advertised_address(broker: int) -> tuple[str, int]:
-    """What a broker tells its clients: its proxy. Numbers without a broker have an address too: nobody is there."""
+    """What a broker advertises to clients: its proxy. A number without a broker has an address at which nothing listens."""
     return f"127.0.2.{broker}", PORT

@@ -1,4 +1,4 @@
-"""Who waits where: the text of an error about a simulation that cannot go on."""
+"""Which tasks wait where: the text of the error about a simulation that cannot continue."""
 
 import asyncio
 from collections.abc import Iterable

@@ -13,7 +13,7 @@ T = TypeVar("T")
 class HostState(Enum):
     RUNNING = "running"
     PAUSED = "paused"
-    """SIGSTOP: its handles wait, its kernel goes on acknowledging and accepting."""
+    """SIGSTOP: its handles wait, its kernel still acknowledges and accepts."""
     KILLED = "killed"
     """SIGKILL: its handles are dropped, its sockets are closed by the kernel, and no `finally` runs."""
 
@@ -28,7 +28,7 @@ class Host:
     """One process of the simulated world: subject, a broker, the proxies, the conductor.
 
     `held` are handles that came due while it was paused. `sockets` are its open descriptors, in the order of opening.
-    `stderr` takes what it writes there; None: nobody keeps it.
+    `stderr` takes what it writes there; None: it is dropped.
     """
 
     __slots__ = ("_at_kill", "_prune_at", "_tasks", "context", "held", "loop", "name", "sockets", "state", "stderr")
@@ -54,7 +54,7 @@ class Host:
         return self.loop.create_task(coroutine, name=name, context=self.context.copy())
 
     def track(self, task: asyncio.Task[Any]) -> None:
-        """Hold a reference to a task of this host: an awaiting task that nobody holds may be collected at any time."""
+        """Hold a reference to a task of this host: an unreferenced task may be garbage-collected while it waits."""
         self._tasks.append(task)
         if len(self._tasks) >= self._prune_at:
             self._tasks = self.unfinished()

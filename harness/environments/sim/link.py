@@ -20,7 +20,7 @@ READ_SIZE = 32 * 1024
 
 
 class Link:
-    """Ends when its source has ended and everything is written, or when writing fails: then `ended` is told, once.
+    """Ends when its source has ended and everything is written, or when writing fails: then `ended` is called, once.
 
     An error of the source counts as its end, so a reset arrives at the other side as an orderly close.
     """
@@ -50,14 +50,14 @@ class Link:
         self._read_more()
 
     def add(self, toxic: SimToxic) -> None:
-        """Put a toxic at the end of the chain; the one before it lets go of the chunk in its hands."""
+        """Put a toxic at the end of the chain; the one before it forwards the chunk that it holds."""
         if self._stages:
             self._stages[-1].interrupt()
         self._append(toxic)
         self._read_more()
 
     def remove(self, place: int) -> None:
-        """Take the toxic at this place of the chain out; what it holds goes on at once."""
+        """Remove the toxic at this index of the chain; what it holds is forwarded at once."""
         stage = self._stages.pop(place)
         before = self._stages[place - 1] if place else None
         if before is not None:

@@ -62,7 +62,7 @@ class Listener:
         return socket
 
     def close(self) -> None:
-        """Stop listening. Connections that nobody accepted are reset; requests are forgotten. May be repeated."""
+        """Stop listening. Connections in the accept queue are reset; half-open ones are forgotten. May be called repeatedly."""
         if self._network.listeners.get(self.address) is not self:
             return
         del self._network.listeners[self.address]
@@ -76,7 +76,7 @@ class Listener:
             self.queue.pop(0).reset()
 
     def receive_segment(self, segment: Segment) -> bool:
-        """Handle a segment for no known connection. False: nobody asked for it, answer with a reset."""
+        """Handle a segment for no known connection. False: it belongs to none, answer with a reset."""
         request = self._requests.get(segment.src)
         if segment.flags & RST:
             if request is not None:

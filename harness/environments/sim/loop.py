@@ -115,7 +115,7 @@ class SimLoop(asyncio.BaseEventLoop):
         self.main = self.new_host("main")
 
     get_debug = staticmethod(bool)
-    """False. asyncio asks at each future: there is no Python function in it."""
+    """False. A C function, since asyncio asks at each future."""
 
     def time(self) -> float:
         return self.now
@@ -149,7 +149,7 @@ class SimLoop(asyncio.BaseEventLoop):
         self.set_exception_handler(None)
 
     def clear_interrupt(self) -> None:
-        """Let the loop run again, to end what is left."""
+        """Allow the loop to run again, to end what is left."""
         self._interrupted = False
 
     def watch_timers(self, watcher: Callable[[float], None] | None) -> None:
@@ -213,7 +213,7 @@ class SimLoop(asyncio.BaseEventLoop):
         return task
 
     def _run_once(self) -> None:
-        """Rounds until somebody says stop: asyncio would call it for each of them."""
+        """Run rounds until the loop is stopped: asyncio would call this for each of them."""
         ready = self._ready
         while True:
             if self._interrupted:

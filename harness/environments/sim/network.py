@@ -143,7 +143,7 @@ class Network:
         self.reset(segment)
 
     def reset(self, segment: Segment) -> None:
-        """Answer a segment that nobody here wants, as its destination."""
+        """Answer a segment that belongs to no socket, as its destination would."""
         if not segment.flags & RST:
             end = segment.seq + len(segment.payload) + (1 if segment.flags & FIN else 0)
             self.send(Segment(segment.dst, segment.src, RST | ACK, segment.ack, ack=end))

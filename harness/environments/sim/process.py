@@ -1,6 +1,6 @@
 """The subject as a process of the simulated world: the bundled client on a host of its own, lines in and lines out.
 
-Its lines are not spelt out: nobody could tell, and to write and read JSON takes longer than what they tell of.
+Its lines are handed over as objects: writing and reading JSON would take longer than the run itself.
 """
 
 import asyncio
@@ -16,7 +16,7 @@ from harness.event import OneShotEvent
 
 
 class _Input:
-    """The subject's stdin: from the harness, for one reader. `ended`: no more comes, or nobody takes it."""
+    """The subject's stdin: from the harness, for one reader. `ended`: no more input comes, or the subject no longer reads."""
 
     def __init__(self) -> None:
         self.ended = False
@@ -47,8 +47,8 @@ class _Input:
 
 
 class _Output:
-    """The subject's stdout: heard as soon as it is said. Nobody is woken for each line: that takes longer than to hear
-    it."""
+    """The subject's stdout: handed over in the call that writes it: waking a task for each line would take longer than
+    handling it."""
 
     def __init__(self) -> None:
         self._inside: list[OutputBatch] = []
@@ -81,7 +81,7 @@ class _Output:
         try:
             for batch in inside:
                 on_output(batch)
-        except Exception as failed:  # noqa: BLE001 - it is the hearer's own
+        except Exception as failed:  # noqa: BLE001 - raised by the subscriber, and raised there again
             over.set_exception(failed)
         else:
             if self._ended:

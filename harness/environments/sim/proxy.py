@@ -53,11 +53,11 @@ class Proxy:
         return sum(wanted(client.remote[0]) for client in clients)
 
     def enable(self) -> None:
-        """Listen, and serve whoever comes. Raises OSError where the address is taken."""
+        """Listen and serve connections. Raises OSError where the address is taken."""
         self._host.context.copy().run(self._listen)
 
     async def disable(self) -> None:
-        """Refuse whoever comes from now on, and close every connection, once a dial under way has ended."""
+        """Refuse new connections and close the open ones, once a dial under way has ended."""
         if self._listener is not None:
             self._listener.close()
             self._listener = None
@@ -75,7 +75,7 @@ class Proxy:
         return toxic
 
     def remove(self, toxic: SimToxic, flow: Flow) -> None:
-        """Take a toxic out. What it holds goes on at once."""
+        """Remove a toxic. What it holds is forwarded at once."""
         place = self._chains[flow].index(toxic)
         del self._chains[flow][place]
         for pair in tuple(self._pairs):

@@ -3,7 +3,7 @@
 What Linux does on a path without congestion: everything that the peer's window allows goes out at once; what stays
 unacknowledged is probed for (tail-loss probe), then sent again with doubling waits, one segment at a time until the
 first acknowledgement; meanwhile nothing new is sent. What a rule on the output hook refuses was never sent: it is tried
-again when the persist timer fires, with doubling waits, and whenever the peer is heard of.
+again when the persist timer fires, with doubling waits, and whenever a segment of the peer arrives.
 Source: Linux net/ipv4/tcp_output.c, tcp_timer.c, tcp_input.c.
 """
 

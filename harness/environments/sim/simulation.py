@@ -1,4 +1,4 @@
-"""One simulation from its first task to the last trace of it: nothing of a run survives it, and nothing warns."""
+"""One simulation from its first task to its last: nothing of a run outlives it, and asyncio warns of nothing."""
 
 import asyncio
 from collections.abc import Callable, Coroutine
@@ -33,7 +33,7 @@ def simulate(main: Callable[[SimLoop], Coroutine[Any, Any, T]], rng: Random) -> 
 
 def _shut_down(loop: SimLoop) -> None:
     """End all tasks, transports and generators. Those of the host `main` are cancelled; all other hosts are killed, and
-    their tasks never get to act."""
+    their tasks never run again."""
     loop.clear_interrupt()
     left = loop.main.unfinished()
     with suppress(Deadlock, Livelock):
@@ -55,7 +55,7 @@ def _shut_down(loop: SimLoop) -> None:
 
 
 def _report(loop: SimLoop, host: Host, task: asyncio.Task[Any]) -> None:
-    """Say now, and on its host, what asyncio would say of a failed task when it is collected at some later time."""
+    """Report a failed task now, and on its host; asyncio would report it whenever it is garbage-collected."""
     unseen: bool = task._log_traceback
     if unseen and task.done() and not task.cancelled():
         loop.call_exception_handler(
@@ -64,7 +64,7 @@ def _report(loop: SimLoop, host: Host, task: asyncio.Task[Any]) -> None:
 
 
 def _cancelled(loop: SimLoop, tasks: list[asyncio.Task[Any]]) -> asyncio.Future[None]:
-    """Cancel them. Done when all have ended, or have had their time for it; nobody is to hear of how they ended."""
+    """Cancel them. Done when all have ended or CANCEL_GRACE_S is over; their exceptions are swallowed."""
     over: asyncio.Future[None] = loop.create_future()
     left = len(tasks)
 

@@ -165,7 +165,7 @@ class TcpSocket:
                 self.emit(ACK, self.sender.next_seq)
             return
         if self.orphan and segment.seq + len(segment.payload) > self.receiver.next_seq:
-            self.reset()  # nobody will ever read it
+            self.reset()  # it can never be read
             return
         made_room = self.sender.acknowledge(segment.ack, segment.edge, gap=segment.gap)
         if segment.payload or flags & FIN:

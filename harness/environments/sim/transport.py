@@ -56,7 +56,7 @@ class SimTransport(asyncio.Transport):
         self._protocol.connection_made(self)
         self._socket.want_read(wanted=self.is_reading())
 
-    # What the kernel tells.
+    # Called by the kernel.
 
     def connected(self, error: OSError | None) -> None:
         raise AssertionError("a transport is made for a connected socket")
@@ -119,7 +119,7 @@ class SimTransport(asyncio.Transport):
                 return
             self._unsent.pop(0)
 
-    # What the process asks.
+    # Called by the process.
 
     def get_protocol(self) -> asyncio.BaseProtocol:
         protocol: asyncio.BaseProtocol = self._protocol
@@ -206,7 +206,7 @@ class SimTransport(asyncio.Transport):
         self._force_close(None)
 
     def discard(self) -> None:
-        """The simulation is over: be closed. The protocol is told, so that it lets go; nobody runs any more."""
+        """The simulation is over: close without running anything. The protocol's `connection_lost` breaks reference cycles."""
         self._closing = True
         self._lost = True
         protocol, self._protocol, self._detached = self._protocol, None, None
@@ -228,7 +228,7 @@ class SimTransport(asyncio.Transport):
         try:
             self._protocol.connection_lost(error)
         finally:
-            self._protocol = None  # as asyncio does: or it and this hold each other
+            self._protocol = None  # as asyncio does: breaks a reference cycle
             self._socket.close()
             if self._detached is not None:
                 self._detached(self)

@@ -144,7 +144,7 @@ class SimWorld:
         self._brokers.dispose()
 
     def _unhandled(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-        """An error that nobody caught: the subject's goes to its log, any other is the world's failure."""
+        """An uncaught error: the subject's goes to its log, any other is the world's failure."""
         host = _host_of(context)
         error = context.get("exception")
         text = context["message"] if error is None else f"{context['message']}: {error!r}"
@@ -157,7 +157,7 @@ class SimWorld:
 
 
 def _ignored(text: str) -> None:
-    """Nobody asked for the log."""
+    """For a subject whose log is not kept."""
 
 
 def _broker_address(broker: int) -> tuple[str, int]:

@@ -1,6 +1,6 @@
 """Metadata, versions 0-12.
 
-- Tells the cluster as this broker's epoch of it has it; brokers with the addresses that they advertise.
+- Describes the cluster at this broker's epoch; brokers with the addresses that they advertise.
 - Topics are never created: an unknown one gets UNKNOWN_TOPIC_OR_PARTITION, an unknown id UNKNOWN_TOPIC_ID.
 - A partition whose leader is gone has leader -1 and LEADER_NOT_AVAILABLE; replicas that are gone are offline.
 - No topics named: all of them (version 0 says so with an empty list, later ones with null).
@@ -25,7 +25,7 @@ from harness.brokers.embedded.node import Node
 
 
 def _error_response(node: Node, request: Request, code: int) -> MetadataResponse:
-    """Brokers as ever, and an error for each topic."""
+    """The brokers as usual, and an error for each topic."""
     answer = _answer(node, request)
     return replace(answer, topics=tuple(replace(topic, error_code=code, partitions=()) for topic in answer.topics))
 

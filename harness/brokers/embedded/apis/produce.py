@@ -8,7 +8,7 @@
   CORRUPT_MESSAGE, unfit ones INVALID_RECORD, large ones MESSAGE_TOO_LARGE, other acks INVALID_REQUIRED_ACKS.
 - Idempotent producers: a repeated batch gets its old offset, a gap OUT_OF_ORDER_SEQUENCE_NUMBER, an old epoch
   INVALID_PRODUCER_EPOCH. Transactions: INVALID_REQUEST.
-- The highest time of a batch is reckoned from its records, as Kafka does it: Sarama leaves it out.
+- The highest time of a batch is computed from its records, as Kafka does it: Sarama leaves it out.
 
 Source: apache/kafka LogValidator.java, KafkaApis.scala.
 """

@@ -143,11 +143,11 @@ class ToxiproxyClient:
     async def call(self, what: Callable[[BlockingToxiproxy], T]) -> T:
         """`await client.call(lambda server: server.disable("broker-1"))`. Raises ToxiproxyFailed.
 
-        Cancelled, the caller goes on at once; the call itself ends by its own time-out.
+        A cancelled caller continues at once; the call itself ends by its own timeout.
         """
         return await asyncio.get_running_loop().run_in_executor(self._thread, what, self._blocking)
 
     def close(self) -> None:
-        """Let go; a call that hangs is not waited for."""
+        """Close without waiting for a call that hangs."""
         self._thread.shutdown(wait=False, cancel_futures=True)
         self._blocking.close()
