@@ -3,8 +3,8 @@
 One file per partition, opened by several processes and only ever appended to, each entry with one write. The kernel
 puts such writes one behind the other: the order in the file is the order in which things happened, and no lock is
 needed that a paused process could hold for ever. A new leader appends its epoch; a batch that stands behind a higher
-epoch than its own is void. A write that a kill has cut is followed by the next entry, which the reader finds by its mark
-and checksums.
+epoch than its own is void. A write that a kill has cut is followed by the next entry, which is found by its mark and
+checksums.
 """
 
 import struct

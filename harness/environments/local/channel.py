@@ -38,7 +38,7 @@ class Channel:
             raise ChannelClosed from exc
 
     def try_send(self, value: object) -> None:
-        """Send a small value unless that would block or the other end is closed: for progress, which must never disturb."""
+        """Send a small value unless that would block or the other end is closed: for progress, which never disturbs."""
         if select.select((), (self._end,), (), 0)[1]:
             with contextlib.suppress(ChannelClosed):
                 self.send(value)

@@ -7,5 +7,5 @@ PROBES = "127.0.4.1"
 
 
 def advertised_address(broker: int) -> tuple[str, int]:
-    """What a broker advertises to clients: its proxy. A number without a broker has an address at which nothing listens."""
+    """What a broker advertises to clients: its proxy. Nothing listens at that of a number without a broker."""
     return f"127.0.2.{broker}", PORT

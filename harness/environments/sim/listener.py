@@ -62,7 +62,7 @@ class Listener:
         return socket
 
     def close(self) -> None:
-        """Stop listening. Connections in the accept queue are reset; half-open ones are forgotten. May be called repeatedly."""
+        """Stop listening. Connections in the accept queue are reset; half-open ones are forgotten. Repeatable."""
         if self._network.listeners.get(self.address) is not self:
             return
         del self._network.listeners[self.address]

@@ -16,7 +16,7 @@ from harness.event import OneShotEvent
 
 
 class _Input:
-    """The subject's stdin: from the harness, for one reader. `ended`: no more input comes, or the subject no longer reads."""
+    """The subject's stdin: from the harness, for one reader. `ended`: no more input comes, or none is read."""
 
     def __init__(self) -> None:
         self.ended = False

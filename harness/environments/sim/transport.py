@@ -206,7 +206,7 @@ class SimTransport(asyncio.Transport):
         self._force_close(None)
 
     def discard(self) -> None:
-        """The simulation is over: close without running anything. The protocol's `connection_lost` breaks reference cycles."""
+        """The simulation is over: close. The protocol's `connection_lost` breaks reference cycles."""
         self._closing = True
         self._lost = True
         protocol, self._protocol, self._detached = self._protocol, None, None

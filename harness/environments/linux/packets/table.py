@@ -105,8 +105,8 @@ class PacketTable:
         return [rule for _, rule in sorted(found, key=lambda pair: pair[0])]
 
     async def _transact(self, messages: list[Any]) -> None:
-        """As pyroute2's nlm_request_batch, but yielding to the loop between messages: encoding a rule takes milliseconds,
-        and a reset has a dozen of them."""
+        """As pyroute2's nlm_request_batch, but yielding to the loop between messages: encoding a rule takes
+        milliseconds, and a reset has a dozen of them."""
         answered: list[NetlinkRequest] = []
         sent = b""
         try:
