@@ -1,4 +1,4 @@
-"""What a subject is started with (FAULTLAB_SUBJECT), checked. See docs/SUBJECT_PROTOCOL.md."""
+"""The launch record in FAULTLAB_SUBJECT, checked. See docs/SUBJECT_PROTOCOL.md."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ class LaunchRecord:
 
 
 def parse_launch_record(record: Mapping[str, object]) -> LaunchRecord:
-    """Raises LaunchError. Keys that the protocol does not know are left alone."""
+    """Raises LaunchError. Unknown keys are ignored."""
     protocol = record.get("protocol", PROTOCOL_VERSION)
     if protocol != PROTOCOL_VERSION:
         raise LaunchError(f"protocol is {protocol!r}, this subject speaks {PROTOCOL_VERSION}")

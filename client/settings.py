@@ -32,8 +32,8 @@ class Setting:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conflict:
-    """Two settings of which the real client refuses to have both as they are: `setting`, as it is, wants `other` to be
-    otherwise, such as `wanted`. `error` is what its constructor raises."""
+    """Two settings whose values the real client refuses together: with `setting` as it is, `other` should be `wanted`.
+    `error` is what its constructor raises."""
 
     setting: str
     other: str
@@ -59,7 +59,7 @@ class Settings(Mapping[str, SettingValue]):
         return len(self._values)
 
     def derive(self, make: "Callable[[Settings], T]") -> T:
-        """What `make` makes of these settings; made once."""
+        """What `make` returns for these settings; computed once."""
         if make not in self._derived:
             self._derived[make] = make(self)
         made: T = self._derived[make]
@@ -126,7 +126,7 @@ class SettingsTable:
             raise SettingError(name, wrong)
 
     def resolve(self, given: Mapping[str, SettingValue], release: str) -> Settings:
-        """Defaults with `given` laid over them, each checked. Durations are in seconds. Raises SettingError."""
+        """Defaults overridden by `given`, each value checked. Durations are in seconds. Raises SettingError."""
         # Runs of one case give the same again and again. Types count too: 1, 1.0 and true are equal.
         key = release, tuple(given.items()), tuple(map(type, given.values()))
         found = self._resolved.get(key)

@@ -1,6 +1,6 @@
-"""One connection to a broker as a client uses it: requests out, responses in, each wait traced with its setting.
+"""One connection to a broker as a client uses it: requests out, responses in, each wait traced with its settings.
 
-`Stream` below it reads and writes; how a client numbers requests and what it does about errors is its profile's.
+It is built on `Stream`. How a client numbers requests and handles errors is its profile's.
 """
 
 import asyncio
@@ -39,7 +39,7 @@ class Connection:
 
     @property
     def has_pending_error(self) -> bool:
-        """Whether the kernel knows that it is, though no operation has met it yet."""
+        """Whether the kernel has an error for it that no operation has raised yet."""
         return self._stream.has_pending_error
 
     async def send(
@@ -47,8 +47,8 @@ class Connection:
     ) -> InFlight:
         """Write one frame; returns when the kernel has all of it.
 
-        `expects_response` says whether a response will come. A wait is traced only where the kernel does not take it
-        at once.
+        `expects_response` says whether a response will come. Traced as a wait only if the kernel does not take the
+        frame at once.
         """
         started_at = self._loop.time()
         self._stream.set_write_deadline(limit.deadline_at(started_at))
@@ -73,7 +73,7 @@ class Connection:
         return sent
 
     async def read_full(self, size_bytes: int, *, limit: Limit, purpose: str) -> bytes:
-        """Exactly so many bytes, within the limit from now. A wait is traced only where they are not there yet."""
+        """Exactly so many bytes, within the limit from now. Traced as a wait only if they have not come yet."""
         if self._stream.buffered_bytes >= size_bytes or not self._stream.open_for_reading:
             return await self._stream.read_full(size_bytes)
         self._stream.set_read_deadline(limit.deadline_at(self._loop.time()))
@@ -90,7 +90,7 @@ class Connection:
         return data
 
     def on_response(self, size_bytes: int) -> InFlight:
-        """The response to the oldest request in flight has been read whole; `size_bytes` counts its frame."""
+        """The whole response to the oldest request in flight has been read; `size_bytes` counts its frame."""
         done = self.in_flight.popleft()
         self._tracer.emit(
             TraceKind.RESPONSE_RECEIVED,

@@ -1,4 +1,4 @@
-"""A dial as the trace shows it: started, ended, and the wait in between. How it goes about it is the caller's."""
+"""A dial as the trace shows it: its start, its wait, its end. How addresses are tried is the caller's."""
 
 from collections.abc import Awaitable
 

@@ -5,7 +5,7 @@ from enum import StrEnum
 
 
 class Phase(StrEnum):
-    """What the connection was doing."""
+    """The step that failed."""
 
     RESOLVE = "resolve"
     CONNECT = "connect"
@@ -27,9 +27,9 @@ class Cause(StrEnum):
     RESET = "reset"
     BROKEN_PIPE = "broken_pipe"
     EOF = "eof"
-    """The peer closed, nothing of what was asked for had come."""
+    """The peer closed before the first byte of a read."""
     UNEXPECTED_EOF = "unexpected_eof"
-    """The peer closed in the middle of what was asked for."""
+    """The peer closed in the middle of a read."""
     CLOSED = "closed"
     """We closed it ourselves."""
     OTHER = "other"

@@ -10,7 +10,7 @@ _LOOPBACK = {"localhost": ("127.0.0.1",)}
 
 
 class TableResolver:
-    """Knows literal addresses, `localhost` and the names handed in; every other name has no address."""
+    """Knows literal addresses, `localhost` and the names that it is given; every other name has no address."""
 
     def __init__(self, names: Mapping[str, tuple[str, ...]] = _LOOPBACK) -> None:
         self._names = dict(names)
@@ -28,7 +28,7 @@ class TableResolver:
 
 @lru_cache(maxsize=1024)
 def _literal(host: str) -> tuple[str, ...] | None:
-    """The address that the text itself is; None for a name."""
+    """The address, where the text is one; None for a name."""
     try:
         return (str(ip_address(host)),)
     except ValueError:

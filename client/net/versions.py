@@ -12,7 +12,7 @@ from client.wire.errors import NONE, UNSUPPORTED_VERSION
 
 
 class NoCommonVersionError(Exception):
-    """The broker refuses the request at every version, or has none of an API in common with us."""
+    """The broker refuses the request at every version, or shares no version of an API with the client."""
 
 
 @dataclass(frozen=True, slots=True)

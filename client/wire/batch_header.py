@@ -1,4 +1,4 @@
-"""The 61 bytes that every record batch v2 begins with: what a broker needs of a batch without looking at its records.
+"""The 61 bytes at the start of every record batch v2: all that a broker reads of a batch without its records.
 
 Source: https://kafka.apache.org/documentation/#recordbatch, apache/kafka DefaultRecordBatch.java.
 """
@@ -27,7 +27,7 @@ CONTROL = 1 << 5
 
 
 class RecordsError(WireError):
-    """A record batch that is not what it claims to be, or one that cannot be read here.
+    """A record batch that is malformed, or that cannot be read here.
 
     `reason` is one of `truncated`, `magic`, `crc`, `compression`, `malformed`; `offset` counts bytes from the start of
     the data that was handed in.
@@ -159,7 +159,7 @@ def check_crc(data: bytes, header: BatchHeader, offset: int = 0) -> None:
 
 
 def assign_base_offset(batch: bytes, *, base_offset: int, partition_leader_epoch: int) -> bytes:
-    """The batch as the log has it: what the leader decides stands before the checksum and is not covered by it."""
+    """The batch as the log has it. What the leader sets comes before the checksum, which does not cover it."""
     return (
         _STAMP_OFFSET.pack(base_offset)
         + batch[_STAMP_OFFSET.size : _EPOCH_AT]

@@ -1,4 +1,4 @@
-"""Turns a schema and one of our dataclasses into a reader and a writer, once; messages are then only run through them.
+"""Builds a reader and a writer from a schema and a dataclass, once; every message then uses them.
 
 Our dataclasses are the same for every version: a field that a version lacks keeps its default when read and is left
 out when written. Everything that a version has must be a field of ours, except tagged fields, which are optional by
@@ -179,7 +179,7 @@ def _array(element: Codec, *, nullable: bool, flexible: bool) -> Codec:
             if length == -1 and nullable:
                 return None, start
             raise MalformedDataError(position, f"an array of length {length}")
-        # Every element takes a byte at least: a length beyond that is a lie, found out before memory is set aside.
+        # Every element takes a byte at least: a longer length is wrong, and is refused before memory is allocated.
         if length > len(data) - start:
             raise MalformedDataError(position, f"an array of {length} elements in {len(data) - start} bytes")
         elements = []

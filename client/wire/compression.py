@@ -18,7 +18,7 @@ import lz4.frame
 import zstandard
 
 MAX_DECOMPRESSED_BYTES = 100 * 1024 * 1024
-"""Of one batch; above it the batch is refused before more memory is set aside."""
+"""Of one batch; above it the batch is refused before more memory is allocated."""
 
 _GZIP_WINDOW = 31
 _XERIAL_MAGIC = b"\x82SNAPPY\x00"
@@ -38,7 +38,7 @@ class Compression(IntEnum):
 
 
 class CompressionError(Exception):
-    """Data that its codec cannot have written, or that would become too large."""
+    """Data that its codec cannot have written, or that would decompress to too much."""
 
 
 class Compressor(NamedTuple):
@@ -119,7 +119,7 @@ def decompress(codec: int, data: bytes, *, max_bytes: int = MAX_DECOMPRESSED_BYT
     return found
 
 
-# Readers read one byte more than they may, so that too much is found out without unfolding it all.
+# Readers read one byte more than allowed: data that is too large is noticed without decompressing all of it.
 
 
 def _read_gzip(data: bytes, max_bytes: int) -> bytes:

@@ -5,7 +5,7 @@ Every function of this package raises a WireError or nothing: readers of a socke
 
 
 class WireError(Exception):
-    """Bytes that cannot be what they claim to be, or a value that does not fit its field."""
+    """Malformed bytes, or a value that does not fit its field."""
 
 
 class MessageError(WireError):

@@ -85,7 +85,7 @@ def encode_response(body: object, *, version: int, correlation_id: int) -> bytes
 
 
 def decode_request_header(payload: bytes) -> RequestHeader:
-    """The header alone: all that can be read of a request whose API or version is not known."""
+    """The header alone, which can be read even if the API or its version is unknown."""
     return _request_header(payload)[0]
 
 

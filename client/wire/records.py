@@ -162,7 +162,7 @@ def decode_batch(data: bytes, header: BatchHeader, offset: int = 0) -> RecordBat
 
 def _decode_records(data: bytes, header: BatchHeader, offset: int, position: int, end: int) -> RecordBatch:
     """The records that stand in `data` from `position` to `end`; errors name the batch at `offset`."""
-    # A record takes seven bytes at least: a count beyond that is a lie, found out before memory is set aside.
+    # A record takes seven bytes at least: a higher count is wrong, and is refused before memory is allocated.
     if header.record_count * 7 > end - position:
         raise RecordsError("malformed", offset, f"{header.record_count} records in {end - position} bytes")
     records = []

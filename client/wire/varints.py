@@ -20,7 +20,7 @@ def write_varint(out: bytearray, value: int) -> None:
 
 
 def read_varint(data: bytes | memoryview, position: int, end: int) -> tuple[int, int]:
-    """A signed number and the position behind it; nothing at or behind `end` is looked at. Raises Malformed."""
+    """A signed number and the position behind it; nothing from `end` on is read. Raises Malformed."""
     value = 0
     for index in range(min(_VARLONG_BYTES, end - position)):
         byte = data[position + index]

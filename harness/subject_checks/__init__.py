@@ -1,4 +1,4 @@
-"""Whether a program keeps the subject protocol: real commands to the real program, against real brokers in a cell."""
+"""Checks whether a program follows the subject protocol: real commands, with real brokers in a cell."""
 
 from harness.subject_checks.checks import CHECKS
 from harness.subject_checks.context import CheckContext, CheckFailed

@@ -1,7 +1,7 @@
-"""What the subject protocol asks of a program, one check a promise (docs/SUBJECT_PROTOCOL.md).
+"""What the subject protocol (docs/SUBJECT_PROTOCOL.md) requires of a program, one check a requirement.
 
-A check returns how the promise was kept. It raises CheckFailed or SubjectError where it was not; what is allowed but
-worth knowing it leaves in the bench's notes.
+A check returns a sentence about how the requirement is met. It raises CheckFailed or SubjectError where it is not. What
+is allowed but worth knowing goes into the context's notes.
 """
 
 from collections.abc import Awaitable, Callable
@@ -12,7 +12,7 @@ from harness.subject_checks.context import TOPIC, CheckContext, CheckFailed
 
 Check = Callable[[CheckContext], Awaitable[str]]
 CHECKS: dict[str, Check] = {}
-"""By their names, in the order in which they are made."""
+"""By name, in the order in which they are made."""
 
 _TEXT = "größer 漢字 \u2028 \U0001f600"
 
@@ -133,7 +133,7 @@ def _acknowledged(answer: OperationResult) -> None:
 
 
 def _describe_failure(context: CheckContext, answers: list[OperationResult]) -> str:
-    """How long it took, for the end of a sentence. Raises CheckFailed where it did not fail, or said too little."""
+    """How long the failures took, as the end of a sentence. Raises CheckFailed for a success, or an empty error."""
     for answer in answers:
         if answer.outcome is Outcome.OK:
             raise CheckFailed("a `send` was answered `ok` though no packet reached the broker")

@@ -1,4 +1,4 @@
-"""What a check has at its hand: the program, started anew for it, a broker whose log can be read, and the dark."""
+"""What a check works with: the program, started anew for it, and a broker that can be made unreachable."""
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -14,11 +14,11 @@ TOPIC, PARTITIONS = "orders", 2
 
 
 class CheckFailed(Exception):
-    """The program does not keep what is checked; the text says what it did instead, and what is due."""
+    """The program does not meet the requirement; the text says what it did, and what it should do."""
 
 
 class CheckContext:
-    """One check's. `notes` are what is allowed but worth knowing."""
+    """The context of one check. `notes` hold what is allowed but worth knowing."""
 
     def __init__(self, plan: RunPlan, world: World, log: Path | None, patience_s: float) -> None:
         self.patience_s = patience_s

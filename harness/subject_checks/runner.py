@@ -1,4 +1,4 @@
-"""Every check in a cell of its own, one after the other: a program that breaks in one of them spoils no other."""
+"""Runs every check in a cell of its own, one after the other, so that no check affects the next."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -16,9 +16,9 @@ from harness.subject_checks.context import PARTITIONS, TOPIC, CheckContext, Chec
 from harness.toxiproxy.obtain import ToxiproxyMissing, find
 
 _OVERHEAD_S = 120.0
-"""For what a check waits for beside the program's answers: its start, its `started`, its exit, the world's opening."""
+"""Time for everything but the program's answers: opening the world, start, `started`, exit."""
 _MAX_SEQUENTIAL_WAITS = 4
-"""No check waits for more, one after the other."""
+"""No check waits for more answers one after the other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class CheckTarget:
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """One promise, and how it was kept or what was done instead; `notes` are worth knowing and no breach."""
+    """One requirement, and how it was met or what happened instead; `notes` are worth knowing, but no failure."""
 
     name: str
     state: Literal["kept", "not kept"]

@@ -11,8 +11,8 @@ import (
 	"github.com/IBM/sarama"
 )
 
-// dialer is the one that Sarama makes for itself where no proxy is configured (config.go, getDialer), and tells of each
-// dial. It hands on the very connection: Sarama looks at its type (broker.go, getSockError), so nothing may wrap it.
+// dialer is the one that Sarama makes where no proxy is configured (config.go, getDialer), and traces each dial. It
+// returns the connection unchanged: Sarama looks at its type (broker.go, getSockError), so nothing may wrap it.
 type dialer struct {
 	*net.Dialer
 	trace subject.Trace

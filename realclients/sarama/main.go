@@ -29,7 +29,7 @@ type client struct {
 	dials atomic.Int64
 }
 
-// Check refuses the release of another library, and a producer that there is not.
+// Check refuses another release or library, and an unknown producer.
 func (c *client) Check(launch subject.Launch) error {
 	path, release := built()
 	if launch.Version != "" && launch.Version != release {
@@ -83,7 +83,7 @@ func (h handle) Send(_ context.Context, wanted subject.Message) (subject.Acknowl
 
 func (h handle) Close() error { return h.close() }
 
-// built is the module that the linker took, and its release: a fact of the program, not of whoever built it.
+// built is the module that the linker took, and its release: a fact of the program itself.
 func built() (path string, release string) {
 	information, _ := debug.ReadBuildInfo()
 	for _, dependency := range information.Deps {

@@ -11,7 +11,7 @@ import (
 	"github.com/eapache/go-resiliency/breaker"
 )
 
-// sentinels are Sarama's error values by their identifiers, in the order in which an error is held against them.
+// sentinels are Sarama's error values by their identifiers, in the order in which an error is compared with them.
 var sentinels = append([]sentinel{
 	{"ErrOutOfBrokers", sarama.ErrOutOfBrokers},
 	{"ErrClosedClient", sarama.ErrClosedClient},

@@ -128,7 +128,7 @@ func (h *handles) closeAll() error {
 	return firstFailure(failures)
 }
 
-// firstFailure keeps the error itself: its text goes to the lab as the library wrote it.
+// firstFailure returns the error unwrapped: the lab gets the library's own text.
 func firstFailure(failures []error) error {
 	for _, err := range failures {
 		if err != nil {

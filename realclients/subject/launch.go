@@ -13,7 +13,7 @@ const (
 	protocol       = 1
 )
 
-// Launch is what the lab tells a subject at its start. Durations among the settings are numbers of seconds.
+// Launch is the record that the lab starts a subject with. Durations among the settings are numbers of seconds.
 type Launch struct {
 	Protocol  int            `json:"protocol"`
 	Client    string         `json:"client"`

@@ -7,8 +7,7 @@ import (
 	"sync"
 )
 
-// outbox writes lines in the order in which they were said, on a goroutine of its own: whoever says something is never
-// kept by whoever reads it.
+// outbox writes lines in order on a goroutine of its own, so that a slow reader never delays the client.
 type outbox struct {
 	mutex   sync.Mutex
 	said    *sync.Cond
@@ -27,7 +26,7 @@ func newOutbox(to io.Writer, lost func(error)) *outbox {
 func (box *outbox) say(event map[string]any) {
 	line, err := json.Marshal(event)
 	if err != nil {
-		panic(fmt.Sprintf("an event cannot be told: %v", err))
+		panic(fmt.Sprintf("an event cannot be encoded: %v", err))
 	}
 	box.mutex.Lock()
 	defer box.mutex.Unlock()

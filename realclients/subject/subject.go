@@ -51,7 +51,7 @@ type Producer interface {
 	Close() error
 }
 
-// Trace tells an event of the client (docs/RUN_FORMAT.md, kinds of events of a client), stamped now.
+// Trace reports an event of the client (docs/RUN_FORMAT.md, kinds of events of a client), stamped now.
 type Trace func(kind string, fields map[string]any)
 
 // CommandError is a command that cannot be carried out as it stands. Its text does not name the operation.

@@ -188,7 +188,7 @@ class Broker:
         return restrict_api_version(version, self._api_ranges.get(api.key))
 
     async def _send(self, api: Api[Any, Any], body: object, version: int, handler: _PacketHandler | None) -> None:
-        """The caller holds the lock. `handler` is called with what comes; None: nothing will."""
+        """The caller holds the lock. `handler` is called with the response; None where no response will come."""
         if self._conn is None:
             raise self._conn_err or self._conf.errors.sentinel("ErrNotConnected")
         correlation_id = self._correlation_id

@@ -42,7 +42,7 @@ class NetworkError(ClientError):
 
 
 class TopicErrors(ClientError):
-    """What a metadata refresh met, topic by topic; errors.Is finds each of them. Source: metadata.go (refreshError)."""
+    """The errors of a metadata refresh by topic; errors.Is finds each of them. Source: metadata.go (refreshError)."""
 
     def __init__(self, by_topic: Mapping[str, KError]) -> None:
         errors = [(topic, by_topic[topic]) for topic in sorted(by_topic)]
@@ -50,20 +50,20 @@ class TopicErrors(ClientError):
         self.by_topic = by_topic
 
     def for_topics(self, topics: Sequence[str]) -> "TopicErrors | None":
-        """What concerns these topics, all without any; None where nothing does."""
+        """The errors of these topics, of all where none is given; None where there are none."""
         kept = {topic: error for topic, error in self.by_topic.items() if not topics or topic in topics}
         return TopicErrors(kept) if kept else None
 
 
 class PacketEncodingError(ClientError):
-    """A request that cannot be put into bytes: it is never sent and never tried again."""
+    """A request that cannot be encoded: it is never sent and never retried."""
 
     def __init__(self, info: str) -> None:
         super().__init__("PacketEncodingError", f"kafka: error encoding packet: {info}")
 
 
 class PacketDecodingError(ClientError):
-    """A response that cannot be what it claims to be."""
+    """A response that is malformed."""
 
     def __init__(self, info: str) -> None:
         super().__init__("PacketDecodingError", f"kafka: error decoding packet: {info}")
@@ -77,7 +77,7 @@ class ConfigurationError(ClientError):
 
 
 class GoPanic(ClientError):
-    """What ends the real program unless its caller recovers."""
+    """A panic: it ends the real program unless its caller recovers."""
 
     def __init__(self, text: str) -> None:
         super().__init__("runtime.Error", f"runtime error: {text}")

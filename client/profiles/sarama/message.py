@@ -21,7 +21,7 @@ _MAXIMUM_RECORD_OVERHEAD_BYTES = 5 * 5 + 10 + 1
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class ProducerMessage:
-    """`operation` names whose message it is in the trace; None for the producer's own markers.
+    """`operation` is the id of the message's operation in the trace; None for the producer's own markers.
 
     `explicit_partition` is what the caller asks for; `partition` and `offset` are filled in on the way. An idempotent
     producer's message has a number within its epoch from `has_sequence` on. `expectation` gets the error, or None, when

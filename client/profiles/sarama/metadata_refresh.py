@@ -1,4 +1,4 @@
-"""How metadata are asked for: broker after broker, try after try.
+"""The metadata refresh: it asks one broker after the other, and tries again.
 
 Source: Shopify/sarama v1.27.2 client.go, IBM/sarama v1.60.1 client.go (tryRefreshMetadata, updateMetadata).
 """
@@ -25,14 +25,14 @@ _FATAL = frozenset(CODES[name] for name in ("ErrSASLAuthenticationFailed", "ErrT
 
 
 class _RefreshResult(NamedTuple):
-    """What one try came to; `error` may be None although there is reason to try again (before 1.60.1)."""
+    """The result of one try; `error` may be None although another try is due (before 1.60.1)."""
 
     should_retry: bool
     error: ClientError | None
 
 
 class MetadataRefresh:
-    """Keeps what brokers said last: `topics` by name, and `known_topics`, every topic that ever was in an answer."""
+    """Keeps the last metadata: `topics` by name, and `known_topics`, every topic that was ever in an answer."""
 
     def __init__(self, runtime: ClientRuntime, conf: Config, registry: BrokerRegistry) -> None:
         self.topics: dict[str, Topic] = {}
@@ -121,7 +121,7 @@ class MetadataRefresh:
         return _RefreshResult(True, self._conf.errors.sentinel("ErrOutOfBrokers", broker_errors))
 
     async def _update(self, snapshot: Snapshot, *, all_known_metadata: bool) -> _RefreshResult:
-        """Take an answer in."""
+        """Store an answer."""
         async with self._registry.lock.writing:
             if self._registry.closed:
                 return _RefreshResult(False, None)

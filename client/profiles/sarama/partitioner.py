@@ -1,4 +1,4 @@
-"""Who gets a message that names no partition.
+"""How the partition of a message is chosen that names none.
 
 Source: Shopify/sarama v1.27.2 partitioner.go, IBM/sarama v1.60.1 partitioner.go, murmur2.go.
 
@@ -59,7 +59,7 @@ class ManualPartitioner:
 
 
 class KeyPartitioner:
-    """By the key; a message without one goes anywhere."""
+    """By the key; a message without one gets a random partition."""
 
     def __init__(self, rng: Random, choose: Callable[[bytes, int], int]) -> None:
         self._random = RandomPartitioner(rng)

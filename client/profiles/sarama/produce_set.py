@@ -21,7 +21,7 @@ _RECORD_BATCH_OVERHEAD_BYTES = 49
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class PartitionSet:
-    """One partition's batch. Who the producer is and its first number stay what they were when it was begun."""
+    """One partition's batch. Producer id, epoch and first sequence number are fixed when the batch is begun."""
 
     topic: str
     partition: int
@@ -33,7 +33,7 @@ class PartitionSet:
     records: list[Record] = field(default_factory=list)
     buffer_bytes: int = 0
     encoded: bytes | None = None
-    """As it was sent: what is sent again has the same bytes."""
+    """The encoded batch: a retry sends the same bytes."""
 
 
 class ProduceSet:
@@ -133,7 +133,7 @@ class ProduceSet:
         return batch.msgs
 
     def split_off_partitions(self, wanted: Callable[[str, int], bool]) -> "ProduceSet | None":
-        """Those partitions out of this set in a set of their own; None where none is wanted."""
+        """Move the wanted partitions into a set of their own; None where none is wanted."""
         taken = ProduceSet(self._conf, self._rng, self._producer_id, self.producer_epoch)
         for batch in tuple(self.each_partition()):
             if wanted(batch.topic, batch.partition):

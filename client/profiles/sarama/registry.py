@@ -60,7 +60,7 @@ class BrokerRegistry:
         return chosen
 
     async def deregister(self, broker: Broker) -> None:
-        """It failed: the first seed goes to the dead ones, a registered broker is forgotten."""
+        """The broker failed: the first seed becomes a dead one, a registered broker is forgotten."""
         async with self.lock.writing:
             self._deregister(broker)
 
@@ -85,7 +85,7 @@ class BrokerRegistry:
             self._dead_seeds = []
 
     def update(self, nodes: Sequence[Node]) -> None:
-        """Register, replace and forget, as a metadata answer says. The caller writes."""
+        """Register, replace and forget brokers as a metadata answer says. The caller holds the write lock."""
         if self._conf.release.checks_sockets:
             self._check_sockets()
         for node in nodes:
@@ -101,7 +101,7 @@ class BrokerRegistry:
                 self._safe_async_close(self._registered.pop(broker_id))
 
     def _check_sockets(self) -> None:
-        """checkBrokersHealth: what the kernel knows to be broken is closed; `update` makes a registered one anew."""
+        """checkBrokersHealth: close connections for which the kernel has an error; `update` replaces registered brokers."""
         for broker_id, broker in tuple(self._registered.items()):
             if broker.socket_is_broken():
                 self._safe_async_close(broker)
@@ -111,7 +111,7 @@ class BrokerRegistry:
                 self._safe_async_close(broker)
 
     def close(self) -> None:
-        """Connections are closed in the background. The caller writes."""
+        """Connections are closed in the background. The caller holds the write lock."""
         for broker in (*self._registered.values(), *self._seeds):
             self._safe_async_close(broker)
         self._registered.clear()

@@ -51,13 +51,13 @@ class Release:
 
     # broker.go
     holds_lock_until_response: bool
-    """sendAndReceive keeps the broker's lock until the answer is there: whoever else wants to send, to close, or to
-    know how busy the broker is, waits as long."""
+    """sendAndReceive keeps the broker's lock until the answer is there: other senders, `close` and `response_size` wait
+    as long."""
     closes_broken_connections: bool
     """sendAndReceive closes a connection on any transport error but a time-out. maybeCloseLocked (#3412)."""
     close_aborts_reads: bool
-    """Close closes the socket before it waits for requests in flight, which end at once; and it forgets why the last
-    dial failed. closeLocked (#3412)."""
+    """Close closes the socket before it waits for requests in flight, which end at once, and drops the error of the
+    last dial. closeLocked (#3412)."""
     honors_throttling: bool
     """After an answer with a throttle time the next request waits that long. handleThrottledResponse (#2826)."""
 
@@ -70,10 +70,10 @@ class Release:
     skips_retry_if_refreshed: bool
     """After the back-off a retry is left out where another refresh has just succeeded. tryRefreshMetadata (#2256)."""
     wraps_broker_errors: bool
-    """ErrOutOfBrokers carries what each broker's failure was; errors of topics name their topic, and a partition
+    """ErrOutOfBrokers carries the failure of each broker; errors of topics name their topic, and a partition
     without a leader is one. tryRefreshMetadata, updateMetadata (#3525, #3532)."""
     checks_sockets: bool
-    """A metadata answer is the occasion to close connections that the kernel knows to be broken. updateMetadata,
+    """After a metadata answer, connections for which the kernel has an error are closed. updateMetadata,
     checkBrokersHealth."""
     empty_partitions_are_unknown: bool
     """Partitions() of a topic that has none, even after a refresh, is an error. Partitions; later: getPartitions."""
@@ -84,17 +84,17 @@ class Release:
     a network error refreshes metadata before a batch is retried or fails, and retries go from batch to broker
     (handleError, retryBatch). Before: one request at a time, and every retried message goes through the pipeline."""
     returns_early_fin: bool
-    """A fin that comes before its brokerProducer has any reason to retry goes back all the same; before, it was sent to
-    the broker as a message. run."""
+    """A fin that arrives before its brokerProducer has a reason to retry is sent back too; before, it was sent to the
+    broker as a message. run."""
     finds_leader_before_fin: bool
     """A new retry level looks for a broker where none is chosen; before, the program died there. dispatch (#2387)."""
     assigns_sequence_on_flush: bool
     """Messages that waited for a retry to end get their sequence numbers then. flushRetryBuffers."""
     renews_producer_id_on_epoch_exhaustion: bool
-    """Behind the highest epoch comes a new producer id. bumpIdempotentProducerEpoch."""
+    """After the highest epoch the producer asks for a new producer id. bumpIdempotentProducerEpoch."""
     retries_init_producer_id: bool
-    """InitProducerID is asked for Producer.Transaction.Retry.Max times again, never mind the broker; before: once of
-    each broker, and without one left the program died. transaction_manager.go, initProducerId (#2295)."""
+    """InitProducerID is retried Producer.Transaction.Retry.Max times on any broker; before: once on each broker, and
+    without one left the program panicked. transaction_manager.go, initProducerId (#2295)."""
     reports_message_size: bool
     """A message that is too large fails as ConfigurationError with both sizes. dispatcher."""
     retriable_kerrors: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""Who an idempotent producer is, and which number its next message to a partition gets.
+"""The id and epoch of an idempotent producer, and the sequence numbers of its messages.
 
 Source: Shopify/sarama v1.27.2 async_producer.go (transactionManager), client.go (InitProducerID); IBM/sarama v1.60.1
 transaction_manager.go. Transactions are left out.
@@ -38,8 +38,8 @@ class TransactionManager:
         return number, self.producer_epoch
 
     def bump_epoch(self) -> None:
-        """A message that had a number will never come: nothing can follow it. Beyond the highest epoch Go's number
-        starts again at the lowest."""
+        """A numbered message will never arrive, so the sequence starts again in a new epoch. Beyond the highest epoch
+        Go's int16 overflows to the lowest."""
         self.producer_epoch += 1
         if self.producer_epoch > _HIGHEST_EPOCH:
             self.producer_epoch -= 2 * (_HIGHEST_EPOCH + 1)
@@ -62,8 +62,7 @@ async def new_transaction_manager(conf: Config, client: Client) -> TransactionMa
 
 
 async def _request_id_once_per_broker(_: Config, client: Client) -> InitProducerIdResponse:
-    """client.InitProducerID. Its caller takes the answer that is not there for one where no broker gave any, and an
-    answer's error for no error."""
+    """client.InitProducerID. Upstream's caller dereferences a missing answer, and ignores the error in an answer."""
     while True:
         broker = await client.registry.pick_broker()
         if broker is None:

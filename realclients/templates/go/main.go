@@ -1,7 +1,7 @@
 // Your Kafka producer under faultlab: the lab asks for operations on stdin, this program answers on stdout.
 //
-// client and producer are all that you change: make Connect, Send and Close do what your service does. The package subject, copied
-// beside it, speaks the subject protocol (docs/SUBJECT_PROTOCOL.md of faultlab).
+// client and producer are all that you change: make Connect, Send and Close do what your service does. The package
+// subject, copied beside it, speaks the subject protocol (docs/SUBJECT_PROTOCOL.md of faultlab).
 package main
 
 import (
