@@ -54,3 +54,11 @@ def test_every_make_target_is_described() -> None:
     phony = set(re.findall(r"^\.PHONY: (.*)$", text, re.MULTILINE)[0].split())
     described = set(re.findall(r"^([a-z-]+):.*##", text, re.MULTILINE))
     assert phony == described
+
+
+@pytest.mark.parametrize("root", ["harness", "client"])
+def test_every_room_is_in_the_architecture(root: str) -> None:
+    text = (ROOT / "docs" / "ARCHITECTURE.md").read_text().split("## A run, from file to verdict")[0]
+    rooms = {path.parent.name for path in (ROOT / root).glob("*/__init__.py")}
+    assert rooms
+    assert {room for room in rooms if not re.search(rf"\b{room}\b", text)} == set()
