@@ -1,11 +1,11 @@
-"""What somebody may have meant who wrote a name that does not exist."""
+"""Suggestions for names that do not exist."""
 
 from collections.abc import Iterable
 from difflib import get_close_matches
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """`did you mean X?` for the nearest known word, else what is known where that is short, else nothing."""
+    """`did you mean X?` for the nearest known word, else the known words if they are few, else an empty text."""
     names = list(known)
     near = get_close_matches(word, names, n=1, cutoff=0.6)
     if not near:

@@ -1,7 +1,7 @@
 """What can be explained: the scenarios that cite a named formula of a time, each with the fault that it injects.
 
-Nothing lists them. A formula says what a time is made of; the scenario beside it makes that time happen, so that
-whatever is said of the formula can be tried.
+They are found, not listed. A formula says what a time is made of; the scenario that cites it makes that time happen, so
+that everything said of the formula can be tried.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -122,7 +122,7 @@ def _cases(folder: Path, formulas: Mapping[str, NamedFormula]) -> Iterator[Expla
 
 
 def _case(path: Path, tree: MappingNode, formulas: Mapping[str, NamedFormula]) -> ExplainableCase | None:
-    """None where the scenario cites no time, breaks nothing, or has a client without a profile."""
+    """None for a scenario that cites no formula of a time, injects no fault, or has a client without a profile."""
     profile = _text(tree.get("client"), "profile")
     faults = tuple(dict.fromkeys(_text(step, "inject") for step in _injecting(tree)))
     found = tuple(_cited(tree, formulas))

@@ -1,4 +1,4 @@
-"""A case with somebody's own version, settings and numbers of brokers: the plan that their questions are asked of."""
+"""A case with a user's version, settings and numbers of brokers, as a plan."""
 
 import re
 from collections.abc import Mapping
@@ -23,8 +23,8 @@ from harness.quantities import duration_text
 
 SEED = 7
 PATIENCE = 4.0
-"""So many times what the formula predicts is waited for before an operation counts as hung, and an hour at least: in
-simulated time it costs nothing, and another release, which no formula covers, may take several times as long."""
+"""An operation counts as hung after so many times what the formula predicts, and after an hour at least: simulated time
+costs nothing, and another release, which no formula covers, may take several times as long."""
 LEAST_PATIENCE_S = 3600.0
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.\-]*")
 QUOTED = re.compile(r"setting\(\s*(['\"])(.*?)\1\s*\)|(['\"]).*?\3")
@@ -33,14 +33,14 @@ NOWHERE = Span(1, 1)
 
 @dataclass(frozen=True, slots=True)
 class Mistake:
-    """What is wrong with a question, and one suggestion (empty where there is none)."""
+    """One problem of a question, and one suggestion, or an empty text."""
 
     message: str
     hint: str = ""
 
 
 class InvalidQuestion(Exception):
-    """The question cannot be asked: all that is wrong with it."""
+    """The question has mistakes."""
 
     def __init__(self, *mistakes: Mistake) -> None:
         super().__init__("; ".join(mistake.message for mistake in mistakes))
@@ -94,7 +94,7 @@ class ConfiguredCase:
         return replace(self, plan=self.ready(replace(self.plan, settings=changed)))
 
     def ready(self, plan: RunPlan) -> RunPlan:
-        """Patient enough for whatever a formula predicts, and with an identity of its own."""
+        """The plan with patience for what its formulas predict, and with an identity of its own."""
         longest_s = max((prediction.seconds for prediction in _holding(self.case, plan)), default=0.0)
         patience_s = max(LEAST_PATIENCE_S, PATIENCE * longest_s)
         steps = tuple(
@@ -110,7 +110,7 @@ class ConfiguredCase:
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """A formula that holds, and what it comes to."""
+    """A formula that holds, and its value."""
 
     cited: CitedFormula
     expectation: Expectation
@@ -144,7 +144,7 @@ def _value(named: ResolvedValue) -> SettingValue:
 
 
 def configure_case(case: ExplainableCase, question: Question) -> ConfiguredCase:
-    """Raises Mistaken with everything that is wrong with the question."""
+    """Raises InvalidQuestion with all of its mistakes."""
     diagnostics, library = Diagnostics(case.path), FormulaLibrary(case.path.parent)
     mistakes: list[Mistake] = []
     row: dict[str, Entry] = {}
@@ -234,7 +234,7 @@ def _full(name: str, known: tuple[str, ...], mistakes: list[Mistake]) -> str:
 
 
 def _first_causes(problems: list[Problem]) -> list[Problem]:
-    """The language notes all that follows from a mistake; here every place is the same, so each message once."""
+    """Each message once: all places are the same here, and the language reports every consequence of a mistake."""
     return list({(problem.message, problem.hint): problem for problem in problems}.values())
 
 

@@ -1,4 +1,4 @@
-"""What each setting does to the time: reckoned with the formula and tried in simulated runs, never guessed."""
+"""What each setting does to the time, by the formula and in simulated runs."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -28,7 +28,7 @@ from harness.plan import Expectation
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckedClaim:
-    """What somebody's text says of the same time. `holds`: the run agrees with it, within the claim's tolerance."""
+    """A claim about the same time. `holds`: the run agrees with it, within the claim's tolerance."""
 
     expectation: Expectation
     evaluated: Evaluated
@@ -67,11 +67,10 @@ class Selection:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Explanation:
-    """`agrees`: the simulated run took the formula's time. Where it did not, nothing is said of effects, budgets and
-    other releases: they would be reckoned with a formula that does not hold. `would_hold_with` are then the settings
-    that
-    it does not name and with another value of which it would hold: what it left out. `inapplicable` is the best case of
-    the fault, where that is not this one: its formulas do not hold with these settings."""
+    """`agrees`: the simulated run took the formula's time. Where it did not, there are no effects, budgets and
+    other releases: the formula does not hold. `would_hold_with` are then settings that the formula does not name, and
+    with another value of which it would hold. `inapplicable` is the best case of the fault where that is not this one:
+    its formulas do not hold with these settings."""
 
     configured_case: ConfiguredCase
     prediction: Prediction
@@ -93,7 +92,7 @@ class Explanation:
 def explain(
     cases: Cases, fault_or_case: str, question: Question, simulate: Simulate, *, budget_s: float | None = None
 ) -> Explanation:
-    """Explain a fault (or a case by its name) with these settings. Raises Mistaken."""
+    """Explain a fault (or a case by its name) with these settings. Raises InvalidQuestion."""
     best = select_case(cases, fault_or_case, question)
     configured_case, prediction = best.configured_case, best.prediction
     simulator = Simulator(simulate)
@@ -126,7 +125,7 @@ def explain(
 
 
 def select_case(cases: Cases, fault_or_case: str, question: Question) -> Selection:
-    """The best of the cases of which a formula holds, and the others with another formula. Raises Mistaken."""
+    """The best of the cases of which a formula holds, and the others with another formula. Raises InvalidQuestion."""
     holding: list[tuple[ConfiguredCase, Prediction]] = []
     refused: list[InvalidQuestion] = []
     not_so: list[tuple[ConfiguredCase, tuple[str, ...]]] = []
@@ -196,7 +195,7 @@ def reductions(found: tuple[Effect, ...], prediction: Prediction) -> tuple[Trial
 
 
 def claims(configured_case: ConfiguredCase, prediction: Prediction, run: SimulatedRun) -> Iterator[CheckedClaim]:
-    """The claims that the case's scenario carries about the same time, as far as they speak of these settings."""
+    """The claims of the case's scenario about the same time that apply to these settings."""
     plan = configured_case.plan
     for expectation in plan.expectations:
         if expectation.kind != "claim" or expectation.measure != prediction.cited.measure:

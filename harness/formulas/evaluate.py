@@ -1,4 +1,4 @@
-"""Formulas over a client's own settings: read, reckoned with units, and split into the terms that a reader can check.
+"""Formulas over a client's settings: parsed, evaluated with units, and split into the terms that a reader can check.
 
 `evaluate` and `condition_holds` need nothing but a plan.
 """
@@ -40,7 +40,7 @@ class Evaluated:
 
 @dataclass(frozen=True, slots=True)
 class Formula:
-    """A formula whose spelling is right; what its names mean depends on the plan."""
+    """A formula with valid syntax; what its names mean depends on the plan."""
 
     parsed: ParsedFormula
 
@@ -54,7 +54,7 @@ class Formula:
         return self.parsed.text
 
     def evaluate(self, scope: Scope) -> Evaluated:
-        """Raises FormulaError for unknown names and for units that do not go together."""
+        """Raises FormulaError for unknown names and for units that do not fit."""
         known: Evaluated | None = scope.known.get(self.text)
         if known is None:
             known = scope.known[self.text] = self._evaluated(scope)
@@ -88,18 +88,18 @@ class Formula:
 
 
 def evaluate(formula: Formula | str, plan: RunPlan) -> Evaluated:
-    """What a formula comes to in this run. Raises FormulaError, which cannot happen for a plan made by `plans`."""
+    """The value of a formula in this run. Raises FormulaError, which cannot happen for a plan made by `plans`."""
     formula = Formula.parse(formula) if isinstance(formula, str) else formula
     return formula.evaluate(scope_of(plan, profile_of(plan.client)))
 
 
 def condition_holds(text: str, plan: RunPlan) -> bool:
-    """Whether a condition holds in this run. Raises FormulaError, also where it is no condition."""
+    """Whether a condition holds in this run. Raises FormulaError, also for a formula that is not a condition."""
     return evaluate_condition(Formula.parse(text), scope_of(plan, profile_of(plan.client)))
 
 
 def evaluate_condition(formula: Formula, scope: Scope) -> bool:
-    """Raises FormulaError where the formula is no condition."""
+    """Raises FormulaError for a formula that is not a condition."""
     result = formula.evaluate(scope)
     if not isinstance(result.value, bool):
         message = f"`when` is a condition, not {UNIT_NAMES[result.unit]}"

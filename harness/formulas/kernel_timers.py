@@ -1,4 +1,4 @@
-"""When the kernel sends again what a dark link swallowed: recovery of an operation under way ends at such a moment.
+"""When the kernel retransmits what a blackholed link dropped: an operation under way recovers at such a moment.
 
 Formulas call these: a request that was sent at the fault's beginning, in a link that is healed after `outage.lasts`,
 arrives at `next_retransmission(outage.lasts)`. The figures are those of Linux on loopback at HZ 250: at other
@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 JIFFY_S = 0.004
-"""Timers are reckoned in ticks of 1/HZ."""
+"""The kernel counts timers in ticks of 1/HZ, in seconds."""
 RTO_JIFFIES = 51
-"""A round trip of nearly nothing, and 200 ms."""
+"""The least retransmission time-out: 200 ms and a round trip of nearly nothing."""
 LONGEST_RTO_JIFFIES = 30_000
 """120 s."""
 SYN_JIFFIES = tuple(250 * seconds for seconds in (1, 1, 1, 1, 1, 2, 4, 8, 16, 32))
@@ -20,7 +20,7 @@ SYN_JIFFIES = tuple(250 * seconds for seconds in (1, 1, 1, 1, 1, 2, 4, 8, 16, 32
 RETRANSMISSIONS = 17
 """One probe of the tail, and 15 retries with a last wait (tcp_retries2)."""
 MARGIN_S = 0.02
-"""What the lab's own steps take at most: nearer to a retransmission it is open on which side of it a link is healed."""
+"""The longest time that the lab's own steps take. Healing nearer to a retransmission may be on either side of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Timer:
 
 
 def next_retransmission_s(outage_s: float) -> Timer:
-    """When a small request that was sent into the dark is sent again, for the first time after `outage_s` of darkness.
+    """When a small request that was sent into a blackholed link is first sent again after `outage_s`.
 
     Both in seconds since the request; one segment is out: it is sent again after RTO as a probe, then with doubling
     waits. Raises ValueError where the moment of healing is too near to one of these to say which it is.
@@ -42,7 +42,7 @@ def next_retransmission_s(outage_s: float) -> Timer:
 
 
 def next_syn_s(outage_s: float) -> Timer:
-    """When a dial that was begun in the dark asks again, for the first time after `outage_s` of darkness.
+    """When a dial that was begun in a blackholed link sends its first SYN after `outage_s`.
 
     Both in seconds since the dial. Raises ValueError as next_retransmission_s does.
     """

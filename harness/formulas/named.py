@@ -14,7 +14,7 @@ from harness.formulas.values import duration, number
 CITATION = re.compile(r"\s*formula\(\s*['\"]?([A-Za-z][A-Za-z0-9_]*)['\"]?\s*\)\s*")
 PLUS = " + "
 SUM = re.compile(r"(?<![\w.])sum(?![\w.(])")
-"""What a formula's own condition calls all of it."""
+"""The name of the whole formula in its own condition."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class FormulaTerm:
 class NamedFormula:
     """`text` is the sum of the terms. `error` is what the caller gets.
 
-    `condition` says under what the formula applies, as written: `sum` in it stands for the formula itself.
+    `condition` says when the formula applies, as written. `sum` in it is the formula itself.
     """
 
     name: str
@@ -49,7 +49,7 @@ class NamedFormula:
         return None if self.condition is None else SUM.sub(f"({self.text})", self.condition)
 
     def term_at(self, offset: int) -> tuple[int, int]:
-        """The index of the term in which a character of `text` stands, and where in `text` that term begins."""
+        """The index of the term that has a character of `text`, and the offset in `text` at which that term begins."""
         starts = [0, *accumulate(len(term.text) + len(PLUS) for term in self.terms)]
         index = max(i for i in range(len(self.terms)) if starts[i] <= offset)
         return index, starts[index]
@@ -64,6 +64,6 @@ class NamedFormula:
 
 
 def cited(text: str) -> str | None:
-    """The name in `formula(name)`, None where the text is no citation."""
+    """The name in `formula(name)`, None for any other text."""
     match = CITATION.fullmatch(text)
     return match[1] if match else None

@@ -23,7 +23,7 @@ TEXT_VALUES: dict[str, tuple[str, ...]] = {
     "outcome": tuple(outcome.value for outcome in Outcome),
     "written": tuple(written.value for written in WriteStatus),
 }
-"""What of an operation is one of few words: comparing it with another one is a mistake, not a condition."""
+"""Facts of an operation that are one of few words. Comparing one with another word is an error."""
 TEXT_NAMES = (*TEXT_VALUES, "error", "error_class")
 
 

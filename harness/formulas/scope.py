@@ -1,4 +1,4 @@
-"""What the names in a formula stand for: settings by full name or unique dotted end, cluster, client, faults."""
+"""What the names in a formula mean: settings by full name or unique dotted end, cluster, client, faults."""
 
 import inspect
 from collections.abc import Callable, Mapping
@@ -18,12 +18,12 @@ from harness.quantities import QuantityUnit, quote_value
 from harness.suggestions import did_you_mean
 
 LASTS = "lasts"
-"""What formulas call a fault's `for:`, a word that they cannot spell: `outage.lasts`."""
+"""The name of a fault's `for:` in formulas: `outage.lasts`, since `for` is a keyword."""
 
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """A function that formulas may call. Its units are said as everywhere in this house: names that end in `_s`.
+    """A function that formulas may call. Names of parameters and functions that end in `_s` are in seconds.
 
     `takes` are its own parameters; one called `settings` beside them is filled in with the client's settings.
     """
@@ -84,7 +84,7 @@ class Scope:
         raise FormulaError("unknown-setting", message, did_you_mean(name, self.settings))
 
     def call(self, name: str, arguments: tuple[FormulaValue, ...], text: str) -> FormulaValue:
-        """What the function comes to; `text` is the call as written. Raises FormulaError, without a place."""
+        """The function's value; `text` is the call as written. Raises FormulaError, without a place."""
         function = self.functions[name]
         if len(arguments) != len(function.takes):
             raise FormulaError("formula", f"{name} takes {len(function.takes)} arguments, not {len(arguments)}")
@@ -145,7 +145,7 @@ def argument_values(do: PlannedOperation) -> dict[str, FormulaValue]:
 
 
 def raw_value(named: ResolvedValue) -> SettingValue:
-    """What a profile's own settings hold: seconds, a whole number where it is one, a truth, a text."""
+    """The value as a profile's settings hold it: seconds, an integer where it is one, a boolean, a text."""
     if named.unit == "text":
         return named.text
     if named.unit == "bool":

@@ -1,4 +1,4 @@
-"""A formula's text as a tree of the few things that formulas know; all else of Python is refused with its place."""
+"""Parses a formula into a tree of the few nodes that formulas allow; other Python is refused with its place."""
 
 import ast
 import re
@@ -15,7 +15,7 @@ QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
 
 
 class FormulaError(Exception):
-    """A formula that means nothing. `marks` are (start, end) offsets into its text, all to be underlined."""
+    """An invalid formula. `marks` are (start, end) offsets into its text, to be underlined."""
 
     def __init__(self, code: str, message: str, hint: str = "", *, marks: tuple[tuple[int, int], ...] = ()) -> None:
         super().__init__(message)
@@ -45,7 +45,7 @@ class ParsedFormula:
 
 @lru_cache(maxsize=1024)
 def parsed(text: str) -> ParsedFormula:
-    """Raises FormulaError for what is no expression, or uses more of Python than formulas know."""
+    """Raises FormulaError for a text that is not an expression, or that uses more of Python than formulas allow."""
     whole = ((0, len(text)),)
     if not text.strip():
         raise FormulaError("formula", "the formula is empty", "write a setting's name, or a sum", marks=whole)
@@ -75,7 +75,7 @@ def parsed(text: str) -> ParsedFormula:
 
 
 def _named(text: str, literals: dict[int, tuple[str, float]], shift: int) -> str:
-    """Durations become names of the same length, so that every place stays where it is."""
+    """Durations become names of the same length, so that offsets stay as they are."""
     quoted = [match.span() for match in QUOTED.finditer(text)]
 
     def name(match: re.Match[str]) -> str:
@@ -145,7 +145,7 @@ def _check(node: ast.expr, result: ParsedFormula, depth: int) -> None:
 
 
 def dotted_name(node: ast.expr) -> str | None:
-    """`Net.ReadTimeout` of the nodes that Python makes of it; None where it is no plain dotted name."""
+    """`Net.ReadTimeout` from Python's nodes for it; None for a node that is not a dotted name."""
     if isinstance(node, ast.Name):
         return node.id
     if isinstance(node, ast.Attribute):

@@ -1,7 +1,7 @@
-"""What a formula reckons with: durations, numbers, truths and texts, which never turn into one another by themselves.
+"""Values of formulas: durations, numbers, booleans and texts, without implicit conversion.
 
-A duration remembers what it is made of: `2*R + D + R` is three R and one D however it is written. That is what a reader
-wants to see, and what measured waits are compared with.
+A duration keeps its parts: `2*R + D + R` is three R and one D however it is written. That is what a reader wants to
+see, and what measured waits are compared with.
 """
 
 import math
@@ -19,7 +19,7 @@ HIGHEST_POWER = 64
 
 
 class UnitError(Exception):
-    """Two operands that have no business together. `hint` is one suggestion, empty where there is none."""
+    """Two operands whose units do not fit. `hint` is one suggestion, or empty."""
 
     def __init__(self, message: str, hint: str = "") -> None:
         super().__init__(message)
@@ -60,7 +60,7 @@ def duration(text: str, each_s: float, setting: str | None = None, *, late_s: fl
 
 
 def number(value: float) -> FormulaValue:
-    """Raises UnitError where it is beyond what a formula may reach."""
+    """Raises UnitError for a number beyond what formulas allow."""
     if not math.isfinite(value) or abs(value) > LARGEST:
         raise UnitError("this comes to a number beyond all sense", "")
     return FormulaValue("count", float(value))
@@ -82,7 +82,7 @@ def scale(value: FormulaValue, by: float) -> FormulaValue:
 
 
 def add(left: FormulaValue, right: FormulaValue, sign: int = 1) -> FormulaValue:
-    """Raises UnitError but for two durations or two numbers."""
+    """Raises UnitError unless both are durations or both are numbers."""
     if left.unit == right.unit == "s":
         return _total(left.parts + scale(right, sign).parts)
     if left.unit == right.unit == "count":
@@ -94,7 +94,7 @@ def add(left: FormulaValue, right: FormulaValue, sign: int = 1) -> FormulaValue:
 
 
 def multiply(left: FormulaValue, right: FormulaValue) -> FormulaValue:
-    """Raises UnitError for two durations, and for what is no number."""
+    """Raises UnitError for two durations, booleans and texts."""
     if left.unit == right.unit == "count":
         return number(left.number * right.number)
     if {left.unit, right.unit} == {"s", "count"}:
@@ -115,7 +115,7 @@ def divide(left: FormulaValue, right: FormulaValue) -> FormulaValue:
 
 
 def power(left: FormulaValue, right: FormulaValue) -> FormulaValue:
-    """Raises UnitError but for numbers with a small whole exponent."""
+    """Raises UnitError unless both are numbers and the exponent is a small integer."""
     if left.unit != "count" or right.unit != "count":
         raise UnitError(f"{UNIT_NAMES[left.unit]} cannot be raised to {UNIT_NAMES[right.unit]}", "only numbers can")
     if not right.number.is_integer() or not 0 <= right.number <= HIGHEST_POWER:

@@ -28,7 +28,7 @@ class ExpectationContext:
     """What expectations of a cell are checked against.
 
     `aliases` says what each step does, `healed` which faults end before the run does; `library` has the formulas that
-    can be cited, and takes what is wrong in them. `plan` and `scope` are None where the client is not known.
+    can be cited, and collects problems inside them. `plan` and `scope` are None where the client is not known.
     """
 
     aliases: Mapping[str, str]
@@ -58,9 +58,9 @@ class Bound:
 def parse_bound(
     model: Expect, tree: Tree, unit: str | None, context: ExpectationContext, *, complete: bool
 ) -> Bound | None:
-    """The bound, None where none can be told; what is wrong with it is noted.
+    """The bound, None where it is unclear. Problems are reported.
 
-    Where the entry is not `complete`, keys were left out as unknown: what is missing may be what they meant.
+    An entry that is not `complete` lost unknown keys: a key that seems to be missing may be one of them, misspelt.
     """
     kind = _kind(model, tree, context.diagnostics, complete=complete)
     if kind is None:
@@ -100,7 +100,7 @@ def _kind(model: Expect, tree: Tree, diagnostics: Diagnostics, *, complete: bool
 
 def _find(name: str, place: ScalarNode, context: ExpectationContext) -> LocatedFormula | None:
     if context.plan is None:
-        return None  # without its client it is not known where the formula is: what is wrong there was noted
+        return None  # the client decides where formulas are found, and its problem was reported
     try:
         return context.library.find(name, context.plan.client.profile)
     except FormulaNotFound as error:
@@ -119,7 +119,7 @@ def _check(place: ScalarNode, unit: str | None, context: ExpectationContext) -> 
 
 
 def _check_cited(located: LocatedFormula, place: ScalarNode, unit: str | None, context: ExpectationContext) -> None:
-    """What is wrong inside is noted where it is written; a unit that does not fit the measure, where it is cited."""
+    """Report an error inside the formula at the formula's own place, and a wrong unit where it is cited."""
     try:
         if context.scope is None:
             return
@@ -156,7 +156,7 @@ def _unit_hint(evaluated: Evaluated, unit: str) -> str:
 
 
 def caused_by_invalid_step(error: FormulaError, text: str, context: ExpectationContext) -> bool:
-    """Whether an unknown name is only unknown because its step is wrong, which is noted already."""
+    """Whether a name is unknown only because its step has a problem, which was reported already."""
     names = {text[start:end].split(".")[0] for start, end in error.marks}
     return error.code == "unknown-name" and bool(names & context.invalid_aliases)
 
@@ -176,7 +176,7 @@ def _when(model: Expect, tree: Tree, located: LocatedFormula | None, context: Ex
 
 
 def _context_of_condition(located: LocatedFormula, context: ExpectationContext) -> ExpectationContext:
-    """The context with the formula's `sum` in scope; without a scope where the formula itself is wrong."""
+    """The context with the formula's `sum` in scope; without a scope where the formula cannot be evaluated."""
     if context.scope is None:
         return context
     try:

@@ -1,4 +1,4 @@
-"""The cluster of a scenario: what is named in it has to exist in it."""
+"""The cluster of a scenario; brokers that it names have to exist."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,7 @@ from harness.quantities import quote_value
 
 
 def cluster_shape(cluster: Cluster, tree: Tree, diagnostics: Diagnostics) -> ClusterShape:
-    """The cluster; leaders and replicas that it cannot have are noted."""
+    """The cluster. Leaders and replicas that it cannot have are reported."""
     topics: list[Topic] = []
     for index, topic in enumerate(cluster.topics):
         place = ("topics", index)
@@ -43,7 +43,7 @@ def check_broker(broker: int, brokers: int, where: Span, diagnostics: Diagnostic
 
 
 def bootstrap_ids(bootstrap: Sequence[int | str]) -> tuple[int, ...]:
-    """The list as plans hold it: each address of no member has a number of its own."""
+    """The list as plans hold it: each address that is no member's has a number of its own."""
     numbers: list[int] = []
     counts = {"dark": BLACKHOLED_BASE, "refused": REFUSED_BASE}
     for seed in bootstrap:

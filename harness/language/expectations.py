@@ -10,9 +10,9 @@ from harness.quantities import Tolerance
 
 
 def expectation(model: Expect, tree: Tree, context: ExpectationContext, *, complete: bool) -> Expectation | None:
-    """The expectation, None where it is wrong: then notes say why.
+    """The expectation, None where it has problems, which are reported.
 
-    Where it is not `complete`, keys were left out as unknown: what is missing may be what they meant.
+    An entry that is not `complete` lost unknown keys: a key that seems to be missing may be one of them, misspelt.
     """
     before = context.problems
     definition = measure_of(scalar(tree, "measure"), context)

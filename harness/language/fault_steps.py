@@ -16,7 +16,7 @@ from harness.suggestions import did_you_mean
 def fault_step(
     model: InjectStep, tree: MappingNode, when: StartCondition, cluster: ClusterShape | None, diagnostics: Diagnostics
 ) -> PlannedFault | None:
-    """The step, None where its parameters are wrong: that is noted."""
+    """The step, None where its parameters have problems, which are reported."""
     definition = FAULTS[model.inject]
     entries = {**entries_beside(tree, InjectStep), **at_parameter(tree)}
     parameters = keys_of(definition, ())
@@ -39,7 +39,7 @@ def fault_step(
 
 
 def at_parameter(tree: MappingNode) -> dict[str, Entry]:
-    """`at`, where it is no moment but a parameter of the step's fault: `{inject: blackhole, at: sender}`."""
+    """`at`, where it is a parameter of the step's fault instead of a moment: `{inject: blackhole, at: sender}`."""
     what, where = tree.get("inject"), tree.get("at")
     if not isinstance(what, ScalarNode) or not isinstance(where, ScalarNode) or where.text not in HOOKS:
         return {}
@@ -47,7 +47,7 @@ def at_parameter(tree: MappingNode) -> dict[str, Entry]:
 
 
 def _span_of(item: int | str, parameters: MappingNode) -> Span:
-    """Where a part of a selector stands: a parameter's value, or an item of its list."""
+    """The place of a selector's part: a parameter's value, or an item of its list."""
     for entry in parameters.entries.values():
         for each in entry.value.items if isinstance(entry.value, SequenceNode) else (entry.value,):
             if isinstance(each, ScalarNode) and each.value == item:

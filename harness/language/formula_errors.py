@@ -1,4 +1,4 @@
-"""A formula's error, which knows offsets into a text, as a problem of the file in which that text stands."""
+"""Turns a formula's error, which has offsets into a text, into a problem with a place in the file."""
 
 from harness.formulas.syntax import FormulaError
 from harness.language.yaml.diagnostics import Diagnostics
@@ -7,7 +7,7 @@ from harness.language.yaml.tree import ScalarNode
 
 
 def report_formula_error(error: FormulaError, node: ScalarNode, diagnostics: Diagnostics) -> None:
-    """Note the error of the formula that is the node's text; of all its marks, those on the first one's line."""
+    """Report the error at the node whose text is the formula. Marks on later lines are left out."""
     spans: list[Span] = []
     for start, end in error.marks:
         spans.extend(span for span in node.within(start, end) if span not in spans)

@@ -23,7 +23,7 @@ class FormulaNotFound(LookupError):
 
 
 class FormulaLibrary:
-    """Files are read when the first formula is cited, each once. `diagnostics` collects what is wrong in them."""
+    """Reads each file once, when the first formula is cited."""
 
     def __init__(self, folder: Path) -> None:
         self.sources: dict[Path, str] = {}
@@ -33,17 +33,17 @@ class FormulaLibrary:
 
     @property
     def problems(self) -> list[Problem]:
-        """All that was found wrong in the files so far."""
+        """The problems that were found in the files so far."""
         return [problem for diagnostics in self._diagnostics.values() for problem in diagnostics.problems]
 
     def diagnostics(self, path: Path) -> Diagnostics:
-        """Takes what is wrong in this file."""
+        """Collects the problems of this file."""
         return self._diagnostics.setdefault(path, Diagnostics(path))
 
     def find(self, name: str, profile: str | None) -> LocatedFormula | None:
         """The formula of this name: beside the scenario, else bundled for the client that has this profile.
 
-        None where a file is wrong: then `problems` says why. Raises FormulaNotFound.
+        None where a file cannot be used; `problems` says why. Raises FormulaNotFound.
         """
         known: list[str] = []
         for path in self._paths(profile):

@@ -1,4 +1,4 @@
-"""formulas.yaml, read: each named formula with the places of its texts, and all that is wrong with the file."""
+"""Reads formulas.yaml: each named formula with the places of its texts."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -51,7 +51,7 @@ class FormulasFile(StrictModel):
 
 @dataclass(frozen=True, slots=True)
 class LocatedFormula:
-    """A named formula, its file, and where in the file its terms and its condition stand."""
+    """A named formula, its file, and the nodes of its terms and its condition."""
 
     formula: NamedFormula
     path: Path
@@ -109,7 +109,7 @@ def _child(tree: Tree | None, key: str) -> Tree | None:
 
 
 def _formula_text(node: Tree | None, diagnostics: Diagnostics) -> ScalarNode:
-    """The node, which holds a formula; note what is wrong with its spelling."""
+    """The node, which holds a formula. An error of its syntax is reported."""
     assert isinstance(node, ScalarNode), "the schema lets nothing else through"
     try:
         Formula.parse(node.text)

@@ -137,7 +137,7 @@ def _default(field: "Field[Any]") -> object:
 
 
 def _plain(value: Any) -> Any:
-    """A JSON value; a fault brings its name, which is no field of it."""
+    """A JSON value. A fault's name is added, since it is not one of its fields."""
     if isinstance(value, str | int | float | None):
         return value
     if isinstance(value, list | tuple):

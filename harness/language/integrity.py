@@ -1,4 +1,4 @@
-"""Whether a scenario asks for the log, and whether the log could then tell its messages apart."""
+"""Whether a scenario needs the broker's log, and whether messages in that log could be told apart."""
 
 from harness.formulas import run_conditions as conditions
 from harness.language.schema import ScenarioFile
@@ -21,7 +21,7 @@ def needs_log(plan: RunPlan, scenario_file: ScenarioFile) -> bool:
 
 
 def check_distinct_values(plan: RunPlan, tree: Tree | None, diagnostics: Diagnostics) -> bool:
-    """Whether every step sends a value of its own; those that do not are noted."""
+    """Whether every step sends a different value. Steps that do not are reported."""
     senders: dict[object, str] = {}
     alike = 0
     for step in plan.steps:
@@ -39,7 +39,7 @@ def check_distinct_values(plan: RunPlan, tree: Tree | None, diagnostics: Diagnos
 
 
 def _place(step: PlannedOperation, tree: Tree | None) -> Span:
-    """Where the step's value or size stands, else the step."""
+    """The place of the step's value or size, else of the step."""
     items = tree.items if isinstance(tree, SequenceNode) else ()
     mine = next((item for item in items if item.span.line == step.line), None)
     assert mine is not None, "a plan's steps come from the file"

@@ -1,4 +1,4 @@
-"""From a file to a scenario, or to all that is wrong with it."""
+"""Reads a scenario from a file, or finds all of its problems."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -22,7 +22,7 @@ NO_SETTINGS: Mapping[str, str] = MappingProxyType({})
 
 
 def load(path: Path, settings: Mapping[str, str] = NO_SETTINGS) -> Scenario:
-    """Read and check a scenario. Raises Problems with everything that is wrong, sorted by place.
+    """Read and check a scenario. Raises Problems with all of them, sorted by place.
 
     `settings` replace or add to those of the file, each as the file would write it.
     """
@@ -58,6 +58,6 @@ def loads(source: str, path: Path, settings: Mapping[str, str] = NO_SETTINGS) ->
 
 
 def _new(problems: list[Problem], spelling_problems: tuple[Problem, ...]) -> list[Problem]:
-    """One mistake, one problem: what was misspelt is not also said to be of the wrong type."""
+    """Problems at places that have none yet: a value that is misspelt is not also reported as of the wrong type."""
     places = {problem.place for problem in spelling_problems}
     return [problem for problem in problems if problem.place not in places]

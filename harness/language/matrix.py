@@ -29,7 +29,7 @@ class Cell:
 
 
 def cells(tree: MappingNode, diagnostics: Diagnostics) -> tuple[Cell, ...]:
-    """One cell without a matrix; keys that name nothing are noted and left out."""
+    """One cell without a matrix. Unknown keys are reported and left out."""
     matrix = tree.get("matrix")
     base = MappingNode({k: e for k, e in tree.entries.items() if k != "matrix"}, tree.span)
     if matrix is None:
@@ -112,7 +112,7 @@ def _with(entry: Entry | None, name: str, key: ScalarNode, value: Tree) -> Entry
 
 
 def alias_of(step: Tree) -> str | None:
-    """What a step is called: its `as`, else what it does; None for a heal and for what is no step."""
+    """A step's name: its `as`, else its operation or fault. None for a heal, and for anything that is not a step."""
     if not isinstance(step, MappingNode):
         return None
     for key in ("as", "do", "inject"):

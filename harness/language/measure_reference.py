@@ -12,7 +12,7 @@ from harness.suggestions import did_you_mean
 
 
 def measure_of(where: ScalarNode, context: ExpectationContext) -> MeasureDefinition | None:
-    """The measure that the text names, None where there is none; what is wrong is noted."""
+    """The measure that the text names, None where there is none. Problems are reported."""
     diagnostics = context.diagnostics
     try:
         name = parse_measure(where.text)
@@ -37,7 +37,7 @@ def measure_of(where: ScalarNode, context: ExpectationContext) -> MeasureDefinit
 
 
 def _fit(name: MeasureName, definition: MeasureDefinition, where: ScalarNode, context: ExpectationContext) -> None:
-    """Note a measure that this step cannot have."""
+    """Report a measure that this step cannot have."""
     what = "run" if name.alias == WHOLE_RUN else context.aliases.get(name.alias, "")
     operation = what.removeprefix("do ")
     if what == "inject":

@@ -21,7 +21,7 @@ PATIENCE_S = 60.0
 def operation_step(
     model: DoStep, tree: MappingNode, when: StartCondition, cluster: ClusterShape | None, diagnostics: Diagnostics
 ) -> PlannedOperation:
-    """The step; what is wrong with its arguments is noted."""
+    """The step. Problems of its arguments are reported."""
     definition = OPERATIONS[model.do]
     if model.expect is not None and model.expect not in definition.expects:
         message = f"{model.do} does not end {quote_value(model.expect)}"
@@ -73,7 +73,7 @@ def _again(
 
 
 def _argument(argument: Argument, tree: Tree, diagnostics: Diagnostics) -> str | int | float | None:
-    """The value as plans hold it, None where it is wrong."""
+    """The value as plans hold it, None where it has a problem."""
     if not isinstance(tree, ScalarNode) or tree.value is None:
         diagnostics.add(tree.span, "type", f"{argument.name} is one value")
         return None
@@ -97,7 +97,7 @@ def _check_partition(
     arguments: Arguments, tree: MappingNode, definition: Operation, cluster: ClusterShape | None,
     diagnostics: Diagnostics,
 ) -> None:  # fmt: skip
-    """Note a topic or partition that the step names, or uses by default, and that the cluster does not have."""
+    """Report a topic or partition that the cluster does not have, named by the step or used by default."""
     if cluster is None or not any(argument.name == "topic" for argument in definition.arguments):
         return
     topics = {topic.name: topic for topic in cluster.topics}

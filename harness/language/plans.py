@@ -1,4 +1,4 @@
-"""From a scenario to its runs: cells x repeats, each with an identity that survives a restart, and its own seed."""
+"""Plans the runs of a scenario: cells x repeats, each with a seed, and with an identity that survives a restart."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -12,7 +12,7 @@ REPEATED = ("environment", "repeat", "seed")
 
 
 def plans(scenario: Scenario, *, environment: str, seed: int, repeat: int | None = None) -> tuple[RunPlan, ...]:
-    """Every run of the scenario: repeats of a cell stand together, numbered from 1.
+    """Every run of the scenario. Repeats of a cell are adjacent and numbered from 1.
 
     `seed` is the suite's; `repeat` overrides the scenario's own. The same arguments give the same plans.
     """
@@ -23,7 +23,7 @@ def plans(scenario: Scenario, *, environment: str, seed: int, repeat: int | None
 
 
 def _repeats(cell: RunPlan, environment: str, seed: int, repeats: int) -> Iterator[RunPlan]:
-    """What the repeats of a cell have in common is hashed once: it is nearly all of them."""
+    """The parts that all repeats of a cell share, which is nearly everything, are put into hashable form once."""
     common = members(cell)
     for number, run_seed in run_seeds(cell, seed, range(1, repeats + 1)):
         plan = replace(cell, environment=environment, repeat=number, seed=run_seed)

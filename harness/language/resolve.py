@@ -1,4 +1,4 @@
-"""From one cell of a scenario to a plan: everything looked up, defaults filled in, and all that is wrong noted."""
+"""Turns one cell of a scenario into a plan: names looked up, defaults filled in, problems reported."""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -39,10 +39,9 @@ class PlannedExpectations:
 
 
 def resolve(cell: Cell, path: Path, diagnostics: Diagnostics, library: FormulaLibrary) -> RunPlan | None:
-    """The cell as a plan without seed, environment and run_id; None where something is wrong: `diagnostics` has all
-    of it.
+    """The cell as a plan without seed, environment and run_id; None where `diagnostics` has new problems.
 
-    Parts that are right are checked further even where others are wrong, so that all problems come at once.
+    Parts without problems are checked further even where others have some, so that all problems are found at once.
     """
     tree = cell.tree
     before = len(diagnostics.problems) + len(library.problems)
@@ -71,7 +70,7 @@ def resolve(cell: Cell, path: Path, diagnostics: Diagnostics, library: FormulaLi
 
 
 def _part(model: type[Model], tree: Tree | None) -> tuple[Model | None, Tree | None]:
-    """The part where it is right but for keys that it does not know; what is wrong was noted with the whole file."""
+    """The part if it is valid apart from unknown keys. Its problems were reported with the whole file."""
     if isinstance(tree, MappingNode):
         known = keys_of(model, ())
         tree = MappingNode({key: entry for key, entry in tree.entries.items() if key in known}, tree.span)
@@ -82,7 +81,7 @@ def _part(model: type[Model], tree: Tree | None) -> tuple[Model | None, Tree | N
 
 
 def _half_known(client: Client, part: Tree, tree: MappingNode) -> bool:
-    """Whether an unknown key of the client may be what is missing: that is noted once, not twice."""
+    """Whether an unknown key of the client may be the missing one, misspelt: that is one problem, not two."""
     whole = tree.get("client")
     bundled = client.profile is not None and client.version is not None
     return whole is not None and plain(part) != plain(whole) and not bundled and client.driver is None
@@ -141,7 +140,7 @@ def _expectations(
 def _expected(
     model: Expect, tree: Tree, context: ExpectationContext, *, complete: bool
 ) -> Expectation | Statistic | None:
-    """What one entry expects: of every run, or of all together."""
+    """The expectation of one entry: of every run, or of all runs together."""
     given = [key for key in (MEASURE, *STATISTICS) if getattr(model, key) is not None]
     if len(given) == 1:
         kind = next((kind for kind in STATISTICS if kind == given[0]), None)

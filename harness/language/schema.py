@@ -1,6 +1,6 @@
 """What a scenario file may hold, as pydantic models: their shapes, ranges and descriptions are also the JSON Schema.
 
-Models see plain values; what a value means (is there such a setting, such a broker?) is checked in `resolve`.
+Models see plain values. Whether a setting or a broker exists is checked in `resolve`.
 """
 
 from typing import Annotated, Literal
@@ -23,7 +23,7 @@ PATTERN_HINTS = {
     TOPIC: "letters and digits without accents, dots, - and _",
     MOMENT: "write the name of an earlier step, or outage+4s",
 }
-"""What a reader is told whose text does not fit the pattern."""
+"""The hint for a text that does not match the pattern."""
 
 Name = Annotated[str, StringConstraints(pattern=NAME, max_length=80)]
 Alias = Annotated[str, StringConstraints(pattern=ALIAS, max_length=40)]
@@ -167,7 +167,7 @@ class Expect(StrictModel):
     """A bound with its source: on a measure of every run, or on what the repeats of a case have in common.
 
     Exactly one of measure, share, mean, quantile, and one of equals, at_most, at_least, claim. A bound is a formula
-    over the client's own settings, or `formula(name)` for one of formulas.yaml beside the file.
+    over the client's own settings, or `formula(name)` for a named one: of formulas.yaml beside the file, or bundled.
     """
 
     measure: Line | None = Field(

@@ -6,7 +6,7 @@ from harness.operations import OPERATIONS
 
 
 def report_send_before_connect(steps: Tree | None, diagnostics: Diagnostics) -> None:
-    """Note the first send that stands before any connect."""
+    """Report the first send before any connect."""
     for step in steps.items if isinstance(steps, SequenceNode) else ():
         done = step.get("do") if isinstance(step, MappingNode) else None
         if not isinstance(done, ScalarNode) or done.text not in OPERATIONS:

@@ -1,4 +1,4 @@
-"""Statistical expectations: what the runs of one case have in common is to be so, give or take what chance may do."""
+"""Statistical expectations: a share, a mean or a quantile over all runs of one case."""
 
 from harness.formulas import run_conditions as conditions
 from harness.formulas.evaluate import Formula
@@ -18,7 +18,7 @@ from harness.quantities import Tolerance
 def statistic(
     model: Expect, kind: StatisticKind, tree: Tree, context: ExpectationContext, *, complete: bool
 ) -> Statistic | None:
-    """The expectation, None where it is wrong: then notes say why. `complete` as for point expectations."""
+    """The expectation, None where it has problems, which are reported. `complete` as for point expectations."""
     before = context.problems
     of = scalar(tree, kind)
     definition = None if kind == "share" else measure_of(of, context)
@@ -80,7 +80,7 @@ def _tolerance(model: Expect, unit: str | None, tree: Tree, context: Expectation
 def _between(
     model: Expect, definition: MeasureDefinition | None, of: ScalarNode, tree: Tree, context: ExpectationContext
 ) -> tuple[float, float] | None:
-    """What a single run can give at least and at most: as written, else what the lab's patience allows."""
+    """The least and the most that a single run can give: as written, else from the lab's patience."""
     if definition is None:
         return None
     if model.between is None:
@@ -106,7 +106,7 @@ def _between(
 
 
 def _end(place: ScalarNode, unit: str, context: ExpectationContext) -> float | None:
-    """An end's value, 0 where the names in it cannot be known; None where it is wrong."""
+    """An end's value, None where it has a problem or the client is not known."""
     try:
         formula = Formula.parse(place.text)
         if context.scope is None:

@@ -1,4 +1,4 @@
-"""Steps of a scenario: operations, faults and healings, each checked against what is registered under its name."""
+"""Steps of a scenario: operations, faults and healings, checked in their order."""
 
 from dataclasses import dataclass
 
@@ -24,10 +24,9 @@ RESERVED = ("cluster", "client", "settings", "setting", "min", "max", "ceil", "f
 
 @dataclass(frozen=True, slots=True)
 class ParsedSteps:
-    """`aliases` holds what is called something even where it is wrong otherwise: one mistake, one problem.
+    """`aliases` also holds names of steps with problems, so that expectations of them are not reported as well.
 
-    `default_patience` names operations without a `give_up_after` of their own. `sound` is False where a step was left
-    out.
+    `default_patience` names operations without a `give_up_after`. `sound` is False where a step was left out.
     """
 
     steps: tuple[Step, ...]
@@ -37,7 +36,7 @@ class ParsedSteps:
 
 
 def steps(tree: Tree | None, cluster: ClusterShape | None, diagnostics: Diagnostics) -> ParsedSteps:
-    """Every step that is right; the others are noted."""
+    """Every step without problems. The problems of others are reported."""
     reader = _Reader(cluster, diagnostics)
     items = tree.items if isinstance(tree, SequenceNode) else ()
     for item in items:

@@ -1,4 +1,4 @@
-"""Who is under test and with which settings: the profile's own table decides what exists and what is allowed."""
+"""The client under test and its settings. The profile's table has the settings and the values that are allowed."""
 
 import shutil
 from pathlib import Path
@@ -22,7 +22,7 @@ UNITS: dict[str, Unit] = {"duration": "s", "count": "count", "flag": "bool", "ch
 
 
 def client_plan(client: Client, tree: Tree, diagnostics: Diagnostics) -> tuple[ClientPlan, Profile | None] | None:
-    """The client under test; None where there is no such one: `diagnostics` says why."""
+    """The client under test; None where it is unknown, which is reported."""
     if (client.profile is None) == (client.driver is None):
         message = "a client is a `profile` or has a `driver`"
         hint = "keep one of them" if client.profile else "add profile: sarama"
@@ -100,7 +100,7 @@ def _found(program: str, folder: Path) -> bool:
 def settings(
     tree: Tree | None, profile: Profile | None, version: str, diagnostics: Diagnostics, *, refused: bool = False
 ) -> tuple[ResolvedValue, ...]:
-    """Every setting with its value, defaults filled in; a setting that is wrong is noted and left at its default.
+    """Every setting with its value, defaults filled in. A setting with a problem is reported and keeps its default.
 
     `refused`: that the client refuses them is what the scenario is about.
     """
@@ -184,7 +184,7 @@ def _named(setting: Setting, value: SettingValue, text: str | None) -> ResolvedV
 
 
 def _free(name: str, tree: Tree, diagnostics: Diagnostics) -> ResolvedValue | None:
-    """A setting of somebody's own program: what it looks like is what it is."""
+    """A setting of a user's program, whose unit follows from its form."""
     if not isinstance(tree, ScalarNode) or tree.value is None:
         diagnostics.add(
             tree.span, "setting-value", f"{name} is one value", "write a duration, a number, true, false or a text"

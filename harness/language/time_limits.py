@@ -1,4 +1,4 @@
-"""How long a run is going to take, by its formulas, and at most: progress bars and the suite's order need it."""
+"""How long a run takes by its formulas, and at most: for progress bars and the suite's order."""
 
 from dataclasses import replace
 
@@ -10,14 +10,13 @@ from harness.measures import parse as parse_measure
 from harness.plan import Expectation, PlannedFault, PlannedHealing, PlannedOperation, RunPlan, Statistic, Step
 
 SPARE_S = 30.0
-"""On top of all patience: for a slow machine to start and end a run."""
+"""Added to all patience: time for a slow machine to start and end a run."""
 
 
 def with_time_limits(draft: RunPlan, scenario_file: ScenarioFile, default_patience: frozenset[str]) -> RunPlan:
     """The plan with its texts, expected time and limit.
 
-    An operation that says nothing of its own patience gets twice what its formulas predict, and never less than the
-    default.
+    An operation without `give_up_after` gets twice what its formulas predict, at least the default.
     """
     plan = replace(draft, scenario=scenario_file.scenario, about=scenario_file.about, tags=tuple(scenario_file.tags))
     predicted = _predicted_s(plan)

@@ -1,4 +1,4 @@
-"""Pydantic's findings in our words, at the place of what they are about."""
+"""Turns pydantic's findings into problems, each at its place in the file."""
 
 from collections.abc import Mapping
 from typing import Any, TypeVar
@@ -15,7 +15,7 @@ Model = TypeVar("Model", bound=BaseModel)
 
 
 def parse_model(model: type[Model], tree: Tree, diagnostics: Diagnostics) -> Model | None:
-    """The tree as a model, None where it is none: then `diagnostics` has every reason."""
+    """The tree as a model, None where it does not fit; `diagnostics` has every reason."""
     if not isinstance(tree, MappingNode):
         diagnostics.add(tree.span, "type", f"a mapping is wanted here, not {_kind(tree)}", "write key: value")
         return None
@@ -31,13 +31,13 @@ def parse_model(model: type[Model], tree: Tree, diagnostics: Diagnostics) -> Mod
 
 
 def entries_beside(tree: MappingNode, model: type[BaseModel]) -> dict[str, Entry]:
-    """The entries that are no keys of the model: arguments of a step's operation, parameters of its fault."""
+    """Entries that are not keys of the model: arguments of a step's operation, parameters of its fault."""
     known = keys_of(model, ())
     return {key: entry for key, entry in tree.entries.items() if key not in known}
 
 
 def _meant(finding: Any, model: type[BaseModel], tree: Tree) -> NodePath | None:
-    """Where an unknown key is likely to belong: that key is not also said to be missing."""
+    """The path of the key that an unknown key was probably meant to be. That one is not also reported as missing."""
     if finding["type"] != "extra_forbidden":
         return None
     loc: NodePath = tuple(finding["loc"])
@@ -65,7 +65,7 @@ def _note(finding: Any, model: type[BaseModel], tree: Tree, diagnostics: Diagnos
         diagnostics.add(at(tree, loc), kind, str(context["text"]), str(context["hint"]))
     else:
         code, message, hint = _describe(kind, finding, context)
-        # Where nothing stands, that was noted at the key: whoever gathers problems tells the same place once.
+        # An empty value was reported at its key; problems at one place are reported once.
         diagnostics.add(at(tree, loc, key=finding.get("input") is None), code, message, hint)
 
 

@@ -1,4 +1,4 @@
-"""From a YAML text to nodes that know where they stand, or to the first thing that is wrong with it.
+"""Turns a YAML text into nodes with places, or raises its first error.
 
 libyaml reads an ordinary file some twenty times as fast as ruamel.yaml does. What it refuses, and what the two are
 known to read differently, is read by ruamel.yaml: it knows YAML 1.2, and its errors say what was expected where.
@@ -22,7 +22,7 @@ else:
         CBaseLoader = None
 
 DEEPEST = 40
-"""Nodes in nodes, the document's own counted as 0."""
+"""The deepest nesting of nodes; the document's root is at 0."""
 
 NEEDS_RUAMEL = re.compile(
     r"""
@@ -34,7 +34,7 @@ NEEDS_RUAMEL = re.compile(
     """,
     re.MULTILINE | re.VERBOSE,
 )
-"""What the two are known to read or to refuse differently, and what is rare: left to ruamel.yaml."""
+"""What the two libraries treat differently, and what is rare, is read by ruamel.yaml."""
 
 
 class Mark(Protocol):
@@ -54,7 +54,7 @@ class Node(Protocol):
 
 
 class YamlSyntaxError(Exception):
-    """The text is no YAML, from character `index` on."""
+    """The text is not YAML: the error is at character `index`."""
 
     def __init__(self, index: int, code: str, message: str, hint: str = "") -> None:
         super().__init__(message)
@@ -86,7 +86,7 @@ class _NeedsRuamel(YAMLError):
 if CBaseLoader is not None:
 
     class _LibyamlLoader(CBaseLoader):
-        """libyaml's composer without tags: what plain scalars mean is not its business here."""
+        """libyaml's composer without tags: `scalars` says what plain scalars mean."""
 
         depth = -1
 
@@ -128,7 +128,7 @@ def compose_with_ruamel(source: str) -> Node | None:
 
 
 def _translated(error: "MarkedYAMLError", source: str) -> YamlSyntaxError:
-    """ruamel's error in our words, where we have better ones."""
+    """ruamel's error, with a clearer message where there is one."""
     mark = error.problem_mark or error.context_mark
     index = min(getattr(mark, "index", 0), len(source))
     code, message, hint = "yaml", f"this is not YAML: {error.problem or error.context}", ""

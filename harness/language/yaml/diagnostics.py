@@ -1,4 +1,4 @@
-"""Collects what is wrong while a scenario is checked: checking goes on, so that all problems come at once."""
+"""Collects problems while a scenario is checked, so that all of them are reported at once."""
 
 from pathlib import Path
 

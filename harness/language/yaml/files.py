@@ -1,4 +1,4 @@
-"""Scenario files: finding them under what the user named, and reading them, with every way in which that can fail."""
+"""Finds and reads scenario files, with a problem for every way in which that can fail."""
 
 import errno
 import os
@@ -14,7 +14,7 @@ SCENARIO_SUFFIX = ".scenario.yaml"
 
 
 def text_of(path: Path) -> str:
-    """The file's text. Raises Problems where it is missing, cannot be read, or is no UTF-8."""
+    """The file's text. Raises Problems where it is missing, cannot be read, or is not UTF-8."""
     try:
         if not stat.S_ISREG(path.stat().st_mode) and not path.is_dir():
             raise OSError(errno.EINVAL, "it is a pipe, a socket or a device")  # reading one may never end

@@ -1,4 +1,4 @@
-"""What is wrong with a scenario: each problem with its place, all of them at once."""
+"""Problems of a scenario, each with its place."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from pathlib import Path
 class Span:
     """A stretch of one source line. Lines and columns count from 1, columns in characters.
 
-    `given` is the option of the command line that put there what stands there, empty where the file did.
+    `given` is the command-line option that the value came from, empty for a value of the file.
     """
 
     line: int
@@ -20,11 +20,11 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One thing that is wrong, where, and what to write instead.
+    """One problem: where, what, and what to write instead.
 
-    `code` is stable (`unknown-setting`). `hint` is one suggestion for the reader, empty where there is none. `also`
-    underlines further places of the same line: the other operand of a unit error. What is wrong with an option of the
-    command line is in no file: `given` is that option, `path` is empty, and lines and columns are 0.
+    `code` is stable (`unknown-setting`). `hint` is one suggestion, or empty. `also` underlines further places of the
+    same line, such as the other operand of a unit error. For a problem of a command-line option, `given` is the option,
+    `path` is empty, and lines and columns are 0.
     """
 
     path: Path
@@ -48,7 +48,7 @@ class Problem:
 
 
 class Problems(Exception):
-    """Everything that is wrong with what was asked for, sorted by place. `sources` holds the files' texts."""
+    """All problems of one request, sorted by place. `sources` holds the files' texts."""
 
     def __init__(self, problems: Iterable[Problem], sources: dict[Path, str] | None = None) -> None:
         self.problems = tuple(sorted(set(problems), key=lambda p: (*p.place, p.code, p.message)))

@@ -1,4 +1,4 @@
-"""What a YAML scalar means by the core schema of YAML 1.2, and where each character of it stands in the file."""
+"""The meaning of a YAML scalar by the core schema of YAML 1.2, and the place of each of its characters in the file."""
 
 import re
 from collections.abc import Iterator
@@ -27,7 +27,7 @@ def core_value(text: str) -> tuple[Plain, tuple[str, str] | None]:
 
 
 def _number(text: str) -> tuple[Plain, tuple[str, str] | None]:
-    """What begins as a number does: one, a time of day, or a text after all."""
+    """A number, a time of day, or a text, for what begins like a number."""
     if re.fullmatch(r"[-+]?[0-9]{1,18}", text):
         if re.fullmatch(r"[-+]?0[0-9]+", text):
             return int(text), (f"{quote_value(text)} has a leading zero", f"write {int(text)}, or quote it")
@@ -52,7 +52,7 @@ def _number(text: str) -> tuple[Plain, tuple[str, str] | None]:
 def source_offsets(text: str, raw: str) -> Iterator[int]:
     """For each character of a scalar's text, its offset in the raw source: folding and quotes are walked over.
 
-    Stops at the first character that stands there otherwise (an escape): what follows has no known place.
+    Stops at the first character that is written differently (an escape): later places are not known.
     """
     header = re.match(r"[|>][-+0-9]*[^\r\n]*(\r\n|\n|\r)", raw)
     offset = header.end() if header else len(re.match(r"[\"']?", raw).group())  # type: ignore[union-attr]

@@ -1,6 +1,6 @@
-"""A YAML file as values that know where they stand: the only place that reads YAML.
+"""A YAML file as a tree of nodes with places.
 
-YAML 1.2 core rules: `on` and `1:30` are texts, so they are refused with what to write instead. Aliases are followed, up
+YAML 1.2 core rules: `on` and `1:30` are texts, so they are refused with a suggestion. Aliases are followed, up
 to a limit; tags, directives and several documents are refused, because a scenario has no use for them.
 """
 
@@ -22,7 +22,7 @@ MOST_VALUES = 20_000
 
 @dataclass(frozen=True, slots=True)
 class ScalarNode:
-    """A value, its place, its text, and how the file spells that: folded over lines, in quotes."""
+    """A value, its place, its text, and the text as the file has it: folded over lines, in quotes."""
 
     value: Plain
     span: Span
@@ -30,7 +30,7 @@ class ScalarNode:
     raw: str = ""
 
     def within(self, start: int, end: int) -> tuple[Span, ...]:
-        """Where characters start..end of the text stand: one span for each source line that they touch."""
+        """The places of characters start..end of the text: one span for each source line that they touch."""
         touched: dict[int, list[int]] = {}
         for offset in islice(source_offsets(self.text, self.raw), start, max(end, start + 1)):
             before = self.raw[:offset]
@@ -80,7 +80,7 @@ def plain(tree: Tree) -> object:
 
 
 def at(tree: Tree, path: NodePath, *, key: bool = False) -> Span:
-    """The place of what stands at `path`, or of the nearest thing around it; `key`: of its key."""
+    """The place of the node at `path`, or of the nearest node around it; `key`: of its key."""
     span = tree.span
     for step in path:
         if isinstance(tree, MappingNode) and step in tree.entries:
@@ -96,7 +96,7 @@ def at(tree: Tree, path: NodePath, *, key: bool = False) -> Span:
 
 
 class InvalidYaml(Exception):
-    """The text is no single YAML document: `problems` says why."""
+    """The text is not a single YAML document; `problems` says why."""
 
     def __init__(self, problems: tuple[Problem, ...]) -> None:
         super().__init__(problems)
@@ -104,7 +104,7 @@ class InvalidYaml(Exception):
 
 
 def parse(source: str, path: Path) -> tuple[Tree, tuple[Problem, ...]]:
-    """The file's one document, and what is wrong with its spelling though it could be read. Raises Unreadable."""
+    """The file's one document, and the problems that did not keep it from being read. Raises InvalidYaml."""
     reader = _Reader(source, path)
     if len(source) > LARGEST_FILE:
         raise InvalidYaml((reader.problem(Span(1, 1), "too-large", f"the file is above {LARGEST_FILE // 1024} KiB"),))
@@ -133,7 +133,7 @@ class _Reader:
         self.count = 0
 
     def compose(self) -> Node | None:
-        """The node of the whole file. Raises Unreadable."""
+        """The node of the whole file. Raises InvalidYaml."""
         try:
             return compose(self.source)
         except YamlSyntaxError as error:
