@@ -1,8 +1,8 @@
 """Whether a profile, the real client and the simulation do the same in the same case.
 
-Two samples agree where all shifts that are compatible with them lie within a bound: that nothing was found is no
-agreement. They differ where no compatible shift lies within it, at a level that is shared by the whole matrix. What
-lies between is unsure, and needs more runs.
+Two samples agree where every shift that is compatible with them lies within a bound: finding no difference is not
+enough. They differ where no compatible shift lies within it, at a level that the whole matrix shares. Anything between
+is unsure, and needs more runs.
 """
 
 from harness.agreement.cases import agreement_cases

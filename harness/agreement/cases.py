@@ -18,18 +18,18 @@ class AgreementCase:
 
     @property
     def any(self) -> RunRecord:
-        """One that tells what was expected: a run that the lab ended does not."""
+        """A run that has expectations: conclusive if there is one, since a run that the lab ended has none."""
         runs = [run for runs in self.runs.values() for run in runs]
         return next((run for run in runs if run.verdict in CONCLUSIVE), runs[0])
 
     @property
     def measures(self) -> tuple[str, ...]:
-        """What the scenario expects of a run, how long its last operation takes where that is no time, and how each of
-        those operations ends."""
+        """The measures of the scenario's expectations, the duration of the last operation where none of them is a time,
+        and how each operation in them ends."""
         run = self.any
-        held = [judged for judged in run.expectations if judged.outcome != "skipped"]
-        wanted = [judged.measure for judged in held]
-        if not any(judged.unit == "s" for judged in held) and run.operations:
+        expected = [judged for judged in run.expectations if judged.outcome != "skipped"]
+        wanted = [judged.measure for judged in expected]
+        if not any(judged.unit == "s" for judged in expected) and run.operations:
             wanted.append(f"{run.operations[-1].alias}.time_to_end")
         aliases = dict.fromkeys(measure.rpartition(".")[0] for measure in wanted)
         called = {operation.alias for operation in run.operations}

@@ -1,4 +1,4 @@
-"""Two samples held against each other: how far they lie apart, and whether that is within a bound.
+"""Two samples compared: how far they lie apart, and whether that is within a bound.
 
 Agreement is an equivalence test of each row, at `AGREE_CHANCE`. Difference is an alarm, at a level that all rows of a
 matrix share: a matrix in which all agree gives one with a chance below `MATRIX_CHANCE`.
@@ -18,15 +18,15 @@ from harness.stats.shift import shift, shift_interval
 MATRIX_CHANCE = 0.001
 AGREE_CHANCE = 0.05
 SHARE_BOUND = 0.3
-"""By how much the parts of the runs that went one way may differ, where chance chooses the way."""
+"""By how much the shares of runs in one mode may differ, where chance chooses the mode."""
 MAX_RUNS = 240
-"""More runs are never asked for by number."""
+"""The largest number of runs that a user is asked for."""
 
 
 @dataclass(frozen=True, slots=True)
 class _ModeResult:
-    """What a way shows: an estimate, what is compatible with it (`interval`), the bound on it, and whether it is an
-    alarm (`differs`). `description` it is of, for a reader."""
+    """The test of one mode: an estimate, the values compatible with it (`interval`), its bound, and whether it is an
+    alarm (`differs`). `description` names it for a reader."""
 
     description: str
     estimate: float
@@ -42,7 +42,7 @@ class _ModeResult:
 def compare(
     reference: SideSample, other: SideSample, *, sides: tuple[Side, Side], bound: float, level: float
 ) -> SideComparison:
-    """The other sample against the reference; `sides` are the names of the reference and the other.
+    """Compare the other sample with the reference; `sides` are the names of the reference and the other.
 
     `bound` is in the unit of the values; `level` the chance with which two that agree may be said to differ.
     """
@@ -50,48 +50,48 @@ def compare(
     silent = next((pair for pair in zip(sides, (reference, other), strict=True) if not len(pair[1])), None)
     if silent is not None:
         return blank.model_copy(update={"reason": f"{silent[0]}: {silent[1].silent or 'no run told anything of it'}"})
-    ways, shifts, shares = _test_modes(reference, other, bound, level)
+    modes, shifts, shares = _test_modes(reference, other, bound, level)
     outcome = _outcome([*shifts, *shares])
-    told: dict[str, object] = {"outcome": outcome, "ways": len(ways)}
+    found: dict[str, object] = {"outcome": outcome, "ways": len(modes)}
     if shifts:
         far = max(shifts, key=lambda one: abs(one.estimate))
-        told |= {"difference": far.estimate, **_interval_fields("interval", far.interval)}
-    if len(ways) > 1:
+        found |= {"difference": far.estimate, **_interval_fields("interval", far.interval)}
+    if len(modes) > 1:
         uneven = max(shares, key=lambda one: abs(one.estimate))
-        told |= {"share_difference": uneven.estimate, **_interval_fields("share_interval", uneven.interval)}
-        told |= {"share_bound": SHARE_BOUND}
+        found |= {"share_difference": uneven.estimate, **_interval_fields("share_interval", uneven.interval)}
+        found |= {"share_bound": SHARE_BOUND}
     if outcome == "differs":
-        told["reason"] = "; ".join(one.description for one in (*shifts, *shares) if one.differs)
+        found["reason"] = "; ".join(one.description for one in (*shifts, *shares) if one.differs)
     if outcome == "unsure":
-        told["needed"] = needed = _needed(reference, other, bound, level)
+        found["needed"] = needed = _needed(reference, other, bound, level)
         unsure = next(one for one in (*shifts, *shares) if not one.agrees)
-        told["reason"] = (
+        found["reason"] = (
             f"{unsure.description}: {'more runs than can be asked for' if needed is None else 'too few runs'}"
         )
-    return blank.model_copy(update=told)
+    return blank.model_copy(update=found)
 
 
 def _test_modes(
     reference: SideSample, other: SideSample, bound: float, level: float
 ) -> tuple[Sequence[Mode], list[_ModeResult], list[_ModeResult]]:
-    ways = split_into_modes(reference, other, bound)
-    tests = 2 * len(ways)
-    shifts = [_test_shift(way, bound, level / tests) for way in ways if way.reference and way.other]
-    shares = [_test_share(way, (len(reference), len(other)), level / tests) for way in ways]
-    return ways, shifts, shares
+    modes = split_into_modes(reference, other, bound)
+    tests = 2 * len(modes)
+    shifts = [_test_shift(mode, bound, level / tests) for mode in modes if mode.reference and mode.other]
+    shares = [_test_share(mode, (len(reference), len(other)), level / tests) for mode in modes]
+    return modes, shifts, shares
 
 
-def _outcome(shown: Sequence[_ModeResult]) -> Agreement:
-    if any(one.differs for one in shown):
+def _outcome(results: Sequence[_ModeResult]) -> Agreement:
+    if any(one.differs for one in results):
         return "differs"
-    return "agrees" if all(one.agrees for one in shown) else "unsure"
+    return "agrees" if all(one.agrees for one in results) else "unsure"
 
 
-def _test_shift(way: Mode, bound: float, level: float) -> _ModeResult:
-    one, two = way.reference, way.other
-    # Truth lies beyond one bound or the other, never both: each end may be missed with the whole chance.
+def _test_shift(mode: Mode, bound: float, level: float) -> _ModeResult:
+    one, two = mode.reference, mode.other
+    # The true shift is beyond one bound or the other, never both: each end may use the whole chance.
     return _ModeResult(
-        description=f"values at {way.label}",
+        description=f"values at {mode.label}",
         estimate=shift(one, two),
         interval=shift_interval(one, two, chance=2 * AGREE_CHANCE),
         bound=bound,
@@ -99,19 +99,18 @@ def _test_shift(way: Mode, bound: float, level: float) -> _ModeResult:
     )
 
 
-def _test_share(way: Mode, runs: tuple[int, int], level: float) -> _ModeResult:
-    """By how much more often the other's runs are in this way.
+def _test_share(mode: Mode, runs: tuple[int, int], level: float) -> _ModeResult:
+    """By how much more often the other's runs are in this mode.
 
-    Chance draws alike for both where they do the same: an alarm is a difference above the bound that chance would
-    hardly make of equal shares.
+    It is an alarm where the difference is above the bound, and hardly possible if both shares were equal.
     """
-    (mine, its), (my_runs, its_runs) = way.counts, runs
+    (mine, its), (my_runs, its_runs) = mode.counts, runs
     one, two = (share_interval(*pair, chance=AGREE_CHANCE) for pair in ((mine, my_runs), (its, its_runs)))
     apart = its / its_runs - mine / my_runs
     return _ModeResult(
-        description=f"{way.label} in {mine} of {my_runs} and {its} of {its_runs} runs",
+        description=f"{mode.label} in {mine} of {my_runs} and {its} of {its_runs} runs",
         estimate=apart,
-        # Each end is missed where either share is, on one side: with half of the chance each.
+        # Each end is missed where one of the shares misses its own on that side: with half of the chance each.
         interval=Interval(two.low - one.high, two.high - one.low),
         bound=SHARE_BOUND,
         differs=abs(apart) > SHARE_BOUND and equal_shares_p_value(mine, my_runs, its, its_runs) <= level,
@@ -119,7 +118,7 @@ def _test_share(way: Mode, runs: tuple[int, int], level: float) -> _ModeResult:
 
 
 def _needed(reference: SideSample, other: SideSample, bound: float, level: float) -> int | None:
-    """About how many runs a side decide, if further runs are as those seen."""
+    """About how many runs a side would decide, if further runs are like those seen."""
     most, times = max(len(reference), len(other)), 2
     while times * most <= MAX_RUNS:
         _, shifts, shares = _test_modes(reference.repeated(times), other.repeated(times), bound, level)

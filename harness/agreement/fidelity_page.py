@@ -1,4 +1,4 @@
-"""A matrix of agreement as a Markdown page: what was compared, how, and what every case showed."""
+"""A matrix of agreement as a Markdown page: what was compared, how, and the result of every case."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -67,7 +67,7 @@ def _rows(records: Sequence[AgreementRecord]) -> Iterator[str]:
 
 
 def _others(records: Sequence[AgreementRecord]) -> Iterator[str]:
-    """Counts and outcomes: those that agree are counted, the others told."""
+    """Counts and outcomes: rows that agree are counted, the others are listed."""
     for unit, title in (("outcome", "Outcomes and errors"), ("count", "Dials, duplicates, zombies")):
         rows = [record for record in records if record.unit == unit]
         apart = [record for record in rows if record.outcome != "agrees"]

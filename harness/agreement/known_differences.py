@@ -1,4 +1,4 @@
-"""Differences that are known and explained: written down beside the scenarios, each with the line that makes it.
+"""Known differences: a file beside the scenarios lists each one with the source line that causes it.
 
 A difference without such a line is a bug of the profile or of the simulation.
 """
@@ -17,7 +17,7 @@ FILE_NAME = "differences.yaml"
 
 
 class DifferencesUnreadable(Exception):
-    """The file cannot be read, or is none of its kind: `problem` says why, `remedy` what to do."""
+    """The file cannot be read or is malformed: `problem` says why, `remedy` what to do."""
 
     def __init__(self, problem: str, remedy: str) -> None:
         super().__init__(f"{problem}; {remedy}")
@@ -26,7 +26,7 @@ class DifferencesUnreadable(Exception):
 
 
 class KnownDifference(BaseModel):
-    """`side` does something else than the reference in a scenario's measure; in these `versions`, or in all.
+    """`side` differs from the reference in a measure of a scenario, in these `versions` or in all.
 
     `because` says what, `source` where the line is: `IBM/sarama v1.60.1 broker.go`.
     """
@@ -52,9 +52,9 @@ class _File(BaseModel):
 
 
 def mark_explained(records: Sequence[AgreementRecord]) -> Iterator[AgreementRecord]:
-    """The records, with what differs for a reason that is written down marked so.
+    """The records, with every known difference marked as explained.
 
-    Raises DifferencesUnreadable, also where nothing differs: a mistake is told when it is made.
+    Raises DifferencesUnreadable, also where nothing differs, so that a mistake in the file is found at once.
     """
     for record in records:
         known = _known_differences(Path(record.path).parent)

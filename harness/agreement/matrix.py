@@ -14,17 +14,17 @@ from harness.records.run import ExpectationResult, RunRecord
 from harness.stats import censored_median, median
 
 RELATIVE, ABSOLUTE_S, ABSOLUTE_COUNT = 0.02, 0.050, 0.5
-"""Two that lie within 50 ms + 2 % of each other do the same; counts are the same or not."""
+"""Times within 50 ms + 2 % of each other agree; counts agree only if they are equal."""
 SAFETY_FACTOR = 1.5
-"""Further runs are not quite as those seen: so many times what would do is made."""
+"""Further runs differ a little from those seen, so more are made than should be enough."""
 WORST_FIRST: tuple[Agreement, ...] = ("differs", "unsure", "explained", "agrees")
 
 
 def evaluate_agreement(cases: Sequence[AgreementCase], *, looks: int = 1) -> tuple[AgreementRecord, ...]:
     """Every measure of every case, compared with its reference: the first side of `SIDES` that ran it.
 
-    What differs for a reason that is written down beside the scenario is explained. Raises DifferencesUnreadable.
-    `looks` is how often a matrix is judged, if it is judged again with more runs: each look has its part of the chance.
+    A known difference is marked as explained. Raises DifferencesUnreadable.
+    `looks` is how often the matrix is judged, each time with more runs: the chance of an alarm is divided among them.
     """
     rows = [(case, measure) for case in cases for measure in case.measures]
     comparisons = sum(len(case.runs) - 1 for case, _ in rows)
@@ -64,7 +64,7 @@ def worst(compared: Iterable[SideComparison]) -> Agreement:
 
 
 def _prediction(judged: ExpectationResult | None) -> dict[str, object]:
-    """What the scenario predicts, where it is a number and nobody's claim."""
+    """The prediction, where an expectation of the scenario has one."""
     if judged is None:
         return {}
     return {"formula": judged.formula, "terms": judged.terms, "predicted": judged.predicted}

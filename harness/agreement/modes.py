@@ -23,9 +23,9 @@ class Mode:
 
 
 def split_into_modes(reference: SideSample, other: SideSample, bound: float) -> tuple[Mode, ...]:
-    """Both samples in their modes, the largest first. Words and censored runs are modes of their own.
+    """Both samples in their modes, the largest first. Each word is a mode, and so are the censored runs.
 
-    Where the values of each side are one mode, they are one for both, however far apart.
+    If the values of each side form a single mode, both sides share it, however far apart they are.
     """
     sides = (reference.values, other.values)
     pooled = sorted((*reference.values, *other.values))

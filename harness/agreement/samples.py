@@ -1,4 +1,4 @@
-"""What one side of a case showed of one measure: times or counts, or words where the measure is how it ended."""
+"""One measure on one side of a case: times, counts, or words where the measure is how an operation ended."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ class SideSample(Sample):
         return Sample.__len__(self) + len(self.words)
 
     def repeated(self, times: int) -> "SideSample":
-        """As if every run had been made so many times."""
+        """The sample as if every run had been made this many times."""
         return SideSample(
             unit=self.unit, values=self.values * times, censored=self.censored * times, runs=self.runs * times,
             words=self.words * times, silent=self.silent,
@@ -43,7 +43,7 @@ def side_sample(unit: Unit, runs: Sequence[RunRecord], measure: str) -> SideSamp
 
 
 def _silence(unit: Unit, run: RunRecord, measure: str) -> str | None:
-    """Why a run shows nothing of a measure."""
+    """Why a run does not have the measure; None where it does."""
     if run.verdict not in CONCLUSIVE:
         return next(iter(run.reasons), run.error.text if run.error is not None else run.verdict)
     found = next((one for one in run.measures if one.name == measure), None)

@@ -1,4 +1,4 @@
-"""Who is compared: each side is a client in an environment."""
+"""What is compared: each side is a client in an environment."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -18,11 +18,11 @@ SIDES: dict[Side, SideDefinition] = {
     "profile": SideDefinition("local", "bundled"),
     "sim": SideDefinition("sim", "bundled"),
 }
-"""The first of those compared is the reference: what a profile has to do is what the real client does."""
+"""The first of those compared is the reference: a profile has to do what the real client does."""
 
 
 def side_of(run: RunRecord) -> Side | None:
-    """None for a program of the user's: it is nobody's profile."""
+    """None for a program of the user, which reproduces no real client."""
     return next(
         (side for side, at in SIDES.items() if (run.environment, run.driver) == (at.environment, at.driver)), None
     )

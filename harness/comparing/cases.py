@@ -1,4 +1,4 @@
-"""What the runs of one case left behind, as far as another suite is compared with it: samples and counts, no records.
+"""The runs of one case as a comparison needs them: samples and counts instead of records.
 
 A results folder and a baseline file both become a `SuiteRuns`, so that no comparison depends on which one it was.
 """
@@ -14,18 +14,18 @@ from harness.records.case_key import CaseKey
 
 
 def printable(text: str) -> str:
-    """As it may stand on a terminal and in a CI system's log: who names an error or a setting gives no commands."""
+    """The text without control characters, fit for a terminal and a CI log: names of errors may hold anything."""
     plain = " ".join(text.split()) if not text.isprintable() else text
     return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in plain)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaseRuns:
-    """The runs of a case. `counted` of them were conclusive; the others told nothing, for these `reasons`.
+    """The runs of a case. `counted` of them were conclusive, the others were not, for these `reasons`.
 
     `path` is the scenario's file as it was named then, empty where that is not known.
     `samples` by the name of the measure, `happened` in how many of the counted runs, `operations` those that the
-    counted runs called. `timer_lag_s` is how late the lab's own timers came.
+    counted runs called. `timer_lag_s` is how late the lab's timers fired.
     """
 
     key: CaseKey
@@ -44,7 +44,7 @@ class CaseRuns:
 class SuiteRuns:
     """A suite as one side of a comparison. `source` is what the user named; `arguments` run it again, where known.
 
-    `unfinished` says how many of its runs are not there: it is under way, or was interrupted.
+    `unfinished` says how many of its runs are missing: it is still running, or was interrupted.
     """
 
     source: str
@@ -83,7 +83,7 @@ def different_machines(before: SuiteRuns, now: SuiteRuns) -> bool:
 
 
 def settings_changed(before: CaseRuns, now: CaseRuns) -> Iterator[str]:
-    """`Net.DialTimeout 1s, now 2s` for each that both have."""
+    """`Net.DialTimeout 1s, now 2s` for each setting that both sides have."""
     for name in sorted(before.settings.keys() & now.settings.keys()):
         was, text = before.settings[name], now.settings[name]
         if was != text:

@@ -1,11 +1,11 @@
-"""The effect that is worth an alarm: whatever is smaller is nobody's business, however sure it is."""
+"""The smallest effect that is worth an alarm. A smaller one is ignored, however certain it is."""
 
 from dataclasses import dataclass
 
 from harness.quantities import QuantityError, duration_text, tolerance
 
 COUNT = 0.5
-"""A count has no noise of its own: the half is less than one more, and more than none."""
+"""Counts have no noise: half a count is less than one more, and more than none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -16,15 +16,15 @@ class Floor:
     absolute_s: float
 
     def of_time(self, median_s: float, timer_lag_s: float) -> float:
-        """In seconds. `timer_lag_s` is how much later the lab's own timers came on one side than on the other: so
-        much of a difference is no client's doing."""
+        """In seconds. `timer_lag_s` is how much later the lab's timers fired on one side than on the other: that
+        part of a difference is not caused by the client."""
         return self.relative * abs(median_s) + self.absolute_s + timer_lag_s
 
     def of_count(self, median: float) -> float:
         return max(COUNT, self.relative * abs(median))
 
     def __str__(self) -> str:
-        """As it is written: `5% + 20ms`."""
+        """As a user writes it: `5% + 20ms`."""
         return f"{self.relative * 100:g}% + {duration_text(self.absolute_s)}"
 
 

@@ -1,4 +1,4 @@
-"""What happens in more runs than before, or in fewer: one happening of one case on both sides."""
+"""What happens in more runs than before, or in fewer: one symptom of one case on both sides."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -10,14 +10,14 @@ from harness.comparing.symptoms import Symptom, SymptomKind
 from harness.stats.significance import fisher_p_value
 
 SELF_EVIDENT = frozenset({SymptomKind.LOST, SymptomKind.DUPLICATED})
-"""A single one is proof enough where there was none before: no machine is so noisy that it loses a message."""
+"""A single one is proof where there was none before: a noisy machine does not lose messages."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FrequencyChange:
     """It happened in `before` of `of_before` runs, and in `now` of `of_now`.
 
-    `chance` is that of so many more, if nothing changed; `chance_fewer` that of so many fewer.
+    `chance` is the p-value of this increase or a larger one, `chance_fewer` that of this decrease.
     """
 
     symptom: Symptom
@@ -34,16 +34,16 @@ class FrequencyChange:
 
     @property
     def self_evident(self) -> bool:
-        """No test is needed: every run does it now and none did, or it is something that proves itself."""
+        """Whether no test is needed: every run does it now and none did before, or one occurrence is proof."""
         return self.new and (self.now == self.of_now or self.symptom.kind in SELF_EVIDENT)
 
     @property
     def testable(self) -> bool:
-        """Whether it happened in some runs and not in others: in any other case no order of them says anything."""
+        """Whether it happened in some runs and not in others: otherwise a test has nothing to say."""
         return not self.self_evident and 0 < self.before + self.now < self.of_before + self.of_now
 
     def runs_needed(self, level: float) -> int | None:
-        """About so many runs a side show these shares clearly; None: no number that is asked for does."""
+        """About how many runs a side show these shares clearly; None where it would take more than MAX_RUNS."""
         runs = max(MIN_RUNS, min(self.of_before, self.of_now) + 1)
         while runs <= MAX_RUNS:
             before, now = ceil(self.before / self.of_before * runs), round(self.now / self.of_now * runs)
@@ -54,15 +54,15 @@ class FrequencyChange:
 
 
 def changes(before: CaseRuns, now: CaseRuns) -> tuple[FrequencyChange, ...]:
-    """Whatever happened on either side, as far as it can be better or worse; both have counted runs."""
+    """Every symptom on either side that can be better or worse. Both sides have counted runs."""
     there = sorted(before.happened.keys() | now.happened.keys())
     happened = [_change(one, before, now) for one in there if _comparable(one, before, now)]
     return (*happened, *_missing_measurements(before, now))
 
 
 def _missing_measurements(before: CaseRuns, now: CaseRuns) -> Iterator[FrequencyChange]:
-    """Times that fewer runs tell, and operations that none calls any more: what was held of them is held no more. Times
-    of operations follow from how they ended, which is compared already."""
+    """Times that fewer runs have, and operations that no run calls any more: they are no longer checked. Times of
+    operations are left out, since they follow from how the operations ended, which is compared already."""
     for alias in before.operations:
         if alias not in now.operations:
             yield _counted(Symptom(SymptomKind.NOT_CALLED, alias), 0, now.counted, before, now)
@@ -70,15 +70,15 @@ def _missing_measurements(before: CaseRuns, now: CaseRuns) -> Iterator[Frequency
         alias, _, measure = name.partition(".")
         if sample.unit != "s" or alias in before.operations or "(" in measure:
             continue
-        told = len(now.samples[name]) if name in now.samples else 0
-        if told * before.counted < len(sample) * now.counted:
-            silent = (before.counted - len(sample), now.counted - told)
+        measured = len(now.samples[name]) if name in now.samples else 0
+        if measured * before.counted < len(sample) * now.counted:
+            silent = (before.counted - len(sample), now.counted - measured)
             yield _counted(Symptom(SymptomKind.NOT_MEASURED, name), *silent, before, now)
 
 
 def _comparable(symptom: Symptom, before: CaseRuns, now: CaseRuns) -> bool:
-    """What an operation that is not there on one side did is no change; nor is an error instead of a hang, or another
-    class of error that was seen before."""
+    """False for an operation that one side does not call, for an error instead of a hang, and for a class of error
+    that was seen before."""
     alias = symptom.alias
     if symptom.kind in (SymptomKind.HANGS, SymptomKind.FAILS, SymptomKind.ERROR) and not (
         alias in before.operations and alias in now.operations

@@ -23,7 +23,7 @@ class Sample:
         return len(self.values) + len(self.censored)
 
     def with_censored_as(self, censored_value: float) -> tuple[float, ...]:
-        """All of them, each that had not ended as `censored_value`: above every one that did, and equal to its like."""
+        """All values, with `censored_value` for each that had not ended: above all others, and equal to one another."""
         return (*self.values, *(censored_value for _ in self.censored))
 
     @property
@@ -32,12 +32,12 @@ class Sample:
 
     @property
     def median(self) -> float:
-        """The median, with a bound in the place of each time that had not ended."""
+        """The median, with the lower bound of each time that had not ended."""
         return median((*self.values, *self.censored))
 
 
 def sample_of(unit: Unit, measures: Iterable[MeasureRecord], *, digits: int | None = None) -> Sample:
-    """One measure of several runs. Values and bounds are rounded to so many digits where any are given."""
+    """One measure of several runs. Values and bounds are rounded to `digits`, if given."""
     values: list[float] = []
     censored: list[float] = []
     for one in measures:

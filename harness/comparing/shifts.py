@@ -1,4 +1,4 @@
-"""One measure of one case on both sides: by how much it shifted, how sure that is, and whether it matters."""
+"""One measure of one case on both sides: by how much it shifted, how certain that is, and whether it matters."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -13,19 +13,19 @@ from harness.stats.ranks import mann_whitney_p_value
 from harness.stats.shift import shift, shift_interval
 
 UNCERTAINTY = 0.1
-"""The true shift lies outside of its interval with about this chance."""
+"""The true shift lies outside its interval with about this chance."""
 
 SCREENING_LEVEL = 0.001
-"""The exact interval at this chance is wider by far than one that is drawn at UNCERTAINTY."""
+"""The exact interval at this chance is far wider than a bootstrapped one at UNCERTAINTY."""
 
 MIN_RUNS = 5
-"""Runs a side. Between the least and the largest of fewer values the true median lies with less than 90 %."""
+"""Runs a side. With fewer, the range of the values holds the true median with less than 90 %."""
 
 MAX_RUNS = 1000
-"""More runs a side are never asked for by number."""
+"""The largest number of runs a side that a user is asked for."""
 
 COMPARED_COUNTS = ("dials", "attempts", "lost", "duplicates", "zombies", "reordered")
-"""Counts that are held against each other. Those of waits only explain: each is part of a time already."""
+"""Counts that are compared. Those of waits only explain a time of which they are part."""
 
 OUTCOME_TIMES = ("time_to_error", "time_to_ack")
 
@@ -54,12 +54,12 @@ class Shift:
     spread: float = 0.0
     """Between the least and the largest value of both sides together."""
     identical: bool = False
-    """Both sides told the very same values: on virtual time the same runs do."""
+    """Both sides have exactly the same values, as the same runs on virtual time do."""
 
     @property
     def testable(self) -> bool:
-        """Whether any order of these very runs could be an alarm. Which one they came in plays no part in it, so that
-        what could be none need not be counted among the tests."""
+        """Whether any assignment of these values to the sides could be an alarm. If none could, the shift is not
+        counted among the tests; this looks only at the pooled values, so that it biases no test."""
         return self.enough_runs and self.spread > self.floor
 
     @property
@@ -77,14 +77,14 @@ class Shift:
 
     @property
     def possibly_above_floor(self) -> bool:
-        """It cannot be excluded that it got worse by more than the floor."""
+        """Whether a worsening by more than the floor cannot be excluded."""
         if self.interval is None:
             return not (self.enough_runs or self.identical)
         return self.interval.high > self.floor
 
     def runs_needed(self, least: int) -> int | None:
-        """So many runs a side, and `least` at the least, would tell it from the floor; None: no number that is asked
-        for would. An interval shrinks with the root of the runs."""
+        """How many runs a side, `least` or more, would separate the shift from the floor; None where it would take
+        more than MAX_RUNS. An interval shrinks with the square root of the runs."""
         runs = min(self.runs_before, self.runs_now)
         if self.interval is None:
             return max(MIN_RUNS, least)
@@ -96,7 +96,7 @@ class Shift:
 
 
 def comparable_measures(before: CaseRuns, now: CaseRuns) -> Iterator[str]:
-    """The measures that are held against each other, by name: what a caller waits for, and what costs a broker."""
+    """The measures that are compared, by name: what a caller waits for, and what costs a broker."""
     for name in sorted(before.samples.keys() & now.samples.keys()):
         subject, _, measure = name.rpartition(".") if "(" not in name else ("", "", name)
         if not subject:
@@ -123,11 +123,11 @@ def _redundant_time_to_end(alias: str, before: CaseRuns, now: CaseRuns) -> bool:
 def compare_samples(
     measure: str, before: Sample, now: Sample, floor: float, *, chance: float = UNCERTAINTY, always: bool = False
 ) -> Shift:
-    """Hold one sample against the other; the true shift lies outside of the interval with about this `chance`.
+    """Compare two samples. The true shift lies outside the interval with about this `chance`.
 
-    `always`: an interval also where nothing lies beyond the floor.
+    `always`: compute an interval even where the shift is certainly within the floor.
     """
-    # One place for all that did not end: above every time that did.
+    # All that did not end share one value above every time that did.
     censored_value = nextafter(max(before.longest, now.longest), float("inf"))
     below, above = before.with_censored_as(censored_value), now.with_censored_as(censored_value)
     found = Shift(
@@ -152,7 +152,7 @@ def floor_for_sample(sample: Sample, floor: Floor, timer_lag_s: float) -> float:
 
 
 def _within_floor(below: Sequence[float], above: Sequence[float], floor: float) -> bool:
-    """Whether the shift lies within the floor beyond doubt, so that nothing need be drawn: strays change nothing."""
+    """Whether the shift certainly lies within the floor, outliers or not, so that the bootstrap can be skipped."""
     sure = shift_interval(below, above, chance=SCREENING_LEVEL)
     return -floor <= sure.low and sure.high <= floor
 

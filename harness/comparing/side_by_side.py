@@ -1,4 +1,4 @@
-"""Any two suites beside each other: other releases, settings or machines. What differs and by how much; no verdict."""
+"""Two suites side by side, of other releases, settings or machines: what differs and by how much, without a verdict."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -12,7 +12,7 @@ CHANCE = 0.01
 """Of a hundred equal measures about one seems to differ."""
 
 NEGLIGIBLE_S = 0.001
-"""Less than this is the lab's own."""
+"""Smaller differences come from the lab."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,11 +56,11 @@ def side_by_side(first: SuiteRuns, second: SuiteRuns, *, only: Sequence[str] = (
     first, second = select_scenarios(first, only), select_scenarios(second, only)
     pairs = list(_matched_cases(first, second))
     here, there = {id(one) for one, _ in pairs}, {id(other) for _, other in pairs}
-    told = [(one, other) for one, other in pairs if one.counted and other.counted]
+    conclusive = [(one, other) for one, other in pairs if one.counted and other.counted]
     return SuiteComparison(
         first=first,
         second=second,
-        both=tuple(_compare_case(one, other) for one, other in told),
+        both=tuple(_compare_case(one, other) for one, other in conclusive),
         silent=tuple((one, other) for one, other in pairs if not (one.counted and other.counted)),
         only_first=tuple(case for case in first.cases if id(case) not in here),
         only_second=tuple(case for case in second.cases if id(case) not in there),
@@ -94,7 +94,7 @@ def _compare_case(first: CaseRuns, second: CaseRuns) -> CaseComparison:
 
 
 def _differs(one: Shift) -> bool:
-    """For sure where there are runs enough for an interval; else as far as can be seen."""
+    """By its interval where there are enough runs for one, else by the shift itself."""
     if one.unit == "s" and abs(one.shift) < NEGLIGIBLE_S:
         return False
     return one.shift != 0 and (one.interval is None or one.interval.low > 0 or one.interval.high < 0)

@@ -1,4 +1,4 @@
-"""From a suite's records to one side of a comparison: only runs that prove something, and only what they told."""
+"""From a suite's records to one side of a comparison: the conclusive runs, and what they measured."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -13,13 +13,13 @@ from harness.records.run import MeasureRecord, RunRecord
 from harness.stats import median
 
 DIGITS = 4
-"""Times are kept to the tenth of a millisecond: finer is the lab's own, and no one could review it."""
+"""Times are kept to a tenth of a millisecond: finer digits are noise of the lab, and cannot be reviewed."""
 
 MAX_VALUE = 1e9
-"""No time in seconds and no count is larger: what is, is spoilt, as what is no number is."""
+"""Larger times in seconds and larger counts are corrupt."""
 
 REASONS = 3
-"""So many reasons for runs that told nothing are kept."""
+"""How many reasons for inconclusive runs are kept."""
 
 TOTALS = {"run.lost": SymptomKind.LOST, "run.duplicates": SymptomKind.DUPLICATED}
 
@@ -57,7 +57,7 @@ def case_runs_of(runs: Sequence[RunRecord]) -> CaseRuns:
 
 
 def inconclusive_reason(run: RunRecord) -> str | None:
-    """Why a run proves nothing; None where it counts."""
+    """Why a run is inconclusive; None where it counts."""
     if run.error is not None:
         return run.error.text
     unproven = next((fault for fault in run.faults if not fault.proven), None)
@@ -69,13 +69,13 @@ def inconclusive_reason(run: RunRecord) -> str | None:
 
 
 def _samples(runs: Iterable[RunRecord]) -> dict[str, Sample]:
-    told: dict[str, list[MeasureRecord]] = {}
+    measured: dict[str, list[MeasureRecord]] = {}
     for run in runs:
         for measure in run.measures:
-            told_of = measure.value if measure.value is not None else measure.censored_at
-            if told_of is not None and abs(told_of) <= MAX_VALUE:
-                told.setdefault(measure.name, []).append(measure)
-    return {name: sample_of(measures[0].unit, measures, digits=DIGITS) for name, measures in sorted(told.items())}
+            value = measure.value if measure.value is not None else measure.censored_at
+            if value is not None and abs(value) <= MAX_VALUE:
+                measured.setdefault(measure.name, []).append(measure)
+    return {name: sample_of(measures[0].unit, measures, digits=DIGITS) for name, measures in sorted(measured.items())}
 
 
 def _symptoms(run: RunRecord) -> Iterator[Symptom]:
@@ -86,7 +86,7 @@ def _symptoms(run: RunRecord) -> Iterator[Symptom]:
         alias = step_alias(call.alias)
         last[alias] = call.outcome
         if call.outcome == "failed":
-            # Texts of errors name ports and ids: only a class is the same from run to run.
+            # Texts of errors name ports and ids: only the class is the same in every run.
             yield Symptom(SymptomKind.ERROR, f"{alias} {printable(call.error_class or 'without a class')}")
     for alias, outcome in last.items():
         if outcome != "ok":

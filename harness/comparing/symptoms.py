@@ -10,7 +10,7 @@ class SymptomKind(StrEnum):
     LOST = "lost"
     """A message that was acknowledged is not in the log."""
     DUPLICATED = "duplicated"
-    """A message stands in the log twice."""
+    """A message is in the log twice."""
     VERDICT = "verdict"
     """The run fails its expectations."""
     HANGS = "hangs"
@@ -18,13 +18,13 @@ class SymptomKind(StrEnum):
     FAILS = "fails"
     """An operation ended with an error, or not at all."""
     UNENDED = "unended"
-    """A time that is no operation's had not ended. Its subject is the measure."""
+    """A time other than an operation's had not ended. Its subject is the measure."""
     ERROR = "error"
     """An operation's error is of this class: `probe io.EOF`."""
     NOT_MEASURED = "untold"
-    """A time that is no operation's could not be told. Its subject is the measure."""
+    """A time other than an operation's could not be measured. Its subject is the measure."""
     NOT_CALLED = "uncalled"
-    """An operation is called in no run."""
+    """No run calls the operation."""
 
 
 class Symptom(NamedTuple):
@@ -38,7 +38,7 @@ class Symptom(NamedTuple):
 
     @classmethod
     def parse(cls, text: str) -> "Symptom":
-        """Raises ValueError for a kind that there is not."""
+        """Raises ValueError for an unknown kind."""
         kind, _, subject = text.partition(" ")
         return cls(SymptomKind(kind), subject)
 

@@ -1,1 +1,1 @@
-"""Holds one suite against another: what got slower, worse or lost since, and what nobody can tell."""
+"""Did a suite get worse than its baseline: what is slower, failing or missing, and what is not certain?"""

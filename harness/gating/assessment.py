@@ -1,11 +1,10 @@
 """Which of all differences are alarms.
 
-An alarm needs two things: an order of runs so clear that chance alone makes one in fewer than `ALARM_Q_VALUE` of all
-suites in
-which nothing changed (false discovery rates over every difference that could be one), and an interval that lies above
-the floor as a whole. What may be one is `unsure`, and says how many runs it takes: its interval reaches above the floor
-at a rate of at most `SUSPICION_Q_VALUE`, or it happened now and never before, or there were too few runs to say
-anything.
+An alarm needs two things: a false discovery rate of at most `ALARM_Q_VALUE` over every difference that could be an
+alarm, so that chance alone makes one in fewer than that share of the suites in which nothing changed; and an interval
+that lies wholly above the floor. What may be an alarm is `unsure`, and says how many runs it takes: its interval
+reaches above the floor at a rate of at most `SUSPICION_Q_VALUE`, or it happened now and never before, or there were
+too few runs.
 """
 
 from collections.abc import Iterator, Sequence
@@ -29,17 +28,17 @@ from harness.records.case_key import CaseKey
 from harness.stats.significance import false_discovery_rates, min_runs_per_side
 
 ALARM_Q_VALUE = 0.01
-"""What is promised: of suites in which nothing changed, at most one in a hundred alarms."""
+"""The promise: of a hundred suites in which nothing changed, at most one raises an alarm."""
 
 SUSPICION_Q_VALUE = 0.25
-"""Above this rate nobody asks for more runs: some difference as large comes by chance in every fourth suite."""
+"""Above this rate no more runs are asked for: by chance, every fourth suite has a difference as large."""
 
 Assessment = Literal["regression", "unsure", "better", "unchanged"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AssessedDifference:
-    """One difference and what it amounts to. `q_value` is its false discovery rate, None where no test was needed."""
+    """One difference and its assessment. `q_value` is its false discovery rate, None where no test was needed."""
 
     assessment: Assessment
     of: Shift | FrequencyChange
@@ -48,7 +47,7 @@ class AssessedDifference:
 
     @property
     def severity_key(self) -> tuple[int, int, float]:
-        """Sorts the gravest first: losses before verdicts, those before times, and the larger shift first."""
+        """Sorts the most severe first: losses before verdicts, those before times, and the larger shift first."""
         assessment = ("regression", "unsure", "better", "unchanged").index(self.assessment)
         if isinstance(self.of, FrequencyChange):
             return assessment, list(SymptomKind).index(self.of.symptom.kind), -self.of.now / self.of.of_now
@@ -65,7 +64,7 @@ def _rank(shift: Shift) -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComparedCase:
-    """One case that ran conclusively on both sides: all that was compared, the gravest first. `where` explains it."""
+    """A case with conclusive runs on both sides: every difference, the most severe first. `where` explains that one."""
 
     before: CaseRuns
     now: CaseRuns
@@ -80,7 +79,7 @@ class ComparedCase:
     def assessment(self) -> Assessment:
         assessment = self.assessed[0].assessment if self.assessed else "unchanged"
         if assessment in ("better", "unchanged") and not any(isinstance(one.of, Shift) for one in self.assessed):
-            # Nothing was measured: that nothing happened in a few runs says nothing.
+            # Nothing was measured, and a few runs in which nothing happened prove nothing.
             return "unsure" if min(self.before.counted, self.now.counted) < MIN_RUNS else assessment
         return assessment
 
@@ -89,22 +88,22 @@ class ComparedCase:
 
 
 def assess_pairs(pairs: Sequence[tuple[CaseRuns, CaseRuns]], floor: Floor) -> tuple[ComparedCase, ...]:
-    """Hold all pairs of (before, now) against each other as one family. Each has counted runs on both sides."""
-    held = [(before, now, tuple(_differences(before, now, floor))) for before, now in pairs]
-    family = [one.chance for _, _, found in held for one in found if one.testable]
+    """Assess all pairs of (before, now) as one family of tests. Each has counted runs on both sides."""
+    compared = [(before, now, tuple(_differences(before, now, floor))) for before, now in pairs]
+    family = [one.chance for _, _, found in compared for one in found if one.testable]
     q_values = iter(false_discovery_rates(family))
     single_test_level = ALARM_Q_VALUE / max(1, len(family))
     return tuple(
         _compared(
             before, now, [_assess(one, next(q_values) if one.testable else 1.0, single_test_level) for one in found]
         )
-        for before, now, found in held
+        for before, now, found in compared
     )
 
 
 def _differences(before: CaseRuns, now: CaseRuns, floor: Floor) -> Iterator[Shift | FrequencyChange]:
     yield from changes(before, now)
-    # What was late on both sides alike is no difference between them.
+    # Only the difference in lateness counts: what both sides share makes no difference between them.
     timer_lag_s = abs(now.timer_lag_s - before.timer_lag_s)
     for name in comparable_measures(before, now):
         sample = before.samples[name]
@@ -112,7 +111,7 @@ def _differences(before: CaseRuns, now: CaseRuns, floor: Floor) -> Iterator[Shif
 
 
 def _assess(one: Shift | FrequencyChange, q_value: float, single_test_level: float) -> AssessedDifference:
-    """`single_test_level`: the chance at which a single test is as rare as ALARM_Q_VALUE among all of the family."""
+    """`single_test_level`: the p-value at which a single test of the family is an alarm (Bonferroni)."""
     if isinstance(one, FrequencyChange):
         return _assess_change(one, q_value, single_test_level)
     if one.clearly_above_floor and q_value <= ALARM_Q_VALUE:
@@ -124,13 +123,13 @@ def _assess(one: Shift | FrequencyChange, q_value: float, single_test_level: flo
             q_value=q_value,
             runs_needed=one.runs_needed(min_runs_per_side(single_test_level)),
         )
-    # Nothing hangs on what got better: an interval below the floor is enough.
+    # An improvement has no consequences: an interval below the floor is enough.
     return AssessedDifference(assessment="better" if one.clearly_below_floor else "unchanged", of=one)
 
 
 def _assess_change(one: FrequencyChange, q_value: float, single_test_level: float) -> AssessedDifference:
     if one.self_evident or (one.chance < 1 and q_value <= ALARM_Q_VALUE):
-        # What is told no more is no worse, but nobody can say that it is as good as it was.
+        # What is no longer measured has not become worse, but it is not known to be as good as it was.
         assessment: Assessment = (
             "unsure" if one.symptom.kind in (SymptomKind.NOT_MEASURED, SymptomKind.NOT_CALLED) else "regression"
         )
@@ -145,5 +144,5 @@ def _assess_change(one: FrequencyChange, q_value: float, single_test_level: floa
 def _compared(before: CaseRuns, now: CaseRuns, assessed: Sequence[AssessedDifference]) -> ComparedCase:
     ordered = tuple(sorted(assessed, key=lambda one: one.severity_key))
     leading = ordered[0].of if ordered and ordered[0].assessment == "regression" else None
-    told = where(before, now, leading) if leading is not None else ()
-    return ComparedCase(before=before, now=now, assessed=ordered, where=told)
+    explanation = where(before, now, leading) if leading is not None else ()
+    return ComparedCase(before=before, now=now, assessed=ordered, where=explanation)

@@ -1,7 +1,6 @@
-"""A baseline as a file that is kept beside the code: made to be reviewed, so every measure and setting has a line.
+"""A baseline as a file that is kept with the code. It is made for review: every measure and setting has a line.
 
-Sorted throughout, times in milliseconds, counts as how often each came. What changed between two baselines is what
-`git diff` shows.
+Sorted, with times in milliseconds and counts as how often each occurred, so that `git diff` shows what changed.
 """
 
 import json
@@ -28,7 +27,7 @@ from harness.records.run import EMBEDDED
 FORMAT = 1
 """Version of the file's format: fields are added, never changed; newer numbers are refused."""
 MAX_BYTES = 256 << 20
-"""More than any baseline: a thousand runs of each of a thousand cases are a quarter of it."""
+"""Larger than any baseline: a thousand runs of each of a thousand cases take a quarter of it."""
 
 
 class _Part(BaseModel):
@@ -36,7 +35,7 @@ class _Part(BaseModel):
 
 
 MAX_VALUE = 1e12
-"""More than any time in milliseconds and any count: larger numbers are spoilt ones."""
+"""Larger times in milliseconds and larger counts are corrupt."""
 Milliseconds = Annotated[float, Field(ge=0, le=MAX_VALUE)]
 
 
@@ -47,9 +46,9 @@ def _printable(text: str) -> str:
 
 
 Name = Annotated[str, Field(max_length=300), AfterValidator(_printable)]
-"""What is shown on terminals and in the logs of CI systems."""
+"""A name that can be shown on terminals and in CI logs as it is."""
 Text = Annotated[str, AfterValidator(printable)]
-"""The same of what programs and scenarios say: it may be anything, so it is made fit to be shown."""
+"""What programs and scenarios say: it may hold anything, so it is made printable."""
 
 
 class _Times(_Part):
@@ -98,11 +97,11 @@ class _Case(_Part):
 
     @model_validator(mode="after")
     def _no_more_than_counted(self) -> "_Case":
-        """A hand that slipped must not make a sample of millions."""
-        told = {name: len(times.ms) + len(times.unended_ms) for name, times in self.times.items()}
-        told |= {name: sum(tally.values()) for name, tally in self.counts.items()}
-        told |= self.happened
-        more = next((name for name, number in told.items() if not 0 <= number <= self.counted), None)
+        """A typing error must not make a sample of millions."""
+        runs = {name: len(times.ms) + len(times.unended_ms) for name, times in self.times.items()}
+        runs |= {name: sum(tally.values()) for name, tally in self.counts.items()}
+        runs |= self.happened
+        more = next((name for name, number in runs.items() if not 0 <= number <= self.counted), None)
         if more is not None or self.counted > self.runs:
             raise ValueError(f"{more or 'counted'} has more runs than there were")
         return self
@@ -139,7 +138,7 @@ class _File(_Head):
 
 
 class BaselineMismatch(RecordsError):
-    """A part of a baseline cannot be replaced by runs that do not go with the rest."""
+    """A part of a baseline cannot be replaced: the new runs are of another machine."""
 
 
 def read_baseline(path: Path) -> SuiteRuns:
@@ -158,10 +157,10 @@ def read_baseline(path: Path) -> SuiteRuns:
         )
     try:
         # A newer format may have anything in it: its number is looked at before the rest.
-        told = _Head.model_validate_json(data).format
-        if told > FORMAT:
+        version = _Head.model_validate_json(data).format
+        if version > FORMAT:
             raise ResultsUnreadable(
-                f"{path} was written by a newer faultlab: baseline format {told}, this one reads up to {FORMAT}",
+                f"{path} was written by a newer faultlab: baseline format {version}, this one reads up to {FORMAT}",
                 "read it with that version",
             )
         found = _File.model_validate_json(data)
@@ -230,20 +229,20 @@ def _block(case: CaseRuns) -> Iterator[str]:
     counts = {name: _sample_json(sample) for name, sample in case.samples.items() if sample.unit == "count"}
     for key, part in (("settings", case.settings), ("times", times), ("counts", counts)):
         if part:
-            told = ",\n".join(f"        {_json_member(name, value)}" for name, value in sorted(part.items()))
-            yield f'      "{key}": {{\n{told}\n      }}'
+            lines = ",\n".join(f"        {_json_member(name, value)}" for name, value in sorted(part.items()))
+            yield f'      "{key}": {{\n{lines}\n      }}'
 
 
 def _sample_json(sample: Sample) -> dict[str, Any]:
     if sample.unit == "count":
         return {f"{value:g}": number for value, number in sorted(Counter(sample.values).items())}
-    # The median is for those who review: it is not read back.
-    told: dict[str, Any] = {"median_ms": _ms(sample.median), "ms": [_ms(value) for value in sample.values]}
-    return told | ({"unended_ms": [_ms(bound) for bound in sample.censored]} if sample.censored else {})
+    # The median is for reviewers: it is not read back.
+    times: dict[str, Any] = {"median_ms": _ms(sample.median), "ms": [_ms(value) for value in sample.values]}
+    return times | ({"unended_ms": [_ms(bound) for bound in sample.censored]} if sample.censored else {})
 
 
 def _case_of(case: _Case) -> CaseRuns:
-    samples = {name: Sample("s", _seconds(told.ms), _seconds(told.unended_ms)) for name, told in case.times.items()}
+    samples = {name: Sample("s", _seconds(times.ms), _seconds(times.unended_ms)) for name, times in case.times.items()}
     for name, tally in case.counts.items():
         numbers = sorted(float(text) for text, times in tally.items() for _ in range(times))
         samples[name] = Sample("count", tuple(numbers))
@@ -286,12 +285,12 @@ def _json_member(key: str, value: Any) -> str:
 
 
 def _reason(error: ValidationError, data: bytes) -> str:
-    """`cases.0.counted: ... (the case of sarama-killed)`: nobody counts the cases of a file."""
+    """`cases.0.counted: ... (the case of sarama-killed)`: the scenario helps to find the case in the file."""
     first = error.errors(include_url=False)[0]
     where = ".".join(str(part) for part in first["loc"])
     message = first["msg"].removeprefix("Value error, ")
-    told = f"{where}: {message}" if where else message
+    text = f"{where}: {message}" if where else message
     with suppress(ValueError, LookupError, TypeError):
         scenario = json.loads(data)["cases"][first["loc"][1]]["scenario"]
-        told += f" (the case of {scenario})" if str(scenario).isprintable() else ""
-    return told
+        text += f" (the case of {scenario})" if str(scenario).isprintable() else ""
+    return text

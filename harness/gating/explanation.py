@@ -1,4 +1,4 @@
-"""Where a longer time went: what the client did more often than before, and which settings it was given anew."""
+"""Where a longer time went: what the client did more often than before, and which settings were changed."""
 
 from collections.abc import Iterator
 
@@ -10,18 +10,18 @@ DONE = {"dials": "dial", "attempts": "attempt"}
 WAIT = "waits("
 WAITED = "waited("
 MAX_EXPLANATIONS = 6
-"""So many explanations are told, the first ones first."""
+"""At most this many explanations are given."""
 
 
 def where(before: CaseRuns, now: CaseRuns, leading: Shift | FrequencyChange) -> tuple[str, ...]:
-    """`1 more dial`, `1 more Metadata.Retry.Backoff`, `Net.DialTimeout 1s, now 2s`; nothing where nothing tells."""
+    """`1 more dial`, `1 more Metadata.Retry.Backoff`, `Net.DialTimeout 1s, now 2s`; empty where nothing explains it."""
     alias = leading.measure.partition(".")[0] if isinstance(leading, Shift) else leading.symptom.alias
-    told = [*settings_changed(before, now), *_extra_work(before, now, alias)]
-    return tuple(told[:MAX_EXPLANATIONS])
+    found = [*settings_changed(before, now), *_extra_work(before, now, alias)]
+    return tuple(found[:MAX_EXPLANATIONS])
 
 
 def _extra_work(before: CaseRuns, now: CaseRuns, alias: str) -> Iterator[str]:
-    """What the operation did; of a time that is no operation's, what all operations did, with their names."""
+    """What the operation did; for a time other than an operation's, what each operation did, by name."""
     of = [alias] if alias in now.operations else list(now.operations)
     for operation in of:
         lead = "" if operation == alias else f"{operation}: "
@@ -48,7 +48,7 @@ def _counted(more: float, noun: str, *, plural: bool = True) -> Iterator[str]:
 
 
 def _longer_waits(before: CaseRuns, now: CaseRuns, operation: str, setting: str) -> Iterator[str]:
-    """As many waits as before, but each a longer one."""
+    """The number of waits is the same, but they took longer."""
     name = f"{operation}.{WAITED}{setting})"
     longer = _median_or_zero(now, name) - _median_or_zero(before, name)
     if longer > max(0.01, 0.05 * _median_or_zero(before, name)):
@@ -56,5 +56,5 @@ def _longer_waits(before: CaseRuns, now: CaseRuns, operation: str, setting: str)
 
 
 def _median_or_zero(case: CaseRuns, name: str) -> float:
-    """The median, 0 of what no run told: a client that never waited tells nothing of waiting."""
+    """The median, or 0 where no run has the measure: a client that never waited has no measure of waiting."""
     return case.samples[name].median if name in case.samples else 0.0

@@ -1,4 +1,4 @@
-"""A later suite held against an earlier one, whole: what was compared, what is there no more, what nobody can say."""
+"""A later suite compared with an earlier one as a whole: what was compared, what is missing, what is uncertain."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -28,8 +28,8 @@ class InconclusiveCase:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateResult:
-    """`lost`: in the baseline, not run now. `new`: run now, not in the baseline. `other_machine`: nothing was compared
-    because times of two machines tell nothing of a client."""
+    """`lost`: in the baseline, not run now. `new`: run now, not in the baseline. `other_machine`: nothing was compared,
+    because times of two machines say nothing about a client."""
 
     baseline: SuiteRuns
     current: SuiteRuns
@@ -42,11 +42,11 @@ class GateResult:
 
     @property
     def expected(self) -> int:
-        """Cases that the baseline asks for."""
+        """How many cases the baseline has."""
         return len(self.compared) + len(self.silent) + len(self.lost)
 
     def cases_assessed(self, assessment: Assessment) -> tuple[ComparedCase, ...]:
-        """The cases whose gravest difference says so, the gravest first."""
+        """The cases whose most severe difference has this assessment, the most severe first."""
         return tuple(sorted((one for one in self.compared if one.assessment == assessment), key=_severity_key))
 
     @property
@@ -61,9 +61,9 @@ class GateResult:
 def gate(
     baseline: SuiteRuns, current: SuiteRuns, *, floor: Floor | None = None, only: Sequence[str] = ()
 ) -> GateResult:
-    """Compare what both ran. `floor` comes before the baseline's own; `only` are names of scenarios, patterns too.
+    """Compare what both ran. `floor` overrides the baseline's; `only` are names of scenarios, or patterns.
 
-    Nobody can tell what a suite that has not ended would still have run: of that nothing is lost.
+    A suite that has not ended may still run its missing cases, so none of them counts as lost.
     """
     before, now = select_scenarios(baseline, only), select_scenarios(current, only)
     chosen = floor or baseline.floor or DEFAULT_FLOOR
@@ -93,7 +93,7 @@ def _unfinished_case(case: CaseRuns, now: SuiteRuns) -> CaseRuns:
 
 
 def too_few(one: ComparedCase) -> bool:
-    """Whether it is unsure for want of runs alone, whatever was measured."""
+    """Whether it is unsure only because there are too few runs."""
     return one.assessment == "unsure" and min(one.before.counted, one.now.counted) < MIN_RUNS
 
 

@@ -10,7 +10,7 @@ from harness.records.reader import read
 
 
 def read_suite_runs(path: Path) -> SuiteRuns:
-    """Raises ResultsUnreadable where there is neither, or one that this version cannot read."""
+    """Raises ResultsUnreadable where the path is neither, or cannot be read by this version."""
     if path.is_dir():
         return suite_runs_of(read(path))
     if not path.exists():
