@@ -1,13 +1,13 @@
-"""Something that happens once, and who waits for it: for as long as it takes, or up to a moment.
+"""An event that happens once, and can be waited for with or without a deadline.
 
-What asyncio's Event within asyncio's timeout does, in a third of its time: a run waits like this at every step.
+It does what asyncio's Event within asyncio's timeout does, in a third of the time: a run waits at every step.
 """
 
 import asyncio
 
 
 class OneShotEvent:
-    """`happened` once somebody has said `set`; saying it again does nothing."""
+    """`happened` is true once `set` was called; calling it again does nothing."""
 
     __slots__ = ("_waiting", "happened")
 
@@ -25,7 +25,7 @@ class OneShotEvent:
         await self.by(None)
 
     async def by(self, at_s: float | None) -> bool:
-        """Wait until it has happened, but no longer than to this moment of the loop's clock. Whether it has."""
+        """Wait until it has happened, or until this time of the loop's clock. Returns whether it has happened."""
         if self.happened:
             return True
         loop = asyncio.get_running_loop()

@@ -1,4 +1,7 @@
-"""Remembering what was worked out last, for values that are asked for again and again before the next one comes."""
+"""Remembering the last result of a conversion, for parts of a plan that the repeats of a case share.
+
+Only for pure conversions of immutable values: what depends on a run belongs to `harness.measures.RunView`.
+"""
 
 from collections.abc import Callable
 from functools import wraps
@@ -38,7 +41,7 @@ def memoize_last(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def _of_one(function: Callable[P, R]) -> Callable[P, R]:
-    """The same in a third of the time: most are functions of one value."""
+    """The same for functions of one value, in a third of the time."""
     last = local()
 
     @wraps(function)

@@ -1,4 +1,4 @@
-"""One run, resolved: everything that the conductor and a world must know, and nothing that has to be looked up.
+"""One run, resolved: everything that the conductor and a world must know, with nothing left to look up.
 
 `harness.language` and `harness.suite` make plans, `harness.conductor` follows one, an environment carries it into a
 cell. Plans are frozen and picklable, so that they can cross into a forked cell.
@@ -17,7 +17,7 @@ from harness.records.run import EMBEDDED
 Unit = Literal["s", "count", "bool", "text"]
 
 BLACKHOLED_BASE, REFUSED_BASE = 100, 200
-"""Where the numbers of addresses begin that belong to no broker: 101, 102, ... are dark, 201, 202, ... refuse."""
+"""Numbers of addresses that belong to no broker: 101, 102, ... are blackholed, 201, 202, ... refuse connections."""
 DriverName = Literal["bundled", "real", "exec"]
 
 
@@ -75,11 +75,11 @@ class ClusterShape:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClientPlan:
-    """Who is under test: a bundled profile (`profile`, `version`) or a program of the user's (`argv`).
+    """The client under test: a bundled profile (`profile`, `version`) or a program of the user's (`argv`).
 
-    `real`: the library itself takes the place of the profile, whose settings and formulas hold for it. `bootstrap`
-    holds broker ids, which the world turns into their advertised addresses. Ids above `BLACKHOLED_BASE` are addresses
-    of no member that answer nothing, ids above `REFUSED_BASE` such at which nobody listens.
+    `real`: the library itself runs instead of the profile, whose settings and formulas apply to it. `bootstrap` holds
+    broker ids, which the world turns into their advertised addresses. Ids above `BLACKHOLED_BASE` are addresses of no
+    broker that never answer; ids above `REFUSED_BASE` are addresses without a listener.
     """
 
     name: str
@@ -92,12 +92,12 @@ class ClientPlan:
 
     @property
     def blackholed(self) -> tuple[int, ...]:
-        """Addresses of the bootstrap list that answer nothing, in its order."""
+        """Addresses of the bootstrap list that never answer, in its order."""
         return tuple(number for number in self.bootstrap if BLACKHOLED_BASE < number <= REFUSED_BASE)
 
     @property
     def refused(self) -> tuple[int, ...]:
-        """Addresses of the bootstrap list at which nobody listens, in its order."""
+        """Addresses of the bootstrap list without a listener, in its order."""
         return tuple(number for number in self.bootstrap if number > REFUSED_BASE)
 
     @property
@@ -118,7 +118,7 @@ class StartCondition:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RepeatUntil:
-    """Call an operation anew until it ends as `until` says: `every_s` after the call before, or when that has ended."""
+    """Call an operation again until it ends as `until` says: `every_s` after the last call, or when that has ended."""
 
     every_s: float
     until: Literal["acknowledged", "ok", "failed"]
@@ -143,7 +143,7 @@ class PlannedOperation:
 
 
 def call_alias(alias: str, number: int) -> str:
-    """What a step's call is called: the first as the step, `probe`, the next ones `probe#2`, `probe#3`."""
+    """The alias of a step's call: that of the step for the first, `probe`; then `probe#2`, `probe#3`."""
     return alias if number == 1 else f"{alias}#{number}"
 
 
@@ -180,8 +180,8 @@ class Expectation:
     """A bound on a measure, with its source.
 
     Exactly one of `equals`, `at_most`, `at_least`, `claim` holds a formula's text. `within_relative` (0.01 = 1 %) and
-    `within_absolute` (seconds, or a count) add up. A claim comes from somebody's text: it fails a run only against
-    its own `holds` (None: reported, never failing).
+    `within_absolute` (seconds, or a count) add up. A claim is quoted from a text: it fails a run only if
+    it turns out other than `holds` says (None: reported, never failing).
     """
 
     measure: str

@@ -1,4 +1,4 @@
-"""Durations, rates, sizes and percentages as people write them, and back. A leaf that faults and language share.
+"""Durations, rates, sizes and percentages as scenarios write them, and back. Imports nothing of faultlab.
 
 A quantity always carries its unit: a bare `5` could be seconds or milliseconds, and guessing it would be off by a
 thousand.
@@ -135,7 +135,7 @@ def tolerance(text: str) -> Tolerance:
 
 
 def seconds_text(value_s: float) -> str:
-    """For people: `8.856 s`, always to the millisecond."""
+    """For messages: `8.856 s`, always to the millisecond."""
     return f"{value_s:.3f} s"
 
 

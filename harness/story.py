@@ -1,4 +1,4 @@
-"""The story of one run: what was done, what was seen, and what proves it. The conductor tells it; judging comes later.
+"""The story of one run: what was done, what was seen, and what proves it. The conductor returns it, unjudged.
 
 All times are nanoseconds since the run's origin, on the world's monotonic clock. Stories are frozen and picklable.
 """
@@ -21,10 +21,10 @@ class Outcome(StrEnum):
 
 
 class EventKind(StrEnum):
-    """Kinds of happenings beside those of a client's trace (`client.events.Kind`); `operation` holds a step's name."""
+    """Kinds of events beside those of a client's trace (`client.events.TraceKind`); `operation` is a step's alias."""
 
     OPERATION_STARTED = "operation_started"
-    """operation, purpose (which operation it is). Source `subject`, as all that a subject says."""
+    """operation, purpose (which operation it is). Source `subject`, like every event of a subject."""
     OPERATION_ENDED = "operation_ended"
     """operation, purpose, outcome, error, error_class."""
     ANSWERED_LATE = "answered_late"
@@ -45,22 +45,22 @@ class EventKind(StrEnum):
     FAULT_HEALED = "fault_healed"
     """alias, text (what proves it)."""
     SETTLING_BEGAN = "settling_began"
-    """limit_s: what is left in the kernel may still reach a log; it is waited for."""
+    """limit_s: how long to wait for data in the kernel that may still reach a log."""
     SETTLED = "settled"
     """text: whether it has ended."""
     DIAL_SEEN = "dial_seen"
-    """address, connection (the port that it comes from). Source `wire`: seen there, whatever the client tells."""
+    """address, connection (the port that it comes from). Source `wire`: seen there, traced by the client or not."""
     STEP_UNMET = "step_unmet"
     """operation, text."""
 
 
 class WriteStatus(StrEnum):
-    """Whether a message stands in the log, once nothing can be written any more. Failed and written: a zombie."""
+    """Whether a message is in the log, once nothing can be written any more. Failed and written: a zombie."""
 
     WRITTEN = "written"
     NOT_WRITTEN = "not_written"
     UNKNOWN = "unknown"
-    """Nobody asked for the log, or the world had not settled when it was read."""
+    """The log was not read, or the world had not settled when it was."""
 
 
 class Event(NamedTuple):
@@ -95,7 +95,7 @@ class OperationStory:
     result: Mapping[str, Value] = field(default_factory=dict)
     """What a successful one returned, by the fields that its operation declares."""
     written: WriteStatus | None = None
-    """Whether its message stands in the log; None for an operation that delivers none."""
+    """Whether its message is in the log; None for an operation that delivers none."""
     asked_ns: int | None = None
     unmet: str | None = None
     """Why the step's own `expect:` was not met; None where it was, or where there is none."""
@@ -143,7 +143,7 @@ class FaultStory:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SettleResult:
-    """How the waiting for a world to settle ended: after `seconds`; `complete` where nothing was under way any more."""
+    """How waiting for a world to settle ended: after `seconds`, `complete` if nothing was under way any more."""
 
     seconds: float
     complete: bool
@@ -182,7 +182,7 @@ class Integrity:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Noise:
-    """How late the world's own clock ticks came: the lab's error is at least this."""
+    """How late the world's timers came: the lab's error is at least this."""
 
     loop_lag_p99_s: float
     loop_lag_max_s: float
@@ -227,7 +227,7 @@ class Story:
     kernel: Kernel
     error: LabError | None = None
     integrity: Integrity | None = None
-    """None where nobody asked for the log."""
+    """None where the log was not read."""
 
 
 UNKNOWN_KERNEL = Kernel(release="unknown", hz=0)

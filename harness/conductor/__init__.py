@@ -1,4 +1,4 @@
-"""One run: its steps in time, its faults pulled and healed, its subject spoken to, and the story of all that."""
+"""One run: its steps in time, its faults injected and healed, its client called, and the story of all that."""
 
 from harness.conductor.conduct import conduct
 

@@ -23,9 +23,10 @@ _COMMAND_ERRORS = ("CommandError", "SettingError")
 
 
 class ClientCalls:
-    """Starts the client with its first operation, and calls its operations. `sent` says whose message each value is.
+    """Starts the client with its first operation, and calls its operations.
 
-    `ready_ns` is when the client was ready, `lags_s` how late the world's clock ticks came from then on.
+    `sent` maps each value to the call that sent it. `ready_ns` is when the client was ready, `lags_s` how late the
+    world's timers came from then on.
     """
 
     def __init__(
@@ -61,7 +62,7 @@ class ClientCalls:
 
     @property
     def unmet(self) -> bool:
-        """Whether a step did not end as it has to: nothing after it means what the scenario says."""
+        """Whether a step did not end as its `expect:` says. What follows such a step tests nothing."""
         return any(operation.unmet is not None for operation in self._ended.values())
 
     async def begin(self, step: PlannedOperation) -> Coroutine[None, None, None]:
@@ -74,7 +75,7 @@ class ClientCalls:
         return self._finish(step, subject, call) if step.again is None else self._repeat(step, subject, call)
 
     def censor_open_calls(self) -> None:
-        """End the watch over the world's clock, and every call that has not ended by now."""
+        """Stop measuring lag, and record every call that has not ended by now as censored."""
         if self._lag_monitor is not None:
             self.lags_s = self._lag_monitor.end()
         for step, call in tuple(self._open.values()):
@@ -93,7 +94,7 @@ class ClientCalls:
         self._subject = None  # it calls us with its events: otherwise a reference cycle
 
     async def _end_uncalled(self, step: PlannedOperation, began_ns: int) -> None:
-        """To start the client was all that this operation asks for."""
+        """An operation that only starts the client ends at once."""
         ended_ns = self._world.now_ns()
         self._end(step, OperationResult(started_ns=began_ns, ended_ns=ended_ns, outcome=Outcome.OK, stamped="harness"))
 
@@ -119,7 +120,7 @@ class ClientCalls:
             await subject.wait_closed()
 
     async def _repeat(self, step: PlannedOperation, subject: Subject, call: OperationCall) -> None:
-        """Call anew until a call ends as wanted, or patience is over; the last one's end is the step's."""
+        """Call again until a call ends as wanted or the lab gives up. The step ends with the last call."""
         assert step.again is not None
         wanted = OPERATIONS[step.operation].expects[step.again.until]
         first_ns, every_ns = call.started_ns, round(step.again.every_s * 1e9)
@@ -157,7 +158,7 @@ class ClientCalls:
             self._tasks.stop()
 
     def _record_operation(self, step: PlannedOperation, result: OperationResult, failed: str | None) -> None:
-        """Put a call that has ended into the story."""
+        """Record a call that has ended."""
         self._open.pop(step.alias, None)
         since = self._recorder.since_origin
         self._ended[step.alias] = OperationStory(
@@ -182,7 +183,7 @@ class ClientCalls:
             self._subject = await self._client.enter_async_context(started)
             self.ready_ns = self._subject.ready_ns
             self._recorder.record_event("conductor", self.ready_ns, EventKind.CLIENT_READY, {})
-            # Starting a process makes the loop late by itself: the watch begins behind it.
+            # Starting a process makes the loop late by itself, so lag is measured from here on.
             self._lag_monitor = self._world.monitor_lag()
         return self._subject
 

@@ -1,4 +1,4 @@
-"""Conducting one run: whatever happens in it, its faults are healed, its subject is ended and its story is told."""
+"""Conducts one run. Whatever happens, its faults are healed, its subject is ended and its story is returned."""
 
 import asyncio
 from pathlib import Path
@@ -14,9 +14,9 @@ from harness.story import Integrity, LabError, Noise, Story
 
 
 async def conduct(plan: RunPlan, world: World, progress: ProgressCallback, logs: Path | None) -> Story:
-    """Follow a plan in a world. The harness.environments.world.Conduct that all environments are given.
+    """Follow a plan in a world. This is the `harness.environments.world.Conduct` that environments get.
 
-    What goes wrong in the lab or in the subject is the story's `error`; what was measured until then is in it. Raises
+    A failure of the lab or of the subject becomes the story's `error`; what was measured before it is kept. Raises
     only CancelledError, after healing.
     """
     recorder = Recorder(world.now_ns())

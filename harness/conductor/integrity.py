@@ -1,4 +1,4 @@
-"""What became of every message: the log, read once nothing can be written any more, and matched with what was sent."""
+"""Whether each message was written: the log is read once it can no longer change, and matched with the sends."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -16,15 +16,15 @@ SETTLE_LIMIT_S = 115.0
 async def read_integrity(
     plan: RunPlan, world: World, recorder: Recorder, progress: ProgressCallback, sent: Mapping[bytes, str]
 ) -> Integrity:
-    """Wait until the world has settled, then read every partition. `sent` says whose message a value is.
+    """Wait until the world has settled, then read every partition. `sent` maps each value to the call that sent it.
 
     Raises WorldError.
     """
     progress("settling")
     recorder.record_event("conductor", world.now_ns(), EventKind.SETTLING_BEGAN, {"limit_s": SETTLE_LIMIT_S})
     settled = await world.settle(SETTLE_LIMIT_S)
-    told = f"after {settled.seconds:.3f} s" if settled.complete else f"not within {settled.seconds:.3f} s"
-    recorder.record_event("conductor", world.now_ns(), EventKind.SETTLED, {"text": told})
+    text = f"after {settled.seconds:.3f} s" if settled.complete else f"not within {settled.seconds:.3f} s"
+    recorder.record_event("conductor", world.now_ns(), EventKind.SETTLED, {"text": text})
     copies: list[MessageCopy] = []
     foreign_records = 0
     for topic in plan.cluster.topics:
@@ -43,15 +43,15 @@ async def read_integrity(
 def with_write_status(
     operations: tuple[OperationStory, ...], integrity: Integrity | None
 ) -> tuple[OperationStory, ...]:
-    """The operations, each with what became of its message where it delivers one."""
+    """The operations, each that delivers a message with whether it was written."""
     there = {copy.operation for copy in integrity.copies} if integrity is not None else set()
     complete = integrity is not None and integrity.settled.complete
 
-    def told(operation: OperationStory) -> OperationStory:
+    def with_status(operation: OperationStory) -> OperationStory:
         if not delivers(operation.operation):
             return operation
         if operation.alias in there:
             return replace(operation, written=WriteStatus.WRITTEN)
         return replace(operation, written=WriteStatus.NOT_WRITTEN if complete else WriteStatus.UNKNOWN)
 
-    return tuple(map(told, operations))
+    return tuple(map(with_status, operations))

@@ -1,4 +1,4 @@
-"""What a run is doing now, in three or four words, from the subject's own trace."""
+"""What a run is doing now, in three or four words, taken from the subject's trace."""
 
 from collections.abc import Mapping
 
@@ -14,11 +14,11 @@ _DIAL_STARTED, _DIAL_ENDED, _WAIT_STARTED = (
 
 
 REPORTED_KINDS = frozenset({_DIAL_STARTED, _DIAL_ENDED, _WAIT_STARTED})
-"""Kinds of trace events that `ProgressReporter.on_trace_event` makes words of."""
+"""Kinds of trace events that `ProgressReporter.on_trace_event` reports."""
 
 
 class ProgressReporter:
-    """Passes on each new text once."""
+    """Reports each new text once."""
 
     def __init__(self, progress: ProgressCallback) -> None:
         self._progress = progress
@@ -31,10 +31,10 @@ class ProgressReporter:
             self._progress(text)
 
     def on_trace_event(self, kind: str, fields: Mapping[str, Value]) -> None:
-        """Say what a trace event means, where it means something to whoever waits."""
+        """Report a trace event, if it says what the run waits for."""
         if kind == _WAIT_STARTED:
             connection = fields.get("connection")
-            # A dial's own limit says less than whom it dials.
+            # The address of a dial says more than its time limit.
             if connection is None or connection not in self._dialling:
                 setting = str(fields.get("waiting_on", ""))
                 self.report("backing off" if "backoff" in setting.lower() else f"waiting: {setting}")

@@ -1,11 +1,11 @@
-"""Collects what happens in a run, numbered by source and counted from the run's origin."""
+"""Collects the events of a run, numbered per source, with times since the run's origin."""
 
 from collections.abc import Mapping
 
 from harness.story import Event, Value
 
 _new = tuple.__new__
-"""What a NamedTuple calls itself, behind a function of Python's."""
+"""Makes a NamedTuple without the Python function in between, which takes longer."""
 
 
 class Recorder:
@@ -20,7 +20,7 @@ class Recorder:
         return at_ns - self.origin_ns
 
     def record_event(self, source: str, at_ns: int, kind: str, fields: Mapping[str, Value]) -> None:
-        """Record a happening at an absolute clock value. Fields that are None are left out."""
+        """Record an event at an absolute clock value. Fields that are None are left out."""
         number = self._numbers.get(source, 0)
         self._numbers[source] = number + 1
         if None in fields.values():

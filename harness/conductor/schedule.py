@@ -1,4 +1,4 @@
-"""The steps of a run in time: each starts in its order and at its moment, some run on beside those after them."""
+"""The steps of a run: each starts in order and at its time; background steps continue beside those after them."""
 
 import asyncio
 from pathlib import Path
@@ -14,7 +14,7 @@ from harness.plan import PlannedFault, PlannedHealing, PlannedOperation, RunPlan
 
 
 class Schedule:
-    """A plan's steps in a world: `follow` takes them, `finish` undoes what they left. Both are called once."""
+    """A plan's steps in a world: `follow` takes them, `finish` undoes their effects. Each is called once."""
 
     def __init__(
         self, plan: RunPlan, world: World, recorder: Recorder, progress: ProgressCallback, logs: Path | None
@@ -44,7 +44,7 @@ class Schedule:
         self._tasks.stop()
 
     async def finish(self) -> Failure | None:
-        """Heal every fault, the last one first, then end the subject. What went wrong with that, if anything did."""
+        """Heal every fault, the last one first, then end the subject. Returns the first failure beside the steps."""
         await self._tasks.end()
         self.calls.censor_open_calls()
         await self.faults.heal_all()

@@ -1,4 +1,4 @@
-"""Whether an operation ended as its own step expects; if not, nothing after it means what the scenario says."""
+"""Whether an operation ended as its step's `expect:` says. If not, the steps after it test nothing."""
 
 from harness.drivers import OperationResult
 from harness.operations import OPERATIONS

@@ -24,7 +24,7 @@ class OperationResult:
 
 @dataclass(slots=True, kw_only=True)
 class OperationCall:
-    """An operation that the subject was asked for. `abandoned`: nobody waits for its answer any more."""
+    """An operation that the subject was asked for. `abandoned`: the lab has given up waiting for its answer."""
 
     id: str
     operation: str

@@ -1,4 +1,4 @@
-"""Whether a subject's own times are to be believed: only where its clock is the lab's."""
+"""Whether a subject's own times are trusted: only if its clock is the lab's."""
 
 TOLERANCE_NS = 1_000_000
 """Rounding, and the time between two readings of one clock on two processors."""
@@ -25,14 +25,14 @@ class SubjectClock:
         )
 
     def trusted_window(self, received_ns: int) -> tuple[int, int]:
-        """From when to when a line that the lab had at `received_ns` can have been said. Where the subject's times are
-        not used there is no such moment: the end lies before the beginning."""
+        """The earliest and latest time at which a line received at `received_ns` can have been written. If the
+        subject's times are not trusted the window is empty: it ends before it begins."""
         return (self._started_ns - TOLERANCE_NS, received_ns + TOLERANCE_NS) if self._is_shared else (1, 0)
 
     def trusted_time(self, at_ns: int | None, received_ns: int, *, not_before_ns: int | None = None) -> int | None:
-        """The subject's time where it is to be believed, else None.
+        """The subject's time if it is trusted, else None.
 
-        It is not where it lies before its cause (`not_before_ns`) or after the lab had the line.
+        A time before its cause (`not_before_ns`) or after the receipt of the line is not trusted.
         """
         earliest_ns, latest_ns = self.trusted_window(received_ns)
         if not_before_ns is not None:

@@ -1,4 +1,4 @@
-"""The launch record: what a subject is told before it says `ready` (docs/SUBJECT_PROTOCOL.md, Start)."""
+"""The launch record: what a subject gets before it says `ready` (docs/SUBJECT_PROTOCOL.md, Start)."""
 
 from collections.abc import Callable, Mapping
 

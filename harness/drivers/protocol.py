@@ -56,7 +56,7 @@ _TRACE_KINDS = frozenset(kind.value for kind in TraceKind)
 
 
 def encode(command: Mapping[str, str | int | float]) -> bytes:
-    """A command as a line without its end. The id goes to a subject exactly as it stands in the scenario."""
+    """A command as a line, without the line end. The id is the scenario's, unchanged."""
     return to_json(command)
 
 
@@ -65,7 +65,7 @@ ResultFields = Callable[[str], tuple[ResultField, ...]]
 
 
 def parse(line: bytes | dict[str, Any], result_fields: ResultFields = lambda _id: ()) -> SubjectEvent:
-    """What a subject's line says, or one that was never spelt out (it is used up).
+    """Parse a line, or an event that a simulated subject handed over unserialized (the dict is consumed).
 
     Raises SubjectError with the line's beginning and what is wrong with it.
     """
@@ -158,7 +158,7 @@ def _text(name: str, value: object) -> str | None:
         return None
     if not isinstance(value, str):
         raise ValueError(f"has a `{name}` that is no text")
-    # JSON can spell half a surrogate pair, which no file in UTF-8 can hold.
+    # JSON can contain half a surrogate pair, which UTF-8 cannot encode.
     return value if value.isascii() else value.encode("utf-8", "replace").decode()
 
 
@@ -191,9 +191,9 @@ _PLAIN_TYPES: Mapping[str, type] = {"ev": str, "at_ns": int, "kind": str, **_TRA
 
 
 def plain_trace(message: dict[str, Any]) -> tuple[int, str, dict[str, Value]] | None:
-    """What a Trace holds, where this is one with nothing to be mended in it and nothing wrong; then it is used up.
+    """The fields of a Trace, if the message is a valid one as a bundled client writes it; the dict is then consumed.
 
-    As a bundled client says it: nearly every line of a run. What `_trace` gives, in one step.
+    Nearly every line of a run is one. Returns the same as the slower path through `parse`.
     """
     if message.get("ev") != "trace":
         return None
@@ -209,7 +209,7 @@ def plain_trace(message: dict[str, Any]) -> tuple[int, str, dict[str, Value]] | 
 
 
 def _decoded(line: bytes) -> object:
-    """What the fast reader refuses. That is a little more than what is no JSON: half of a surrogate pair.
+    """Decode what the fast reader refuses: invalid JSON, but also half of a surrogate pair, which is valid.
 
     Raises SubjectError.
     """

@@ -13,7 +13,7 @@ from harness.realclients import RealClientMissing, real_client
 def real(plan: RunPlan, launch: Mapping[str, object]) -> Program:
     """Raises SubjectError where it is not built.
 
-    It is told the scenario's own settings alone: a default of the profile that is not the library's shall show.
+    It gets only the settings that the scenario gives, so that a profile's default that is not the library's shows.
     """
     try:
         program = real_client(plan.client.name, plan.client.version).found()

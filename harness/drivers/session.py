@@ -1,6 +1,6 @@
-"""A started subject and the conversation with it: commands matched with answers, its trace passed on, its sins named.
+"""A started subject: commands matched with answers, its trace passed on, its protocol violations reported.
 
-Times are the subject's own where it shares the lab's clock, else those at which the lab had its lines.
+Times are the subject's own if it shares the lab's clock, else the times at which the lab received its lines.
 """
 
 import asyncio
@@ -31,7 +31,7 @@ LINES_TOTAL = 1_000_000
 """Lines in one run: all are kept until its end."""
 
 EventSink = Callable[[int, str, Mapping[str, Value]], None]
-"""Takes the absolute clock value, the kind, the fields of something that the subject did."""
+"""Takes the absolute clock value, the kind and the fields of an event of the subject."""
 
 
 class Subject:
@@ -78,7 +78,7 @@ class Subject:
             await subject._wait_until_ready()
             yield subject
         finally:
-            # One that still works on something would only keep the run waiting.
+            # A subject that still works on an operation would delay the end of the run.
             busy = subject.failure is not None or subject.has_open_operations
             await subject._end(grace_s=0.0 if busy else CLOSE_LIMIT_S)
             reading.cancel()
@@ -172,12 +172,12 @@ class Subject:
         except SubjectError as error:
             self._fail(self._subject_error(error.code, error.text))
         except LogLimitExceeded:
-            told = f"wrote more than {LOG_LIMIT_BYTES >> 20} MiB on its stderr"
-            self._fail(self._subject_error(ProtocolViolation.FLOODS, told))
+            text = f"wrote more than {LOG_LIMIT_BYTES >> 20} MiB on its stderr"
+            self._fail(self._subject_error(ProtocolViolation.FLOODS, text))
         except ValueError:
             self._fail(self._subject_error(ProtocolViolation.GARBAGE_LINE, "said a line that is longer than 1 MiB"))
         except Exception as bug:
-            # Whoever waits for an answer would wait in vain.
+            # No answer can come any more: end every wait.
             self._fail(bug)
             raise
 
@@ -260,7 +260,7 @@ class Subject:
         if call.result is not None:
             raise SubjectError(ProtocolViolation.ANSWERS_TWICE, f"answered `{call.id}` twice")
         if call.start_received_ns is None:
-            # Without a `started` the call was made at some time after the command: its time is the lab's.
+            # Without a `started` the time of the call is only known to be after the command.
             call.start_received_ns = call.sent_ns
             self._emit(call.sent_ns, EventKind.OPERATION_STARTED, {"operation": call.id, "purpose": call.operation})
         at_ns = self._clock.trusted_time(event.at_ns, received_ns, not_before_ns=call.started_ns)

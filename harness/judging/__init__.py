@@ -1,4 +1,4 @@
-"""What a run is held against: its expectations judged, its verdict reached, and where the time of a failed one went."""
+"""Judges runs: expectations against measures, the verdict, and where the time of a failed operation went."""
 
 from harness.judging.breakdown import Breakdown, BreakdownRow, BreakdownSegment, break_down_time
 from harness.judging.judge import Judgement, judge

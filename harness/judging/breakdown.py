@@ -13,7 +13,7 @@ from harness.plan import Expectation, RunPlan
 from harness.story import Outcome, Story
 
 MIN_UNPREDICTED_S = 0.0005
-"""What nobody predicted and what took less than this is left to the rest."""
+"""Unpredicted waits that took less than this are left unattributed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,8 +56,8 @@ class BreakdownSegment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Breakdown:
-    """`unattributed_s` is the rest: no wait on a setting. `never_waited_on` are durations that the scenario sets in
-    vain."""
+    """`unattributed_s` is the rest: no wait on a setting. `never_waited_on` are durations that the scenario sets
+    and the client never waited on."""
 
     predicted_s: float
     measured_s: float

@@ -1,4 +1,4 @@
-"""What many runs amount to: the share, mean or quantile, the interval around it, and whether the runs are enough."""
+"""Estimates over many runs: the share, mean or quantile, the interval around it, and whether the runs are enough."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -41,12 +41,12 @@ class IntervalEstimate:
 def estimate_interval(
     statistic: Statistic, sample: CensoredSample, bounds: Bounds, *, level: float
 ) -> IntervalEstimate:
-    """What the runs amount to; `sample` holds at least one."""
+    """The estimate of the runs; `sample` holds at least one."""
     return _ESTIMATORS[statistic.statistic](statistic, sample, bounds, level)
 
 
 def estimate(statistic: Statistic, sample: CensoredSample) -> float | None:
-    """That of the runs that told their value, None where none did."""
+    """The estimate over the runs that gave a value, None where none did."""
     values = sample.measured
     if not values:
         return None
@@ -90,7 +90,7 @@ def _quantile(statistic: Statistic, sample: CensoredSample, bounds: Bounds, leve
     interval = quantile_interval(sample.lows, sample.highs, statistic.q, chance=level)
     reach = _margin(least, most, interval, bounds)
     wanted = _required_margin(least, most, bounds)
-    # The interval's ends are ranks: it takes as many runs as tell the quantile's rank from those of values so far off.
+    # The interval's ends are ranks: enough runs separate the quantile's rank from those of values this far off.
     too_low = None if bounds.low is None else sum(value < least - wanted for value in sample.lows) / runs
     low_enough = None if bounds.high is None else sum(value <= most + wanted for value in sample.highs) / runs
     by_rank = runs_for_share(statistic.q, too_low, low_enough, chance=level)

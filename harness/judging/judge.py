@@ -19,7 +19,7 @@ NOISE_SHARE = 0.5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judgement:
-    """`noisy`: the machine was too busy for these tolerances; another try, alone, may tell."""
+    """`noisy`: the machine was too busy for these tolerances; another try, alone, may be conclusive."""
 
     verdict: Verdict
     reasons: tuple[str, ...]
@@ -29,10 +29,10 @@ class Judgement:
 
 
 def judge(plan: RunPlan, story: Story) -> Judgement:
-    """Hold a story against its plan's expectations.
+    """Judge a story by its plan's expectations.
 
     Before anything can pass or fail, the lab has to have worked, each step to have met its own `expect:`, each fault to
-    be proven, and the lab's lateness to be small: otherwise what was measured stands in the record and decides nothing.
+    be proven, and the lab's lateness to be small: otherwise the measures are recorded and decide nothing.
     """
     run = RunView(plan, story)
     scope = scope_of(plan, profile_of(plan.client))
@@ -136,7 +136,7 @@ def _accumulated_lag(run: RunView, applicable: list[tuple[Expectation, Expectati
 
 
 def _invalidate(raw: ExpectationResult, *, why: list[str], noise: str | None) -> ExpectationResult:
-    """Take back what a spoilt run seems to show."""
+    """Make a judgement inconclusive if the run was spoilt."""
     reason = next(iter(why), noise if raw.unit == "s" else None)
     if raw.outcome in ("skipped", "inconclusive") or reason is None:
         return raw

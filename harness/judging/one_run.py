@@ -1,4 +1,4 @@
-"""One expectation held against one measurement: nothing here knows of faults, noise or other expectations."""
+"""Judges one expectation by one measurement, without regard to faults, noise or other expectations."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -43,7 +43,7 @@ def judge_expectation(run: RunView, scope: Scope, expectation: Expectation) -> E
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _ExpectedRange:
-    """An expectation in one case: what its formula comes to there, with bounds in the measure's unit."""
+    """An expectation in one case: the value of its formula, with bounds in the measure's unit."""
 
     name: MeasureName
     unit: str
@@ -68,7 +68,7 @@ def _compare(expectation: Expectation, wanted: _ExpectedRange, found: MeasureRes
 
 
 def _expected_range(scope: Scope, expectation: Expectation) -> _ExpectedRange | ExpectationResult:
-    """What the expectation wants of this case; its judgement already where it is skipped."""
+    """The range that the expectation allows in this case; its judgement if it is skipped."""
     name = parse(expectation.measure)
     unit = MEASURES[name.measure].unit
     if expectation.when is not None and not evaluate_condition(Formula.parse(expectation.when), scope):

@@ -1,4 +1,4 @@
-"""What each run tells of a statistic: its value, or the least and the most that it may have been."""
+"""The sample of a statistic: each run's value, or the least and the most that it may have been."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,15 +24,15 @@ class CensoredSample:
 
 
 def collect_sample(plan: RunPlan, statistic: Statistic, runs: Sequence[RunRecord]) -> CensoredSample:
-    """What the runs of a case tell, in their order."""
-    told = CensoredSample([], [], [])
+    """The sample that the runs of a case give, in their order."""
+    sample = CensoredSample([], [], [])
     for run in runs:
         low, high, why = _one(plan, statistic, run)
-        told.lows.append(low)
-        told.highs.append(high)
+        sample.lows.append(low)
+        sample.highs.append(high)
         if why is not None:
-            told.missing_reasons.append(why)
-    return told
+            sample.missing_reasons.append(why)
+    return sample
 
 
 def _one(plan: RunPlan, statistic: Statistic, run: RunRecord) -> tuple[float, float, str | None]:
@@ -61,12 +61,12 @@ def run_values(run: RunRecord) -> dict[str, FormulaValue]:
     """What a condition may ask of a run, by the names that conditions use; what is not known is left out."""
     found: dict[str, FormulaValue] = {}
     for operation in run.operations:
-        told = {
+        texts = {
             "outcome": operation.outcome,
             "error": operation.error or "",
             "error_class": operation.error_class or "",
         }
-        found |= {f"{operation.alias}.{name}": FormulaValue("text", text) for name, text in told.items()}
+        found |= {f"{operation.alias}.{name}": FormulaValue("text", text) for name, text in texts.items()}
         if operation.written not in (None, "unknown"):
             found[f"{operation.alias}.written"] = FormulaValue("text", str(operation.written))
     for measure in run.measures:

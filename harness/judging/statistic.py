@@ -1,4 +1,4 @@
-"""One statistical expectation held against all runs of a case.
+"""Judges one statistical expectation by all runs of a case.
 
 It fails only where the bounds exclude everything that is compatible with the runs; it holds where they include all of
 that, or the estimate of enough runs. A run that shows nothing (no proof, noise, no measure) may have been anything.
@@ -20,7 +20,7 @@ StatisticOutcome = Literal["held", "failed", "refuted", "skipped", "inconclusive
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatisticJudgement:
-    """What the runs show. `measured` of them told what was asked; `estimate` is theirs. `needed`: so many it takes."""
+    """`measured` runs gave a value; `estimate` is over these. `needed`: how many runs a conclusion takes."""
 
     outcome: StatisticOutcome
     fails: bool = False

@@ -18,9 +18,10 @@ MeasureFunction = Callable[[RunView, str, str | None], MeasureResult]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeasureDefinition:
-    """`applies_to` says which operations it makes sense for; `argument` says what stands in brackets, None: nothing.
+    """`applies_to` selects the operations that it is measured of; `argument` is the kind of its argument in brackets.
 
-    `faults`: it is measured of a fault; `run`: of the whole run too. `integrity`: it takes the log of a settled world.
+    `faults`: it is measured of faults. `run`: it is measured of the whole run. `integrity`: it needs the log of a
+    settled world.
     """
 
     name: str
@@ -35,7 +36,7 @@ class MeasureDefinition:
 
     @property
     def of(self) -> str:
-        """What it is measured of, for people: `connect, send`, `faults`."""
+        """What it is measured of, as messages print it: `connect, send`, `a fault`."""
         return ", ".join(
             (*names_where(self.applies_to), *(["a fault"] if self.faults else []), *(["run"] if self.run else []))
         )

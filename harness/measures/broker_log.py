@@ -1,4 +1,4 @@
-"""Looking at the log of a settled world: which messages are asked about, and where their copies stand."""
+"""The log of a settled world: the messages that a measure is about, and their copies."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ class Messages:
 
 
 def messages_of(run: RunView, alias: str) -> Messages | Missing:
-    """Those of the whole run for `run`, else those of the step called `alias`, or why nothing can be said of them."""
+    """Those of the whole run for `run`, else those of the step called `alias`; or why there is no answer."""
     integrity = run.story.integrity
     if integrity is None:
         return Missing("the log was not read")

@@ -1,4 +1,4 @@
-"""How many connections the client tried to open during an operation: as it tells, else as the wire shows."""
+"""How many connections the client tried to open during an operation: by its own trace, else by what the wire showed."""
 
 from client.events import TraceKind
 from harness.measures.base import measure
@@ -27,7 +27,7 @@ def dials(run: RunView, alias: str, _argument: str | None) -> MeasureResult:
 
 
 def _began_ns(operation: OperationStory) -> int:
-    """The call. Where the lab stamped it on receipt, it may have been made, and dialled, at any time since asked."""
+    """The time of the call. If the lab stamped it on receipt, the client may have dialled since the command."""
     if operation.stamped == "harness" and operation.asked_ns is not None:
         return operation.asked_ns
     return operation.started_ns

@@ -1,4 +1,4 @@
-"""Messages that stand in the log more than once: what a retry after an unanswered request may leave."""
+"""Messages that are in the log more than once, as a retry after an unanswered request may leave them."""
 
 from harness.measures.base import deliveries, measure
 from harness.measures.broker_log import messages_of

@@ -1,4 +1,4 @@
-"""Messages that were promised and are not there: what a producer exists to prevent."""
+"""Messages that were acknowledged and are not in the log."""
 
 from harness.measures.base import deliveries, measure
 from harness.measures.broker_log import messages_of

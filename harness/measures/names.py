@@ -5,11 +5,11 @@ from functools import lru_cache
 from typing import NamedTuple
 
 WHOLE_RUN = "run"
-"""What stands before the dot where a measure is that of the whole run: `run.zombies`."""
+"""The alias of the whole run: `run.zombies`."""
 
 
 class MeasureName(NamedTuple):
-    """`alias` is the step that the measure is taken of, or `run`; `argument` is what stands in brackets."""
+    """`alias` is the step that the measure is taken of, or `run`; `argument` is the text in brackets."""
 
     alias: str
     measure: str
@@ -24,7 +24,7 @@ _SPELLING = re.compile(r"(?P<alias>[^\s.()]+)\.(?P<measure>\w+)(?:\(\s*(?P<argum
 
 @lru_cache(maxsize=1024)
 def parse(text: str) -> MeasureName:
-    """Take a measure's name apart. Raises ValueError where it is not spelt `<step>.<measure>[(<setting>)]`."""
+    """Take a measure's name apart. Raises ValueError where it is not of the form `<step>.<measure>[(<setting>)]`."""
     found = _SPELLING.fullmatch(text.strip())
     if found is None:
         raise ValueError(f"{text!r} is not spelt <step>.<measure> or <step>.<measure>(<setting>)")

@@ -1,4 +1,4 @@
-"""How long a fault is felt in all, its own time included: `dark.outage`."""
+"""How long a fault affects the client, its own duration included: `dark.outage`."""
 
 from harness.measures.base import measure, no_operation
 from harness.measures.results import MeasureResult, Missing

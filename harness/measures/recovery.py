@@ -1,4 +1,4 @@
-"""How long a client needs after the network is well again: `outage.recovery`."""
+"""How long a client needs to recover after a fault is healed: `outage.recovery`."""
 
 from harness.measures.base import measure, no_operation
 from harness.measures.results import MeasureResult, Missing

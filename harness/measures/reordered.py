@@ -1,4 +1,4 @@
-"""Messages that another one has overtaken: what a retry beside later requests may leave."""
+"""Messages that a later one has overtaken, as a retry beside later requests may cause."""
 
 from harness.measures.base import deliveries, measure
 from harness.measures.broker_log import messages_of

@@ -22,7 +22,7 @@ class Censored:
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """There is nothing to measure; `reason` is a clause for people."""
+    """There is nothing to measure; `reason` is a clause that messages print."""
 
     reason: str
 

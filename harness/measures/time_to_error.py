@@ -1,4 +1,4 @@
-"""How long the caller waits until the error reaches it: what faultlab was built to measure."""
+"""How long the caller waits until the error reaches it: the main measure of faultlab."""
 
 from harness.measures.base import measure
 from harness.measures.results import Censored, MeasuredValue, MeasureResult, Missing

@@ -1,4 +1,4 @@
-"""A subject's trace in order, its waits put together: worked out once for a story, however many measures look at it."""
+"""A subject's trace in order, with the start and the end of each wait matched."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -38,7 +38,7 @@ class OperationTrace:
 
 
 class SubjectTrace:
-    """`subject_events` is what the subject said, in its own order; `kinds` are those among it. `dials_seen` is when
+    """`subject_events` are the events of the subject in its own order; `kinds` are their kinds. `dials_seen` is when
     the wire showed dials."""
 
     def __init__(self, story: Story) -> None:
@@ -50,7 +50,7 @@ class SubjectTrace:
         self._by_operation: dict[tuple[str, int, int], OperationTrace] = {}
 
     def for_operation(self, operation: OperationStory) -> OperationTrace:
-        """What belongs to an operation. Order decides, not time: on virtual time much happens at one instant."""
+        """The part of an operation. Order decides, not time: on virtual time many events share one instant."""
         key = operation.alias, operation.started_ns, operation.ended_ns
         found = self._by_operation.get(key)
         if found is None:
@@ -100,7 +100,7 @@ class SubjectTrace:
 
 
 def _pairs(subject_events: list[Event]) -> tuple[tuple[Event, Event | None], ...]:
-    """Beginnings of waits with their ends, in the order of the ends; those that nothing ended (None) come last."""
+    """Starts of waits with their ends, in the order of the ends; waits without an end (None) come last."""
     begun: list[Event] = []
     found: list[tuple[Event, Event | None]] = []
     for event in subject_events:
@@ -115,9 +115,9 @@ def _pairs(subject_events: list[Event]) -> tuple[tuple[Event, Event | None], ...
 
 
 def _same_wait(began: Event, ended: Event) -> bool:
-    """The end of a wait repeats what its beginning said, but for the limit."""
+    """The end of a wait repeats the fields of its start, except the limit."""
     before, after = began.fields, ended.fields
-    for name in _IDENTITY:  # noqa: SIM110 - a generator takes longer than all that it would look at
+    for name in _IDENTITY:  # noqa: SIM110 - a generator takes longer than the loop
         if name in after and before.get(name) != after[name]:
             return False
     return True

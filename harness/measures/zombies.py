@@ -1,4 +1,4 @@
-"""Messages whose error the caller got and that were written all the same: whoever sends them again doubles them."""
+"""Messages that were written although their caller got an error. A caller that sends them again duplicates them."""
 
 from harness.measures.base import deliveries, measure
 from harness.measures.broker_log import messages_of

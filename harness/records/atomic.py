@@ -1,7 +1,7 @@
 """Files that are written whole or not at all, and what stands at a file's place without being one.
 
-A half-written file is worse than none, so what is told is written beside its place and renamed into it. That would put
-a file in the place of a device, a pipe or a link that somebody named (`--junit /dev/stdout`): those are written into.
+A half-written file is worse than none, so the bytes are written to a file beside it, which is then renamed. That would
+replace a device, a pipe or a link that the user named (`--junit /dev/stdout`) by a file: those are written into.
 """
 
 import os

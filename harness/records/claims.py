@@ -1,6 +1,6 @@
 """When two claims are one and what becomes of one: a single reading for the terminal and the page.
 
-A claim is a sentence in somebody's text. Made in several scenarios, it is still one claim; the same formula under
+A claim is a sentence of a text. Made in several scenarios, it is still one claim; the same formula under
 another name, or from another text, is another.
 """
 

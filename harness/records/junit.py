@@ -2,7 +2,7 @@
 
 A suite a scenario, a case a run, and one for each expectation that its repeats were held to together. What failed the
 client is a failure; what the lab broke and what tested nothing is an error, so that no consumer counts it as passed.
-Held to junit-10.xsd of Jenkins' xunit plugin, the strictest of the consumers: properties stand in suites alone, and
+Valid by junit-10.xsd of Jenkins' xunit plugin, the strictest of the consumers: properties stand in suites alone, and
 those of a case (predicted, measured) are lines of its `system-out`, which people are shown.
 """
 
@@ -19,7 +19,7 @@ from harness.records.reader import Results
 from harness.records.run import ExpectationResult, NamedValue, RunRecord, Verdict
 
 ILLEGAL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""What no XML 1.0 document may hold, escaped or not."""
+"""Characters that no XML 1.0 document may contain, escaped or not."""
 
 KINDS = {"equals": "", "at_most": "at most ", "at_least": "at least ", "claim": ""}
 
@@ -53,11 +53,11 @@ def write_junit(file: Path, folders: Sequence[Results]) -> Path:
     return write_document(file, junit(folders))
 
 
-def write_document(file: Path, told: bytes) -> Path:
+def write_document(file: Path, document: bytes) -> Path:
     """Whole or not at all. Raises ResultsUnwritable."""
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(file, told)
+        write_atomically(file, document)
     except OSError as error:
         raise ResultsUnwritable(
             f"cannot write {file}: {error.strerror or error}; the results themselves are complete",
@@ -139,8 +139,8 @@ def _run(run: RunRecord, suite: str) -> Element:
     reasons = run.reasons or tuple(_said(one) for one in failing)
     kind = run.error.code if run.error is not None else "expectation"
     details = [line for one in failing for line in (*_details(one), f"  {run.path}:{one.line}")]
-    told = [_said(one) for one in failing] or reasons
-    _verdict(case, run.verdict, kind=kind, told=told, text=[*dict.fromkeys([*reasons, *details]), *_again(run)])
+    messages = [_said(one) for one in failing] or reasons
+    _verdict(case, run.verdict, kind=kind, messages=messages, text=[*dict.fromkeys([*reasons, *details]), *_again(run)])
     lines = [f"environment  {run.environment}", f"driver       {run.driver}", f"run          {run.run_id}"]
     lines += [line for one in run.expectations if one.outcome != "skipped" for line in _figures(one)]
     SubElement(case, "system-out").text = xml_safe("\n".join(lines))
@@ -153,7 +153,7 @@ def _group(group: GroupRecord, suite: str) -> Element:
     measured = f"{what} {group.of}: expected {_range(group)}, estimated {_amount(group.estimate, group.unit)}"
     text = [measured, f"  {group.measured} of {group.runs} runs told it", f"  {group.path}:{group.line}"]
     text += [group.reason] if group.reason else []
-    _verdict(case, group.verdict, kind="expectation", told=[group.reason or measured], text=text)
+    _verdict(case, group.verdict, kind="expectation", messages=[group.reason or measured], text=text)
     lines = [f"environment  {group.environment}", f"driver       {group.driver}"]
     lines += [f"predicted    {_range(group)}", f"measured     {_amount(group.estimate, group.unit)}"]
     SubElement(case, "system-out").text = xml_safe("\n".join(lines))
@@ -162,7 +162,7 @@ def _group(group: GroupRecord, suite: str) -> Element:
 
 def _missing(run_id: str, suite: str) -> Element:
     case = _case(suite, f"run {run_id}", seconds=0.0)
-    _verdict(case, "inconclusive", kind="not-run", told=["the suite ended before this run did"], text=[])
+    _verdict(case, "inconclusive", kind="not-run", messages=["the suite ended before this run did"], text=[])
     return case
 
 
@@ -170,9 +170,9 @@ def _case(suite: str, name: str, *, seconds: float) -> Element:
     return Element("testcase", {"classname": xml_safe(suite), "name": xml_safe(name), "time": f"{seconds:.3f}"})
 
 
-def _verdict(case: Element, verdict: Verdict, *, kind: str, told: Sequence[str], text: Sequence[str]) -> None:
+def _verdict(case: Element, verdict: Verdict, *, kind: str, messages: Sequence[str], text: Sequence[str]) -> None:
     """The child that says what is wrong; none for what passed."""
-    message = " ".join("; ".join(told).split()) or verdict
+    message = " ".join("; ".join(messages).split()) or verdict
     match verdict:
         case "pass":
             return
@@ -256,5 +256,5 @@ def _amount(value: float | None, unit: str) -> str:
 
 
 def xml_safe(text: str) -> str:
-    """The text without what no XML document may hold."""
+    """The text without characters that no XML document may contain."""
     return ILLEGAL.sub("", text)

@@ -1,4 +1,4 @@
-"""The record of one run: a line of runs.jsonl. Read by reports, by `--resume`, and by whoever opens the file."""
+"""The record of one run: a line of runs.jsonl. Read by reports and by `--resume`."""
 
 from typing import Literal
 

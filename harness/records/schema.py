@@ -1,4 +1,4 @@
-"""JSON Schemas of the records, generated from their types: for whoever reads the files without this package."""
+"""JSON Schemas of the records, generated from their types, for programs that read the files without this package."""
 
 from typing import Any
 

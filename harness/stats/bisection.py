@@ -1,4 +1,4 @@
-"""Halving the unit interval until a double cannot tell its ends apart."""
+"""Bisection of the unit interval down to the precision of a double."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""A range in which a true value lies, but for a stated chance; what was looked at says nothing beyond its ends."""
+"""A confidence interval: the true value lies in it, except with a stated chance."""
 
 from dataclasses import dataclass
 from math import inf

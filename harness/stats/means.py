@@ -45,7 +45,7 @@ def _stakes(runs: int, values: Sequence[float], chance: float) -> list[float]:
 
 
 def _wealth_reached(values: Sequence[float], stakes: Sequence[float], mean: float, chance: float) -> bool:
-    """Whether betting on values above `mean` has made somebody 2/chance times as rich, at any time."""
+    """Whether betting on values above `mean` has multiplied the stake by 2/chance, at any time."""
     goal, won = log(2 / chance), 0.0
     most = STAKE / mean if mean > 0 else float("inf")
     for value, stake in zip(values, stakes, strict=True):

@@ -28,7 +28,7 @@ def censored_median(values: Iterable[float], bounds: Iterable[float]) -> Median:
     of values, since then it does not matter how long the others took. Otherwise putting each bound in its time's place
     gives a lower bound. Raises ValueError where there is neither value nor bound.
     """
-    # At equal times the unended one is the longer one: it sorts behind.
+    # At equal times the unended one is the longer one: it sorts later.
     ordered = sorted([(value, 0) for value in values] + [(bound, 1) for bound in bounds])
     if not ordered:
         raise ValueError("neither values nor bounds: there is no median")

@@ -1,4 +1,4 @@
-"""Percentiles by the nearest rank: always a value that was really seen, never one between two."""
+"""Percentiles by the nearest rank: always a value of the sample, never one between two."""
 
 from collections.abc import Iterable
 from math import ceil

@@ -1,4 +1,4 @@
-"""Shares held against each other, and many tests held together: scipy behind narrow, typed functions."""
+"""Comparing two shares, and correcting for many tests: scipy behind narrow, typed functions."""
 
 from collections.abc import Sequence
 from math import comb
