@@ -101,7 +101,7 @@ class BrokerRegistry:
                 self._safe_async_close(self._registered.pop(broker_id))
 
     def _check_sockets(self) -> None:
-        """checkBrokersHealth: close connections for which the kernel has an error; `update` replaces registered brokers."""
+        """checkBrokersHealth: close connections for which the kernel has an error; `update` replaces them."""
         for broker_id, broker in tuple(self._registered.items()):
             if broker.socket_is_broken():
                 self._safe_async_close(broker)
