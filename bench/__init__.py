@@ -7,5 +7,5 @@ import pkgutil
 
 
 def names() -> tuple[str, ...]:
-    """Every benchmark, in alphabetical order; modules that begin with `_` are parts of several."""
-    return tuple(sorted(module.name for module in pkgutil.iter_modules(__path__) if not module.name.startswith("_")))
+    """Every benchmark, in alphabetical order: the modules of this folder, not of those below it."""
+    return tuple(sorted(module.name for module in pkgutil.iter_modules(__path__) if module.name != "__main__"))

@@ -18,7 +18,7 @@ from time import perf_counter
 from playwright.sync_api import sync_playwright
 
 import reports
-from bench._synthetic_records import multiply, simulate_suite
+from bench.inputs.synthetic_records import multiply, simulate_suite
 
 TARGET_S = 1.0
 """For 10,000 runs, on two cores that have nothing else to do."""

@@ -24,7 +24,7 @@ from typing import Literal
 
 import numpy as np
 
-from bench._synthetic_records import multiply, simulate_suite
+from bench.inputs.synthetic_records import multiply, simulate_suite
 
 ROOT = Path(__file__).resolve().parents[1]
 DRAWS = 10_000

@@ -24,7 +24,7 @@ import duckdb
 import pyspark.sql.functions as F  # noqa: N812
 from pyspark.sql import Column, DataFrame, Window
 
-from bench._synthetic_records import multiply, simulate_suite
+from bench.inputs.synthetic_records import multiply, simulate_suite
 from harness.records.event import EventRecord
 from reports.ingest.lines import REASON, SUITE
 from reports.ingest.schemas import schema_of

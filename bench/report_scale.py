@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from statistics import median
 
-from bench._synthetic_records import multiply, simulate_suite
+from bench.inputs.synthetic_records import multiply, simulate_suite
 from bench.report_time import build_in_new_process, print_stages
 
 TARGET_S = 25.0

@@ -6,7 +6,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from bench._synthetic_records import multiply
+from bench.inputs.synthetic_records import multiply
 from harness.records.event import EventRecord
 from harness.records.run import RunRecord
 from reports.jvm.synthetic_suite import SyntheticBlackhole, write_suite

@@ -48,7 +48,7 @@ def make_copies(originals: int, count: int, seed: int) -> list[RunCopy]:
 def simulate_suite(folder: Path) -> Path:
     """The bundled suite, run on virtual time into `folder`; its verdict does not matter here."""
     command = [sys.executable, "-m", "cli", "run", "--env", "sim", "--seed", "1", "--out", str(folder)]
-    subprocess.run(command, cwd=Path(__file__).parents[1], capture_output=True, check=False)
+    subprocess.run(command, cwd=Path(__file__).parents[2], capture_output=True, check=False)
     if not (folder / "events.jsonl").is_file():
         raise SystemExit(f"the bundled suite could not be simulated: {' '.join(command)}")
     return folder
