@@ -44,23 +44,20 @@ def test_a_dark_bootstrap_is_timed_as_its_caller_saw_it(sim: Any) -> None:
     assert (fault.proven, fault.proof, fault.healed_ns) == (True, "packets_dropped", connect.ended_ns)
     assert fault.finding == f"dropped {fault.count:.0f} packets"
     assert fault.count >= 4
-    assert kinds(story) == [
-        EventKind.CLIENT_STARTED,
-        EventKind.CLIENT_READY,
-        EventKind.FAULT_BEGAN,
-        EventKind.FAULT_CONFIRMED,
-        EventKind.HEALING_BEGAN,
-        EventKind.FAULT_HEALED,
-        EventKind.CLIENT_ENDED,
-    ]
+    happened = kinds(story)
+    assert len(set(happened)) == len(happened), "each once"
+    for earlier, later in [
+        (EventKind.CLIENT_STARTED, EventKind.CLIENT_READY),
+        (EventKind.CLIENT_READY, EventKind.FAULT_BEGAN),
+        (EventKind.FAULT_BEGAN, EventKind.FAULT_CONFIRMED),
+        (EventKind.HEALING_BEGAN, EventKind.FAULT_HEALED),
+        (EventKind.FAULT_HEALED, EventKind.CLIENT_ENDED),
+    ]:
+        assert happened.index(earlier) < happened.index(later)
     assert kinds(story, "subject").count("dial_started") == 4
-    assert texts[:5] == [
-        "starting the client",
-        "injecting outage",
-        "connect c",
-        "dialling 127.0.2.1:9092",
-        "backing off",
-    ]
+    assert texts.index("starting the client") < texts.index("injecting outage") < texts.index("connect c")
+    assert texts.count("dialling 127.0.2.1:9092") == 4
+    assert "backing off" in texts
     assert story.noise.loop_lag_p99_s == 0
 
 
