@@ -57,7 +57,7 @@ REQUESTS = [
 
 async def answered(payload: bytes) -> bytes | None:
     broker = EmbeddedBroker(1, STATE, MemoryLogs())
-    return await broker._answer(payload)
+    return await broker.answer(payload)
 
 
 def is_long_poll(payload: bytes) -> bool:

@@ -5,6 +5,7 @@ import os
 import signal
 import socket
 from collections.abc import Callable, Coroutine, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -191,7 +192,7 @@ def test_an_address_that_is_taken_is_told(forked: Forked, controller: Controller
 def test_a_state_that_is_none_is_told(forked: Forked, controller: Controller) -> None:
     async def body() -> None:
         _, link, _ = await forked.start(1, controller)
-        link._writer.write(b"{}\n")
+        link.push(replace(controller.state, epoch="two"))
         with pytest.raises(BrokerFailed, match="broker 1: no cluster state"):
             await link.applied(2)
 

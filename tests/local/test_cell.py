@@ -307,15 +307,14 @@ CASES: list[tuple[dict[str, str], int, int, str, str]] = [
 
 
 @pytest.mark.parametrize(("settings", "number", "user", "reason", "remedy"), CASES)
-def test_settings_that_this_machine_does_not_have_are_told_apart(
-    settings: dict[str, str], number: int, user: int, reason: str, remedy: str, monkeypatch: pytest.MonkeyPatch
+def test_settings_that_this_machine_does_not_have_are_distinguished(
+    settings: dict[str, str], number: int, user: int, reason: str, remedy: str
 ) -> None:
     """Kernels of other distributions: only the reading of /proc/sys is replaced, the decision is the real one."""
-    monkeypatch.setattr(namespaces, "_setting", settings.get)
-    told = namespaces.explain(OSError(number, os.strerror(number)), user=user)
-    assert reason in told.reason
-    assert remedy in told.remedy
-    assert "--env sim" in told.remedy
+    explained = namespaces.explain(OSError(number, os.strerror(number)), user=user, setting=settings.get)
+    assert reason in explained.reason
+    assert remedy in explained.remedy
+    assert "--env sim" in explained.remedy
 
 
 def test_unshare_in_a_process_with_threads_is_an_error_that_names_the_call() -> None:

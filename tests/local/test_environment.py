@@ -124,7 +124,7 @@ def test_an_interrupt_while_cells_are_starting_ends_them_too() -> None:
 
 
 def test_a_run_far_past_its_limit_is_ended_with_a_story_that_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(environment, "_GRACE_S", 0.5)
+    monkeypatch.setattr(environment, "GRACE_S", 0.5)
     result = run(_wait_for_ever, plan(limit_s=1.0))
     assert result.error is not None
     assert result.error.code == "cell-hung"

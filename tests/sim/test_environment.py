@@ -12,6 +12,7 @@ import pytest
 from simplans import plan
 
 from harness.environments.sim.environment import SimEnvironment
+from harness.environments.sim.loop import SimLoop
 from harness.environments.sim.world import SimWorld
 from harness.environments.world import (
     BundledClient,
@@ -229,12 +230,18 @@ def test_what_a_hearer_raises_ends_the_hearing() -> None:
     assert story.error is None
 
 
+def running_loop() -> SimLoop:
+    loop = asyncio.get_running_loop()
+    assert isinstance(loop, SimLoop)
+    return loop
+
+
 def test_a_subject_that_does_not_end_is_killed() -> None:
     async def body(world: SimWorld) -> None:
         process = await world.start(BundledClient(launch=LAUNCH), None)
         said = lines_of(process)
         await anext(said)
-        world._loop.hosts[-1].pause()
+        running_loop().hosts[-1].pause()
         began_ns = world.now_ns()
         assert await process.end(grace_s=5) is None
         assert world.now_ns() - began_ns == 5_000_000_000
@@ -260,7 +267,7 @@ def test_an_error_in_the_world_is_its_failure_and_the_storys() -> None:
         async def explode() -> None:
             raise ZeroDivisionError("a bug of ours")
 
-        host = world._loop.new_host("broker-9")
+        host = running_loop().new_host("broker-9")
         host.spawn(explode(), name="explode")
         await asyncio.sleep(1)
 
@@ -271,7 +278,8 @@ def test_an_error_in_the_world_is_its_failure_and_the_storys() -> None:
     assert "a bug of ours" in story.error.text
 
     async def told_at_once(world: SimWorld) -> None:
-        world._loop.call_soon(lambda: 1 / 0, context=world._loop.new_host("broker-8").context)
+        loop = running_loop()
+        loop.call_soon(lambda: 1 / 0, context=loop.new_host("broker-8").context)
         assert "broker-8" in await world.failure()
 
     run(told_at_once)

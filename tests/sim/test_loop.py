@@ -6,6 +6,7 @@ import gc
 import threading
 import time
 import warnings
+import weakref
 from collections.abc import Callable, Coroutine
 from random import Random
 from typing import Any
@@ -91,9 +92,13 @@ def test_queues_gather_locks_and_streams_work() -> None:
 
 def test_cancelled_timers_are_swept() -> None:
     async def main(loop: SimLoop) -> int:
+        timers = []
         for _ in range(10_000):
-            loop.call_later(30, print).cancel()
-        return len(loop._scheduled)
+            timer = loop.call_later(30, print)
+            timer.cancel()
+            timers.append(weakref.ref(timer))
+        del timer
+        return sum(one() is not None for one in timers)
 
     assert run(main) < 300
 

@@ -119,13 +119,13 @@ class EmbeddedBroker:
 
     async def _respond(self, payloads: Sequence[bytes], writer: asyncio.StreamWriter) -> None:
         for payload in payloads:
-            response = await self._answer(payload)
+            response = await self.answer(payload)
             if response is not None:
                 writer.write(response)
                 await writer.drain()
 
-    async def _answer(self, payload: bytes) -> bytes | None:
-        """The framed response; None where none is due. Raises WireError, Disconnect."""
+    async def answer(self, payload: bytes) -> bytes | None:
+        """The framed response to a request; None where none is due. Raises WireError, Disconnect."""
         header = decode_request_header(payload)
         versions = spoken_versions(self._node.api_versions).get(header.api_key)
         if versions is None:

@@ -32,7 +32,7 @@ from harness.toxiproxy.obtain import ToxiproxyMissing, find
 
 _STARTING_AT_ONCE = 2
 _STARTING_LIMIT_S = 10.0
-_GRACE_S = 60.0
+GRACE_S = 60.0
 """How long after its limit a run may take to heal and to end before its cell is ended."""
 _GONE_LIMIT_S = 10.0
 
@@ -102,7 +102,7 @@ class LocalEnvironment:
                 return _lost(plan, "cell-died", f"the cell ended before its run had; {_where(logs)}")
             except TimeoutError:
                 return _lost(
-                    plan, "cell-hung", f"the run went on {_GRACE_S:g} s past its limit of {plan.limit_s:g} s: its cell "
+                    plan, "cell-hung", f"the run went on {GRACE_S:g} s past its limit of {plan.limit_s:g} s: its cell "
                     f"was ended; {_where(logs)}"
                 )  # fmt: skip
             finally:
@@ -122,7 +122,7 @@ class LocalEnvironment:
             return cell
 
     def _await_story(self, cell: CellHandle, plan: RunPlan, progress: ProgressCallback, turn: "_StartSlot") -> Story:
-        deadline_s = time.monotonic() + plan.limit_s + _GRACE_S
+        deadline_s = time.monotonic() + plan.limit_s + GRACE_S
         turn.deadline_s = time.monotonic() + _STARTING_LIMIT_S
         while True:
             try:

@@ -9,6 +9,7 @@ import fcntl
 import os
 import socket
 import struct
+from collections.abc import Callable
 from pathlib import Path
 
 from harness.environments.local import syscalls
@@ -54,7 +55,11 @@ def _bring_up(interface: str) -> None:
         fcntl.ioctl(control, _SIOCSIFFLAGS, struct.pack("16sH14x", interface.encode(), flags | _IFF_UP))
 
 
-def _setting(path: str) -> str | None:
+SysctlReader = Callable[[str], str | None]
+"""Reads a setting below /proc/sys; None where this kernel does not have it."""
+
+
+def read_sysctl(path: str) -> str | None:
     try:
         return Path("/proc/sys", path).read_text().strip()
     except OSError:
@@ -75,16 +80,16 @@ def _in_chroot() -> bool:
     return not any(line.split(" ", 5)[4] == "/" for line in Path("/proc/self/mountinfo").read_text().splitlines())
 
 
-def explain(refused: OSError, *, user: int) -> EnvironmentUnavailable:
+def explain(refused: OSError, *, user: int, setting: SysctlReader = read_sysctl) -> EnvironmentUnavailable:
     """Why this machine refused a cell, and what to do about it, from the error and the machine's own settings.
 
-    `user` is who asked, as known outside: within new namespaces everybody is 0.
+    `user` is the user id outside of the new namespaces, within which every user is 0.
     """
-    return EnvironmentUnavailable(*_reason_and_remedy(refused, user))
+    return EnvironmentUnavailable(*_reason_and_remedy(refused, user, setting))
 
 
-def _reason_and_remedy(refused: OSError, user: int) -> tuple[str, str]:
-    zero = next((name for name in _LIMITS if _setting(f"user/{name}") == "0"), None)
+def _reason_and_remedy(refused: OSError, user: int, setting: SysctlReader) -> tuple[str, str]:
+    zero = next((name for name in _LIMITS if setting(f"user/{name}") == "0"), None)
     if zero is not None:
         return (
             f"namespaces are switched off: user.{zero} is 0",
@@ -92,16 +97,16 @@ def _reason_and_remedy(refused: OSError, user: int) -> tuple[str, str]:
         )
     if refused.errno in (errno.ENOSPC, errno.EUSERS):
         return (
-            "the limit of namespaces is reached: " + ", ".join(f"user.{n}={_setting(f'user/{n}')}" for n in _LIMITS),
+            "the limit of namespaces is reached: " + ", ".join(f"user.{n}={setting(f'user/{n}')}" for n in _LIMITS),
             f"raise these limits with `sudo sysctl -w`, end other sandboxes, {_OTHERWISE}",
         )
     if refused.errno in (errno.EPERM, errno.EACCES):
-        if _setting("kernel/unprivileged_userns_clone") == "0" and user != 0:
+        if setting("kernel/unprivileged_userns_clone") == "0" and user != 0:
             return (
                 "ordinary users may not make user namespaces: kernel.unprivileged_userns_clone is 0",
                 f"allow it with `sudo sysctl -w kernel.unprivileged_userns_clone=1`, {_OTHERWISE}",
             )
-        if _setting("kernel/apparmor_restrict_unprivileged_userns") == "1" and user != 0:
+        if setting("kernel/apparmor_restrict_unprivileged_userns") == "1" and user != 0:
             return (
                 "AppArmor refuses user namespaces to ordinary programs (Ubuntu 23.10 and later): "
                 "kernel.apparmor_restrict_unprivileged_userns is 1",
