@@ -138,9 +138,10 @@ class SimWorld:
         return self._failure
 
     def dispose(self) -> None:
-        """The simulation is over: drop what holds its parts together, so that they go away at once."""
+        """The simulation is over: break reference cycles, so that its parts are freed at once."""
         for proxy in self._proxies.values():
             proxy.dispose()
+        self._parts.dispose()
         self._brokers.dispose()
 
     def _unhandled(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
