@@ -1,6 +1,6 @@
 """A registry: everything of one kind by its name, found when it is first looked at."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import ItemsView, Iterator, Mapping, ValuesView
 from threading import RLock
 from typing import TypeVar
 
@@ -39,6 +39,17 @@ class Registry(Mapping[str, T]):
 
     def __len__(self) -> int:
         return len(self._all())
+
+    # As quick as those of a dict: every run asks.
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._all()
+
+    def values(self) -> ValuesView[T]:
+        return self._all().values()
+
+    def items(self) -> ItemsView[str, T]:
+        return self._all().items()
 
     def _all(self) -> dict[str, T]:
         if not self._filled:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-LIMIT_S = 110.0
+LIMIT_S = 280.0
 
 
 @dataclass(frozen=True)

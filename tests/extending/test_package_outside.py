@@ -76,6 +76,7 @@ def test_pytest_runs_the_scenario(example: Installation) -> None:
 
 
 @pytest.mark.spark
+@pytest.mark.timeout(300)
 def test_the_report_has_the_table(example: Installation) -> None:
     assert example.faultlab("run", SCENARIO, "--env", "orbit", "--out", "results").returncode == 0
     done = example.faultlab("report", "results")

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 
+from client.limit import Limit
 from client.operations import CLOSE, CONNECT, Close, Connect, Context, Handler, Handles, Result
 from client.profiles.contract import Profile
 from client.runtime import ClientRuntime
@@ -18,9 +19,9 @@ SETTINGS = SettingsTable(
 class Lister:
     """One connection to a broker."""
 
-    def __init__(self, runtime: ClientRuntime, timeout_s: float) -> None:
+    def __init__(self, runtime: ClientRuntime, limit: Limit) -> None:
         self._runtime = runtime
-        self._timeout_s = timeout_s
+        self._limit = limit
 
     async def dial(self, host: str, port: int) -> "Lister":
         self._reader, self._writer = await asyncio.open_connection(host, port)
@@ -28,7 +29,7 @@ class Lister:
 
     async def list_groups(self) -> int:
         self._writer.write(encode_request(ListGroupsRequest(), version=0, correlation_id=1, client_id="lister"))
-        wait = self._runtime.tracer.wait("Client.Timeout", self._timeout_s, "list_groups response")
+        wait = self._runtime.tracer.wait(self._limit, "list_groups response")
         size_bytes = int.from_bytes(await self._reader.readexactly(4), "big")
         _, listed = decode_response(LIST_GROUPS, 0, await self._reader.readexactly(size_bytes))
         wait.end("satisfied")
@@ -56,7 +57,7 @@ class ListerSession:
         }
 
     async def _connect(self, arguments: Connect, _: Context) -> Result:
-        lister = Lister(self._runtime, self._settings.seconds("Client.Timeout"))
+        lister = Lister(self._runtime, Limit(self._settings.seconds("Client.Timeout"), ("Client.Timeout",)))
         await self.handles.open(arguments.handle, lambda: lister.dial(*self._bootstrap[0]))
         return {}
 
