@@ -22,12 +22,14 @@ class AllowedImports(Contract):
     """Every module belongs to the room with the longest matching name, and imports only what its room may import.
 
     `rooms` maps a room to the other rooms that it may import. Rooms do not import one another.
+    What a row allows is imported, so that the table says how things are.
     """
 
     rooms: Any = TableField()
 
     def check(self, graph: grimp.ImportGraph, verbose: bool) -> ContractCheck:
         problems = self._cycles()
+        unused = {(room, other) for room, others in self.rooms.items() for other in others}
         for module in sorted(graph.modules):
             room = self._room_of(module)
             if room is None:
@@ -35,9 +37,12 @@ class AllowedImports(Contract):
                     problems.append(f"{module} belongs to no room: add a row")
                 continue
             for imported in sorted(graph.find_modules_directly_imported_by(module)):
-                allowed = self.rooms[room]
-                if self._room_of(imported) not in (room, *allowed):
+                allowed, other = self.rooms[room], self._room_of(imported)
+                if other in allowed:
+                    unused.discard((room, other))
+                elif other != room:
                     problems.append(f"{module} imports {imported}: {room} may import {', '.join(allowed) or 'nothing'}")
+        problems += [f"{room} does not import {other}: take it out of the row" for room, other in sorted(unused)]
         return ContractCheck(kept=not problems, metadata={"problems": problems})
 
     def render_broken_contract(self, check: ContractCheck) -> None:

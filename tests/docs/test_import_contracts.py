@@ -12,6 +12,8 @@ from tools.import_contracts import AllowedImports, NoCycles
 
 TABLE = {"lab.faults": ["lab.levers"], "lab.levers": [], "lab.judges": ["lab.faults"], "lab.judges.sums": []}
 
+USED = [("lab.faults.pause", "lab.levers.signal"), ("lab.judges.point", "lab.faults.base")]
+
 
 def graph(*imports: tuple[str, str]) -> grimp.ImportGraph:
     found = grimp.ImportGraph()
@@ -34,14 +36,19 @@ def graph(*imports: tuple[str, str]) -> grimp.ImportGraph:
 )  # fmt: skip
 def test_a_room_imports_what_its_row_allows(importer: str, imported: str, problem: str | None) -> None:
     contract = AllowedImports("rooms", {}, {"rooms": TABLE})
-    found = contract.check(graph((importer, imported)), verbose=False)
+    found = contract.check(graph((importer, imported), *USED), verbose=False)
     assert found.kept is (problem is None)
     assert found.metadata["problems"] == ([] if problem is None else [problem])
 
 
+def test_a_row_allows_nothing_that_is_not_imported() -> None:
+    found = AllowedImports("rooms", {}, {"rooms": TABLE}).check(graph(*USED[:1]), verbose=False)
+    assert found.metadata["problems"] == ["lab.judges does not import lab.faults: take it out of the row"]
+
+
 def test_rooms_that_import_one_another_are_refused() -> None:
     table = {"lab.faults": ["lab.levers"], "lab.levers": ["lab.world"], "lab.world": ["lab.faults"]}
-    (problem,) = AllowedImports("rooms", {}, {"rooms": table}).check(graph(), verbose=False).metadata["problems"]
+    problem, *_ = AllowedImports("rooms", {}, {"rooms": table}).check(graph(), verbose=False).metadata["problems"]
     assert problem.startswith("rooms import one another: ")
     assert problem.count("->") == 3
 
