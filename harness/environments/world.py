@@ -236,7 +236,7 @@ class EnvironmentUnavailable(Exception):
 class WorldError(Exception):
     """A part of an opened world failed while it was asked for something: `code` is stable, the text says what to do.
 
-    Raised by every method of World and Pulled; the conductor makes it the run's lab error.
+    Raised by every method of World and ActiveLever; the conductor makes it the run's lab error.
     """
 
     def __init__(self, code: str, text: str) -> None:

@@ -1,7 +1,7 @@
 """A Kafka broker in asyncio: the same code on real sockets and on simulated ones.
 
     logs = MemoryLogs()                                   # one object for all brokers of a simulated cluster
-    controller = Controller(plan.cluster, world.address_of)
+    controller = Controller(plan.cluster, world.advertised_address)
     broker = EmbeddedBroker(1, controller.state, logs)
     await broker.start("127.0.1.1", 9092)                 # on the host where it is to listen
     controller.attach(broker.apply)

@@ -6,7 +6,7 @@
         ours.close()
         os._exit(run_broker(1, listen=("127.0.1.1", 9092), channel_fd=theirs.detach(), logs=folder))
     theirs.close()
-    link = await BrokerLink.over(1, ours)
+    link = await BrokerLink.from_socket(1, ours)
     controller.attach(link.push)          # sends the state that the broker begins with
     await link.ready()
 
