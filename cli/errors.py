@@ -29,7 +29,7 @@ class CommandError(click.ClickException):
 
 
 def print_error(text: str) -> None:
-    """To stderr, whose loss is no reason to fail: there is nobody left to tell. In CI as an annotation, too."""
+    """To stderr, in CI also as an annotation. Ignored where stderr cannot be written."""
     try:
         if not annotate_errors.get():
             click.echo(f"error: {text}", err=True)

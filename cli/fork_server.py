@@ -1,9 +1,10 @@
 """Commands for one other program, each in a process forked from this one, which has imported everything before.
 
-A start of Python with all imports costs half a second, a fork some milliseconds: whoever runs many commands, as a test
-session does, asks here. The other program holds one end of a socket, and sends with each message four open files: the
-request (JSON: `arguments`, `folder`, `environment`), stdout, stderr, and one on which the command's process id is told
-when it begins and its exit code when it ends, a line each. When the socket closes, all of it ends.
+A start of Python with all imports takes half a second, a fork some milliseconds, which matters to a program that runs
+many commands, such as a test session. The other program holds one end of a socket, and sends with each message four
+open files: the request (JSON: `arguments`, `folder`, `environment`), stdout, stderr, and one to which the command's
+process id is written when it begins and its exit code when it ends, a line each. When the socket closes, all commands
+end.
 """
 
 import gc
@@ -31,7 +32,7 @@ def serve(control: socket.socket) -> int:
     """Answer until the other end closes. This process has to have one thread."""
     preload()
     gc.freeze()
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody here waits for commands: they tell their ends themselves
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # commands report their ends themselves
     server = os.getpid()
     while True:
         message, files, _, _ = socket.recv_fds(control, 1, FILES)
@@ -47,12 +48,12 @@ def serve(control: socket.socket) -> int:
 def _run_command(files: Sequence[int], server: int) -> None:
     """One command, in its own process and process group; does not return."""
     code: int = ExitCode.LAB_ERROR
-    told = files[3]
+    status = files[3]
     try:
         die_with_parent(server)
         os.setpgid(0, 0)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        os.write(told, f"{os.getpid()}\n".encode())
+        os.write(status, f"{os.getpid()}\n".encode())
         with os.fdopen(files[0], "rb") as request:
             asked = json.load(request)
         for number, file in enumerate((os.open(os.devnull, os.O_RDONLY), files[1], files[2])):
@@ -70,5 +71,5 @@ def _run_command(files: Sequence[int], server: int) -> None:
         print_internal_error(error)
     finally:
         with suppress(OSError):
-            os.write(told, f"{int(code)}\n".encode())
+            os.write(status, f"{int(code)}\n".encode())
         os._exit(code)

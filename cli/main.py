@@ -39,12 +39,12 @@ class Commands(click.Group):
         names = self.list_commands(context)
         room = formatter.width - 6 - max(map(len, names))
         with formatter.section("Commands"):
-            formatter.write_dl([(name, self._listed_command(context, name).get_short_help_str(room)) for name in names])
+            formatter.write_dl([(name, self.listed_command(context, name).get_short_help_str(room)) for name in names])
 
-    def _listed_command(self, context: click.Context, name: str) -> click.Command:
-        """Enough of the command to be listed."""
-        told = read_command_help(Path(*commands.__path__) / f"{name.replace('-', '_')}.py")
-        return click.Command(name, help=told) if told else self.get_command(context, name) or click.Command(name)
+    def listed_command(self, context: click.Context, name: str) -> click.Command:
+        """The command, or a placeholder with its name and help, for the list of commands."""
+        text = read_command_help(Path(*commands.__path__) / f"{name.replace('-', '_')}.py")
+        return click.Command(name, help=text) if text else self.get_command(context, name) or click.Command(name)
 
 
 @click.group(
@@ -81,7 +81,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _open_closed_streams() -> None:
-    """A stream that was closed before the start is None. What is said there is lost; the exit code tells the rest."""
+    """A stream that was closed before the start is None: what is written to it is discarded."""
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
             setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115  (open to the end)
@@ -151,7 +151,7 @@ def _working_directory_is_gone() -> bool:
 
 
 def _drop_stdout() -> None:
-    """Nobody reads any more: what is still buffered must not fail again while Python exits."""
+    """The reader has gone: what is still buffered must not fail again while Python exits."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, sys.stdout.fileno())
     os.close(nowhere)

@@ -1,4 +1,4 @@
-"""A matrix of agreement: the suites that its sides need, run one after the other, judged together, and shown."""
+"""A matrix of agreement: the suites of its sides are run one after the other, and judged together."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -36,7 +36,7 @@ from harness.suite.planning import Client, load_all, plan_all, require_real_clie
 from harness.suite.runner import Runner
 
 LOOKS = 2
-"""Once with the runs that were asked for; once more, where they were too few."""
+"""Once with the runs that were asked for, and once more where they were too few."""
 
 
 class SuiteInterrupted(Exception):
@@ -163,11 +163,11 @@ def disagreement_lines(records: Sequence[AgreementRecord]) -> Iterator[Text]:
             case = parameters_text([(p.name, p.text) for p in record.parameters])
             needs = f", needs about {worst.needed} runs a side" if worst.needed is not None else ""
             off = "" if worst.difference is None else f" {worst.difference:+.3f}{' s' if record.unit == 's' else ''}"
-            told = (
+            text = (
                 f"{record.scenario}  {record.client} {record.client_version}  {case}  {record.measure}: "
                 f"{worst.side} beside {worst.reference}{off}: {worst.reason or worst.source}{needs}"
             )
-            yield wrapped(told, lead=f"{outcome.upper():<9} ", style=style)
+            yield wrapped(text, lead=f"{outcome.upper():<9} ", style=style)
 
 
 def agreement_exit_code(records: Sequence[AgreementRecord]) -> ExitCode:

@@ -68,7 +68,7 @@ def agree(
             print_problems(problems)
             return ExitCode.USAGE
         except EnvironmentUnavailable as refused:
-            # Simulated runs alone agree with nothing: there is no other environment to choose.
+            # Simulated runs alone have nothing to agree with, so there is no other environment to choose.
             raise unavailable_error(refused) from refused
         except SuiteInterrupted as interrupted:
             screen.print(f"INTERRUPTED  {interrupted}")
@@ -90,15 +90,15 @@ def agree(
     code = agreement_exit_code(matrix.records)
     agreed = sum(record.outcome in ("agrees", "explained") for record in matrix.records)
     cases = pluralized(len({*map(case_key, matrix.records)}), "case")
-    told = f"{agreed} of {pluralized(len(matrix.records), 'row')} in {cases}"
-    screen.print(f"\n{WORDS[code]}  {told}; {time.monotonic() - began:.1f} s")
+    counted = f"{agreed} of {pluralized(len(matrix.records), 'row')} in {cases}"
+    screen.print(f"\n{WORDS[code]}  {counted}; {time.monotonic() - began:.1f} s")
     screen.print(f"results {kept}")
     screen.print(f"report  {page or 'faultlab report ' + ' '.join(map(str, matrix.folders))}   exit {int(code)}")
     return code
 
 
 def _sides(between: str) -> tuple[Side, ...]:
-    """Raises CommandError for what is no side, or fewer than two."""
+    """Raises CommandError for an unknown side, or fewer than two."""
     named = [word.strip() for word in between.split(",") if word.strip()]
     unknown = [word for word in named if word not in SIDES]
     if unknown:

@@ -49,11 +49,11 @@ def list_(*, json: bool) -> ExitCode:
     """Name the real clients, and which of them are built."""
     clients = real_clients()
     if json:
-        told = [
+        document = [
             {"client": client.name, "version": client.version, "program": str(client.program), "built": client.built}
             for client in clients
         ]
-        click.echo(json_module.dumps({"format": 1, "clients": told}, indent=2))
+        click.echo(json_module.dumps({"format": 1, "clients": document}, indent=2))
         return ExitCode.PASSED
     screen = console()
     for client in clients:
@@ -96,8 +96,8 @@ def check(
         broken = sum(finding.state == "not kept" for finding in findings)
         kept = _copy_logs(Path(folder), kept_in) if broken or logs is not None else None
     if json:
-        told = {"format": 1, "findings": [asdict(f) for f in findings], "logs": None if kept is None else str(kept)}
-        click.echo(json_module.dumps(told, indent=2))
+        document = {"format": 1, "findings": [asdict(f) for f in findings], "logs": None if kept is None else str(kept)}
+        click.echo(json_module.dumps(document, indent=2))
     elif broken:
         said = "it said nothing on stderr" if kept is None else f"what it said on stderr: {kept}"
         screen.print(f"\n{broken} of {pluralized(len(findings), 'promise')} not kept; {said}")
@@ -107,7 +107,7 @@ def check(
 
 
 def _checked(target: CheckTarget, folder: Path, only: tuple[str, ...]) -> Iterator[CheckResult]:
-    """Raises CommandError where real sockets cannot be had: there is no other environment to choose."""
+    """Raises CommandError where real sockets are not available: there is no other environment to choose."""
 
     try:
         yield from check_all(target, folder, only)
@@ -152,7 +152,7 @@ def _client(program: tuple[str, ...]) -> ClientPlan:
 
 
 def _named(name: str, text: str) -> ResolvedValue:
-    """A setting of somebody's own program: what it looks like is what it is."""
+    """A setting of the user's program: its type is guessed from its text."""
     if text in ("true", "false"):
         return ResolvedValue(name=name, text=text, unit="bool", value=float(text == "true"))
     with suppress(ValueError):

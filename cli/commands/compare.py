@@ -1,4 +1,4 @@
-"""`faultlab compare`: two suites beside each other, without a verdict."""
+"""`faultlab compare`: two suites side by side, without a verdict."""
 
 import json as json_module
 from pathlib import Path

@@ -37,8 +37,8 @@ def doctor(*, json: bool) -> ExitCode:
     found = [_python(), *of_local, _real_clients(), *_report(), *_ci()]
     able = all(finding.state != "missing" for finding in of_local)
     if json:
-        told = {"format": 1, "local": able, "findings": [asdict(finding) for finding in found]}
-        click.echo(json_module.dumps(told, indent=2))
+        document = {"format": 1, "local": able, "findings": [asdict(finding) for finding in found]}
+        click.echo(json_module.dumps(document, indent=2))
         return ExitCode.PASSED if able else ExitCode.LAB_ERROR
     screen = console()
     for finding in found:
@@ -58,7 +58,7 @@ def _python() -> DoctorFinding:
 
 
 def _real_clients() -> DoctorFinding:
-    """Built only where somebody asks for them."""
+    """Real clients are built on request only."""
     missing = [str(client) for client in real_clients() if not client.built]
     if missing:
         remedy = f"faultlab clients build {' '.join(missing)}"
@@ -67,7 +67,7 @@ def _real_clients() -> DoctorFinding:
 
 
 def _report() -> Iterator[DoctorFinding]:
-    """Reports are an extra: what they lack keeps no run from being made."""
+    """Reports are an extra: runs need none of it."""
     lacking = [name for name in NEEDED if find_spec(name) is None]
     if lacking:
         text = f"reports cannot be made: {', '.join(lacking)} not installed"

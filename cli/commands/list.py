@@ -31,8 +31,8 @@ def list_(*, paths: tuple[str, ...], tags: tuple[str, ...], only: tuple[str, ...
     scenarios = [one.scenario for one in loaded if selection.matches(one.scenario)]
     if json:
         wrong = problem_documents(problems) if problems else []
-        told = {"format": 1, "scenarios": [_scenario_document(s) for s in scenarios], "problems": wrong}
-        click.echo(json_module.dumps(told, indent=2))
+        document = {"format": 1, "scenarios": [_scenario_document(s) for s in scenarios], "problems": wrong}
+        click.echo(json_module.dumps(document, indent=2))
     if problems:
         print_problems(problems)
         return ExitCode.USAGE

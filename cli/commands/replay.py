@@ -41,7 +41,7 @@ def _find_results(prefix: str, folder: Path | None) -> Results:
         except ResultsUnreadable:
             if folder is not None:
                 raise
-            continue  # another suite that cannot be read is no reason not to replay this one
+            continue  # another suite may have it
         if any(run_id.startswith(prefix.lower()) for run_id in results.manifest.run_ids):
             return results
     if not looked_in:

@@ -31,7 +31,7 @@ def report(
     screen = console(json=json)
     made = make_report(screen, *folders, out=out, on=on, archive=archive, settings=settings_of(spark))
     if json:
-        told = {
+        document = {
             "format": 1,
             "page": str(made.page),
             "markdown": str(made.markdown),
@@ -42,7 +42,7 @@ def report(
             "runs": made.runs,
             "quarantined": made.quarantined,
         }
-        click.echo(json_module.dumps(told, indent=2))
+        click.echo(json_module.dumps(document, indent=2))
     set_aside = f", {pluralized(made.quarantined, 'line')} set aside" if made.quarantined else ""
     screen.print(f"{made.page}   {pluralized(made.runs, 'run')}{set_aside}   {made.seconds:.1f} s")
     trouble = show(made.page) if open_ else ""
@@ -60,7 +60,7 @@ def settings_of(given: tuple[str, ...]) -> dict[str, str]:
 
 
 def master(_context: click.Context, _parameter: click.Parameter, value: str | None) -> str | None:
-    """Raises BadParameter for what is no master of a cluster."""
+    """Raises BadParameter for a URL that is not a master of a cluster."""
     if value is not None and not value.startswith("spark://"):
         raise click.BadParameter(f"{value!r} is no master of a Spark cluster: name one as spark://host:port")
     return value

@@ -42,7 +42,7 @@ def validate(*, paths: tuple[str, ...], ci: bool, json: bool) -> ExitCode:
         scenario = one.scenario
         runs = len(scenario.cells) * scenario.repeat
         screen.print(f"ok  {scenario.path}   {pluralized(len(scenario.cells), 'case')}, {pluralized(runs, 'run')}")
-        for problem in (problem for told in refused[scenario.name].values() for problem in told):
+        for problem in (problem for problems in refused[scenario.name].values() for problem in problems):
             screen.print(wrapped(f"line {problem.line}: {problem.message}", lead="    ", style="yellow"))
     if not loaded:
         screen.print("no scenarios there: nothing was checked")
@@ -63,11 +63,11 @@ def _unsupported_everywhere(refused: Mapping[str, Sequence[Problem]]) -> Iterato
     """A scenario that no environment can run is wrong, wherever it is to be run."""
     if not all(refused.values()):
         return
-    told: dict[tuple[int, str], list[Problem]] = {}
+    alike: dict[tuple[int, str], list[Problem]] = {}
     for name, problems in refused.items():
         for problem in problems:
-            told.setdefault((problem.line, problem.message.removeprefix(f"{name} cannot ")), []).append(problem)
-    for (_, reason), problems in told.items():
+            alike.setdefault((problem.line, problem.message.removeprefix(f"{name} cannot ")), []).append(problem)
+    for (_, reason), problems in alike.items():
         everywhere = len(problems) == len(refused)
         yield replace(problems[0], message=f"no environment can {reason}") if everywhere else problems[0]
 

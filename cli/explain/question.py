@@ -30,7 +30,7 @@ from harness.suggestions import did_you_mean
 from harness.suite.planning import unsupported_by
 
 MAX_SUITES = 10
-"""So many results folders are looked through, newest first, for measurements of a formula."""
+"""How many results folders are searched for measurements of a formula, newest first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +106,7 @@ def earlier_measurements(found: Explanation, results: Path) -> tuple[Measurement
         try:
             suite = read(folder)
         except ResultsUnreadable:
-            continue  # a suite that cannot be read is no reason not to explain
+            continue  # explain all the same
         there = measurements(
             suite, client=client.name, version=client.version, expectation=found.prediction.expectation,
             predicted_s=found.prediction.seconds,

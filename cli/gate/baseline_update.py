@@ -41,8 +41,7 @@ def update_baseline(
             "run it again",
             code=ExitCode.NOTHING_SELECTED,
         )
-    # What is no file (a pipe, /dev/stdout) holds no baseline, and whoever reads it may wait for ever; an empty file is
-    # a place that somebody made for one.
+    # A pipe or /dev/stdout holds no baseline, and reading it may block for ever. An empty file has none yet.
     before = read_suite_runs(target) if target.is_file() and target.stat().st_size else None
     whole = merge_into_baseline(before, taken, only) if only and before is not None else taken
     chosen = floor or (before.floor if before is not None else None) or DEFAULT_FLOOR
@@ -71,10 +70,10 @@ def update_baseline(
 
 
 def _print_dropped_cases(screen: Console, before: SuiteRuns | None, whole: SuiteRuns) -> None:
-    """A suite of which only a part was run takes the place of all: nobody would notice what is held no more."""
+    """A partial suite replaces the whole baseline: name the cases that are no longer checked."""
     kept = {case.key for case in whole.cases}
     gone = [case.key for case in before.cases if case.key not in kept] if before is not None else []
     if gone:
         names = ", ".join(sorted({name.scenario for name in gone}))
-        told = f"{pluralized(len(gone), 'case')} of the old baseline left, since the suite did not run them: {names}"
-        screen.print(wrapped(f"{told} (--only NAME replaces a part)", lead="", style="yellow"))
+        warning = f"{pluralized(len(gone), 'case')} of the old baseline left, since the suite did not run them: {names}"
+        screen.print(wrapped(f"{warning} (--only NAME replaces a part)", lead="", style="yellow"))

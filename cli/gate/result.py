@@ -30,8 +30,11 @@ Inconclusive = Literal["fail", "warn"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateOptions:
-    """How a gate is answered. `baseline`, `current` (or where `--run` put it), `only` and `floor` are the options as
-    they were given, for the commands that are shown; `run`: the current suite was measured for this answer."""
+    """How the answer of a gate is given.
+
+    `baseline`, `current` (or where `--run` put it), `only` and `floor` are the options as they were given, for the
+    commands that are shown; `run`: the current suite was measured for this answer.
+    """
 
     inconclusive: Inconclusive
     json: bool
@@ -46,7 +49,7 @@ class GateOptions:
 
 
 def floor_from_option(text: str | None) -> Floor | None:
-    """Raises CommandError for what is no floor."""
+    """Raises CommandError for a text that is not a floor."""
     if text is None:
         return None
     try:
@@ -58,30 +61,31 @@ def floor_from_option(text: str | None) -> Floor | None:
 def report_result(screen: Console, gated: GateResult, options: GateOptions) -> ExitCode:
     """Print the comparison. The exit code: a file that cannot be made is the lab's failure."""
     code, warned = _code(gated, options), _warned(gated, options)
-    told = gate_text.closing_text(gated, warned=warned)
+    verdict = gate_text.closing_text(gated, warned=warned)
     head, pointers = list(gate_text.head(gated, interleaved=options.interleaved)), _pointers(gated, options)
     if options.json:
         click.echo(json.dumps(gate_document(gated, code), indent=2, ensure_ascii=False))
     else:
         for line in (*head, *gate_text.body(gated, show_all=options.show_all)):
             screen.print(line)
-    for annotation in annotations(gated, verdict=told):
+    for annotation in annotations(gated, verdict=verdict):
         annotate(screen, annotation)
     plain = [line.plain for line in head], [line.plain for line in pointers]
     append_job_summary(
-        screen, summary(gated, head=gate_text.EXIT_HEADLINES[code][0], verdict=told, proof=plain[0], pointers=plain[1])
+        screen,
+        summary(gated, head=gate_text.EXIT_HEADLINES[code][0], verdict=verdict, proof=plain[0], pointers=plain[1]),
     )
     if not options.json:
         for line in (Text(), gate_text.verdict(gated, code, warned=warned), *pointers):
             screen.print(line)
-    return _written(gated, options, code, told)
+    return _written(gated, options, code, verdict)
 
 
-def _written(gated: GateResult, options: GateOptions, code: ExitCode, told: str) -> ExitCode:
+def _written(gated: GateResult, options: GateOptions, code: ExitCode, verdict: str) -> ExitCode:
     """The exit code, once JUnit XML lies where it was asked for."""
     if options.junit is not None:
         try:
-            write_document(options.junit, gate_junit(gated, verdict=told, warned=_warned(gated, options)))
+            write_document(options.junit, gate_junit(gated, verdict=verdict, warned=_warned(gated, options)))
         except ResultsUnwritable as unwritable:
             print_error(f"{unwritable.problem}\n  {unwritable.remedy}")
             return code if code is ExitCode.REGRESSED else ExitCode.LAB_ERROR
@@ -101,7 +105,7 @@ def _code(gated: GateResult, options: GateOptions) -> ExitCode:
 
 
 def _warned(gated: GateResult, options: GateOptions) -> bool:
-    """Whether the user lets it pass. Where nothing was compared there is nothing to let pass."""
+    """Whether uncertain cases pass because the user said so. Where nothing was compared, none can."""
     return options.inconclusive == "warn" and gated.inconclusive and not gated.regressed and bool(gated.compared)
 
 
@@ -112,22 +116,22 @@ def _pointers(gated: GateResult, options: GateOptions) -> list[Text]:
         else f" --baseline {shlex.quote(str(options.baseline))}"
     )
     wanted = gate_text.scenarios_to_rerun(gated)
-    told: list[Text] = []
+    pointers: list[Text] = []
     if options.interleaved or not gated.baseline.cases:
-        return told
+        return pointers
     if wanted:
         few = len(wanted) <= gate_text.MAX_NAMED_SCENARIOS
         floor = "" if options.floor is None else f" --floor {shlex.quote(options.floor)}"
-        told.append(Text(f"repeat      faultlab gate --run{of}{floor}{_only(wanted if few else options.only)}"))
+        pointers.append(Text(f"repeat      faultlab gate --run{of}{floor}{_only(wanted if few else options.only)}"))
     file = "" if options.baseline is None or options.baseline.is_dir() else of
     if gated.other_machine and (options.run or options.only):
-        # Nothing was measured, or a part: neither can take the place of another machine's suite.
-        told.append(Text(f"accept      faultlab run --repeat 20, then faultlab gate --update{file}"))
+        # Nothing or only a part was measured: that cannot replace the suite of another machine.
+        pointers.append(Text(f"accept      faultlab run --repeat 20, then faultlab gate --update{file}"))
     elif (gated.regressed or gated.other_machine or gated.new) and gated.current.cases and not gated.current.unfinished:
-        # What was held is what is written: the newest results may be others, and a part must not replace the whole.
+        # Write what was compared: the newest results may be others, and a part must not replace the whole.
         current = "" if options.current is None else f" --current {shlex.quote(str(options.current))}"
-        told.append(Text(f"accept      faultlab gate --update{file}{current}{_only(options.only)}"))
-    return told
+        pointers.append(Text(f"accept      faultlab gate --update{file}{current}{_only(options.only)}"))
+    return pointers
 
 
 def _only(names: Sequence[str]) -> str:

@@ -1,4 +1,4 @@
-"""The two sides that `faultlab gate` and `compare` hold against each other: read where the user says, or run anew."""
+"""The two sides that `faultlab gate` and `compare` compare: read from where the user says, or run now."""
 
 import contextlib
 import os
@@ -28,7 +28,7 @@ from harness.suite.machine import machine, timestamp_name
 
 BASELINE = Path("faultlab-baseline.json")
 MAX_SUGGESTIONS = 3
-"""So many folders are named to one who named what holds them."""
+"""How many folders are suggested where the user named their parent."""
 
 
 def load_baseline(path: Path | None) -> SuiteRuns:
@@ -59,7 +59,7 @@ def load_current(path: Path | None) -> SuiteRuns:
 
 
 def load_suite(path: Path) -> SuiteRuns:
-    """What the user named as one side. Raises CommandError for a folder in which nothing is, ResultsUnreadable."""
+    """What the user named as one side. Raises CommandError for an empty folder, ResultsUnreadable."""
     if path.is_dir() and os.access(path, os.R_OK) and not any(path.iterdir()):
         raise CommandError(
             f"{path} is empty: nothing to compare",
@@ -100,8 +100,8 @@ def rerun_baseline_suite(
         request = replace(request, selection=replace(request.selection, only=tuple(only)))
     request = replace(request, repeat=repeat or min(MAX_RUNS, max(case.runs for case in wanted.cases)))
     folder = out or unused_results_folder(f"{timestamp_name()}-gate")
-    # Only the comparison may stand in a JSON document on stdout: the run speaks beside it. And only the comparison is
-    # annotated: what fails now as it failed then is no news here.
+    # With --json, stdout holds only the comparison, so the run prints to stderr. Only the comparison is annotated: a
+    # failure that the baseline has too is no regression.
     options = RunOptions(json=False, show_all=False, cells=None, report=False, ci=ci, quoted=ci)
     with log_group(screen, "the runs"), contextlib.redirect_stdout(sys.stderr) if json else contextlib.nullcontext():
         code = start_suite(request, folder, options)
@@ -111,7 +111,7 @@ def rerun_baseline_suite(
 
 
 def nothing_selected_error(baseline: SuiteRuns, only: Sequence[str]) -> CommandError:
-    """What ends a command whose `--only` leaves nothing of a side, or that has nothing in any case."""
+    """The error of a side that is empty, or of which `--only` leaves nothing."""
     names = ", ".join(sorted({case.key.scenario for case in baseline.cases})) or "none"
     asked = f"no scenario of {baseline.source} is called {' or '.join(only)}" if only else f"{baseline.source} is empty"
     return CommandError(f"{asked}: nothing to compare", f"its scenarios: {names}", code=ExitCode.NOTHING_SELECTED)

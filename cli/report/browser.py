@@ -1,4 +1,4 @@
-"""Shows a file in the user's browser and goes on: nothing waits for the browser, and it keeps no pipe of ours open."""
+"""Shows a file in the user's browser without waiting for it. The browser inherits none of our streams."""
 
 import os
 import shutil

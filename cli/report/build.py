@@ -13,7 +13,7 @@ from reports import NoSuchFolder, NothingToReport, ReportError, ReportResult, bu
 
 
 class ProgressUnwritable(Exception):
-    """What is done could not be said: nothing of that is the report's fault, nor Spark's."""
+    """Progress could not be printed: the cause is neither the report nor Spark."""
 
     def __init__(self, cause: OSError) -> None:
         super().__init__(str(cause))

@@ -1,4 +1,4 @@
-"""Cases as JSON values, for programs that run faultlab and show what it found in their own manner."""
+"""Cases as JSON values, for programs that run faultlab and present its findings themselves."""
 
 from collections.abc import Iterator, Sequence
 
@@ -16,11 +16,11 @@ from harness.suite.naming import case_id
 
 
 def case_documents(finished: FinishedSuite, *, breakdown_of_passed: bool = True) -> list[dict[str, object]]:
-    """Every case of a suite. Where the time of a case went that passed is left out on request: all events have to be
-    read for it."""
+    """Every case of a suite. `breakdown_of_passed`: also say where the time of passed cases went, which reads all
+    events."""
     cases = group_into_cases(finished.results.runs, finished.results.groups)
-    told = [case.most_severe for case in cases if breakdown_of_passed or case.verdict != "pass"]
-    events = events_by_run(finished.results, told)
+    explained = [case.most_severe for case in cases if breakdown_of_passed or case.verdict != "pass"]
+    events = events_by_run(finished.results, explained)
     return [_document(case, events.get(case.most_severe.run_id, []), finished) for case in cases]
 
 
@@ -59,7 +59,7 @@ def _document(case: CaseRecords, events: list[EventRecord], finished: FinishedSu
 
 
 def _text(case: CaseRecords, events: list[EventRecord], finished: FinishedSuite) -> Iterator[Text]:
-    """What the closing shows of a case that did not pass; of one that tested nothing, why."""
+    """What is shown of a case that did not pass; for one that tested nothing, the reason."""
     for number, block in enumerate(blocks(case, events, finished)):
         if number:
             yield Text()
@@ -69,19 +69,19 @@ def _text(case: CaseRecords, events: list[EventRecord], finished: FinishedSuite)
 
 
 def _reasons(case: CaseRecords) -> list[str]:
-    told = [reason for run in case.runs if run.verdict != "pass" for reason in run.reasons]
-    told += [group.reason for group in case.groups if group.verdict not in ("pass", "skipped") and group.reason]
-    return list(dict.fromkeys(told))
+    reasons = [reason for run in case.runs if run.verdict != "pass" for reason in run.reasons]
+    reasons += [group.reason for group in case.groups if group.verdict not in ("pass", "skipped") and group.reason]
+    return list(dict.fromkeys(reasons))
 
 
 def _summary(case: CaseRecords, leading: ExpectationSummary | None) -> str:
     """One line that says why the verdict is what it is."""
     if case.verdict in ("pass", "fail") and leading is not None:
         judged = leading.judged
-        told = f"{judged.measure}: measured {measured(leading)}, "
+        text = f"{judged.measure}: measured {measured(leading)}, "
         if judged.kind == "claim":
-            return f"{told}claim {judged.outcome}: {predicted(judged)}{tolerance(judged)}"
-        return f"{told}expected {predicted(judged)}{tolerance(judged)}"
+            return f"{text}claim {judged.outcome}: {predicted(judged)}{tolerance(judged)}"
+        return f"{text}expected {predicted(judged)}{tolerance(judged)}"
     return next(iter(_reasons(case)), "nothing was tested")
 
 

@@ -1,4 +1,4 @@
-"""What is said when a suite has ended: failures in detail, table, claims, verdict, and what to type next."""
+"""What is printed when a suite has ended: failures in detail, table, claims, verdict, and the next commands."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -34,7 +34,7 @@ from harness.suite.resuming import short_id
 
 FORMAT = 1
 MAX_DETAILED_FAILURES = 4
-"""So many failures are shown in detail without `--all`."""
+"""How many failures are shown in detail without `--all`."""
 DEFAULT_PARENT = Path("results")
 
 
@@ -106,11 +106,11 @@ def _write_job_summary(
 ) -> None:
     manifest = finished.results.manifest
     facts = f"{manifest.environment}, seed {manifest.seed}, {seconds(finished.elapsed_s)}, exit {int(code)}"
-    told = sentence(finished.results.runs, cases, planned=len(finished.plans))
+    text = sentence(finished.results.runs, cases, planned=len(finished.plans))
     head = EXIT_HEADLINES[finished.exit][0]
     append_job_summary(
         screen,
-        job_summary(cases, head=head, sentence=told, facts=facts, replay=lambda case: replay_of_case(case, finished)),
+        job_summary(cases, head=head, sentence=text, facts=facts, replay=lambda case: replay_of_case(case, finished)),
     )
 
 
@@ -147,18 +147,18 @@ def _details(cases: tuple[CaseRecords, ...], finished: FinishedSuite) -> Iterato
 
 def events_by_run(results: Results, runs: Sequence[RunRecord]) -> dict[str, list[EventRecord]]:
     """The events of these tries, by run id."""
-    told = {run.run_id: run.attempt for run in runs}
+    attempts = {run.run_id: run.attempt for run in runs}
     events: dict[str, list[EventRecord]] = {}
-    if told:
-        spoilt: list[QuarantinedLine] = []
-        mine = (e for e in read_events(results, spoilt) if told.get(e.run_id) == e.attempt)
+    if attempts:
+        quarantined: list[QuarantinedLine] = []
+        mine = (e for e in read_events(results, quarantined) if attempts.get(e.run_id) == e.attempt)
         for run_id, group in groupby(mine, key=lambda event: event.run_id):
             events.setdefault(run_id, []).extend(group)
     return events
 
 
 def blocks(case: CaseRecords, events: list[EventRecord], finished: FinishedSuite) -> Iterator[Iterator[Text]]:
-    """What is wrong with a case that failed or that the lab ended, in detail. `events` are those of its gravest run."""
+    """What is wrong with a case that failed or that the lab ended, in detail. `events` are of its worst run."""
     if case.verdict not in ("fail", "lab_error"):
         return
     run = case.most_severe
@@ -176,7 +176,7 @@ def blocks(case: CaseRecords, events: list[EventRecord], finished: FinishedSuite
 def breakdown_of(
     run: RunRecord, finding: ExpectationSummary, events: list[EventRecord], finished: FinishedSuite
 ) -> Breakdown | None:
-    """Where the time of one run went, beside the formula; None where that is not known, or it is no time."""
+    """Where the time of one run went, compared with the formula; None where that is unknown, and for counts."""
     plan = finished.plans[run.run_id]
     expectation = find_expectation(plan, finding.judged)
     if expectation is None or finding.judged.unit != "s":

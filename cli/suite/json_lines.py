@@ -1,4 +1,4 @@
-"""A suite as lines of JSON while it runs: every case as soon as it is over, and the whole suite last.
+"""A suite as lines of JSON while it runs: every case as soon as its runs have ended, and the whole suite last.
 
 Each line is an object of `format` and one more key: `impossible` (a scenario that cannot be run here), `begun`, `case`,
 `suite`.
@@ -37,8 +37,8 @@ class JsonLineStream:
 
     def impossible(self, one: UnrunnableScenario) -> None:
         texts = full_texts(one.why) if isinstance(one.why, Problems) else [str(one.why)]
-        told = {"ids": one.case_ids, "path": str(one.scenario.path), "text": "\n\n".join(texts)}
-        self.line("impossible", told)
+        document = {"ids": one.case_ids, "path": str(one.scenario.path), "text": "\n\n".join(texts)}
+        self.line("impossible", document)
 
     def observer_for(
         self, observer: Observer, writer: Writer, plans: Sequence[RunPlan], suite: Sequence[RunPlan],
@@ -100,5 +100,5 @@ class _StreamingObserver:
             groups=groups,
         )  # fmt: skip
         finished = FinishedSuite(results=results, plans=self._plans, elapsed_s=0.0, exit=exit_code_of(verdicts))
-        for told in case_documents(finished, breakdown_of_passed=False):
-            self._stream.line("case", told)
+        for document in case_documents(finished, breakdown_of_passed=False):
+            self._stream.line("case", document)

@@ -20,7 +20,7 @@ CI_OPTIONS = (
 class RunOptions:
     """How a suite is run and shown: nothing that changes which runs it has.
 
-    `quoted`: what is said is a part of another command's log, which judges by itself: nothing of it is annotated.
+    `quoted`: the output is part of another command's log, which has its own annotations: this one writes none.
     """
 
     json: bool
@@ -37,6 +37,6 @@ class RunOptions:
         return console(json=self.json, ci=self.ci, quoted=self.quoted)
 
     def junit_files(self, folder: Path) -> tuple[Path, ...]:
-        """Where JUnit XML goes: where it was asked for, and in CI beside the results."""
+        """The files of JUnit XML: the one that was asked for, and in CI one beside the results."""
         beside = (folder / "junit.xml",) if self.ci else ()
         return (*beside, self.junit) if self.junit is not None else beside

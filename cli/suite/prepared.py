@@ -47,14 +47,14 @@ class PreparedSuite:
 
     @property
     def note(self) -> str | None:
-        """Why it is not the environment that one might expect."""
+        """Why it is not the environment that a user may expect."""
         if self.local_unavailable is None:
             return None
         return f"sim instead of local: {self.local_unavailable.reason}; {self.local_unavailable.remedy}"
 
 
 def prepare(request: Request, options: RunOptions, stack: ExitStack) -> PreparedSuite | ExitCode:
-    """Everything that can be wrong, before anything starts; what is, is said here. `stack` closes the environment."""
+    """Check everything before anything starts, and print what is wrong. `stack` closes the environment."""
     local_unavailable: EnvironmentUnavailable | None = None
     try:
         loaded = load_all(collect(request.paths, folder=request.folder), request.settings, request.selection)
@@ -66,7 +66,7 @@ def prepare(request: Request, options: RunOptions, stack: ExitStack) -> Prepared
     except Problems as problems:
         print_problems(problems, ci=options.ci)
         if local_unavailable is not None and any(problem.code == REFUSED for problem in problems.problems):
-            # Nobody asked for the environment that refuses: what keeps the other one away is what to mend.
+            # The user did not ask for the environment that refuses: the remedy is to make the other one run.
             reason, remedy = local_unavailable.reason, remedy_of(local_unavailable)
             click.echo(f"sim was taken, as local cannot run here: {reason}\n  {remedy}", err=True)
         return ExitCode.USAGE

@@ -1,4 +1,4 @@
-"""Where results are put that nobody named a place for."""
+"""The default place of results."""
 
 import os
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 from harness.records.reader import folders
 
 RESULTS = Path("results")
-"""Below the folder in which the command is given."""
+"""In the current folder."""
 
 
 def unused_results_folder(name: str) -> Path:

@@ -97,9 +97,9 @@ def _replayed(
             raise CommandError(
                 f"{pluralized(len(found), 'run')} begin with {prefix}: {', '.join(p.run_id for p in found)}"
             )
-        told = next((run.scenario for run in results.runs if run.run_id in planned), "its scenario")
+        scenario = next((run.scenario for run in results.runs if run.run_id in planned), "its scenario")
         raise CommandError(
-            f"run {planned[0]} of {results.folder.path} is no more: {told} changed since",
+            f"run {planned[0]} of {results.folder.path} is no more: {scenario} changed since",
             "undo the change, or run the scenario as it is now with faultlab run",
         )
     (one,) = found
@@ -188,18 +188,18 @@ def _run_plans(
         junit=options.junit_files(writer.folder.path),
     )  # fmt: skip
     if options.json:
-        told = suite_document(finished, code, case_documents(finished))
+        document = suite_document(finished, code, case_documents(finished))
         if stream is not None:
-            stream.line("suite", told)
+            stream.line("suite", document)
         else:
-            sys.stdout.write(json.dumps(told, indent=2) + "\n")
+            sys.stdout.write(json.dumps(document, indent=2) + "\n")
     return code
 
 
 def _head(
     prepared: PreparedSuite, plans: Sequence[RunPlan], left: Sequence[RunPlan], *, lanes: int, seed: int
 ) -> list[Text]:
-    """What is about to happen, in two lines, and why it is not what one might think."""
+    """What is about to run, in two lines, and why it is not what a user may expect."""
     lines: list[Text] = []
     environment, suite = prepared.environment, prepared.suite
     if prepared.note is not None:

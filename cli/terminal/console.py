@@ -1,4 +1,4 @@
-"""Where text goes: stdout for results, stderr for what is said beside a JSON document; 80 columns if no terminal.
+"""Where text goes: stdout for results, stderr where stdout holds a JSON document; 80 columns without a terminal.
 
 In a CI system's log nothing moves and nothing has a colour, parts of it fold, and mistakes are annotated.
 """

@@ -11,7 +11,7 @@ from harness.language import Problem, Problems
 
 
 def print_problems(problems: Problems, *, ci: bool = False) -> None:
-    """To stderr. `ci`: one line each, an annotation that shows beside the source line, and the job's summary."""
+    """To stderr. `ci`: one line each, an annotation at the source line, and the job's summary."""
     if ci:
         _annotate(problems)
         return

@@ -36,7 +36,7 @@ def test_what_is_read_is_what_the_command_says(file: Path) -> None:
     command = importlib.import_module(f"cli.commands.{file.stem}").command
     assert read_command_help(file) is not None
     assert isinstance(group, Commands)
-    assert group._listed_command(group.make_context("faultlab", ["x"]), file.stem).get_short_help_str(60) == (
+    assert group.listed_command(group.make_context("faultlab", ["x"]), file.stem).get_short_help_str(60) == (
         command.get_short_help_str(60)
     )
 
