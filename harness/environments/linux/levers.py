@@ -98,8 +98,8 @@ class LinuxParts:
         address, proxy = self.address(broker), addresses.proxy_name(broker)
         began_ns = time.monotonic_ns()
         async with SocketTable() as sockets:
-            connections = await sockets.count_established(address)
-            of_the_client = await sockets.count_established(address, besides=addresses.PROBES)
+            peers = await sockets.established_peers(address)
+        of_the_client = sum(peer != addresses.PROBES for peer in peers)
         watching = await self.table.add(WATCH, [count_refusals(*address)])
         try:
             with self.traffic.watch(address[0], "to_client", "refusal") as refusals:
@@ -107,7 +107,7 @@ class LinuxParts:
                 async def collect(since_ns: int | None, until_ns: int | None) -> DialsRefused:
                     (total,) = await watching.packet_counts()
                     if since_ns is None and until_ns is None:
-                        return DialsRefused(dials=total, connections=connections)
+                        return DialsRefused(dials=total, connections=len(peers))
                     self.traffic.read()
                     cut = of_the_client if is_within(began_ns, since_ns, until_ns) else 0
                     return DialsRefused(dials=min(refusals.packets(since_ns, until_ns), total), connections=cut)

@@ -92,15 +92,16 @@ class SocketTable:
         """Whether any socket may still deliver something to a broker. Raises WorldError."""
         return any(found.may_deliver() for found in await self.list_sockets())
 
-    async def count_established(self, address: tuple[str, int], *, besides: str | None = None) -> int:
-        """How many connections are open at this address, where they were accepted, besides those of one host.
+    async def established_peers(self, address: tuple[str, int]) -> list[str]:
+        """The hosts at the other ends of the connections that are open at this address, one for each connection.
 
         Raises WorldError.
         """
-        return sum(
-            found.local == address and found.state == SS_ESTABLISHED and found.peer != besides
+        return [
+            found.peer
             for found in await self.list_sockets()
-        )
+            if found.local == address and found.state == SS_ESTABLISHED
+        ]
 
     async def unread(self, address: tuple[str, int]) -> int:
         """How many connections at this address have bytes that were not read. Raises WorldError."""

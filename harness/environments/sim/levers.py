@@ -33,31 +33,21 @@ from harness.levers import (
 from harness.sightings import ConnectionSightings, is_within
 
 
-class SimParts:
-    """What levers are pulled on: one network, and its proxies and brokers by their ids."""
+class SimLinks:
+    """The links between the client and the brokers: one network, and the proxies by their brokers' ids."""
 
     probes_from = PROBES
 
-    def __init__(self, network: Network, proxies: Mapping[int, Proxy], brokers: BrokerCluster) -> None:
+    def __init__(self, network: Network, proxies: Mapping[int, Proxy]) -> None:
         self.network = network
         self.proxies = proxies
-        self.brokers = brokers
         self._unlistened = HolderCounts()
-        self.signals = SignalLevers(brokers, self.stop_listening, self.watch_data, self.now_ns)
-        self.toxics = ToxicLevers(self, self.now_ns, quick_share=inf)
-
-    def dispose(self) -> None:
-        """The simulation is over: break reference cycles, so that it is freed at once."""
-        del self.signals, self.toxics
-
-    def now_ns(self) -> int:
-        return round(asyncio.get_running_loop().time() * 1e9)
 
     def address(self, broker: int) -> tuple[str, int]:
         return self.proxies[broker].address
 
     def watch_data(self, broker: int, flow: Flow) -> AbstractContextManager[ConnectionSightings]:
-        return self.network.tapped(DataTap(advertised_address(broker), flow, self.now_ns))
+        return self.network.tapped(DataTap(advertised_address(broker), flow, now_ns))
 
     async def add_toxic(self, lever: Toxic) -> SimToxic:
         return self.proxies[lever.broker].add(lever.kind, lever.flow, dict(lever.attributes))
@@ -67,15 +57,15 @@ class SimParts:
 
     @asynccontextmanager
     async def stop_listening(self, broker: int) -> AsyncIterator[ActiveLever]:
-        proxy, began_ns = self.proxies[broker], self.now_ns()
-        connections = proxy.connections
-        of_the_client = proxy.connections_from(lambda host: host != PROBES)
-        tap = RefusalTap(proxy.address, self.now_ns)
+        proxy, began_ns = self.proxies[broker], now_ns()
+        peers = proxy.peers()
+        of_the_client = sum(peer != PROBES for peer in peers)
+        tap = RefusalTap(proxy.address, now_ns)
         with self.network.refusals_tapped(tap):
 
             async def collect(since_ns: int | None, until_ns: int | None) -> DialsRefused:
                 if since_ns is None and until_ns is None:
-                    return DialsRefused(dials=tap.seen.total, connections=connections)
+                    return DialsRefused(dials=tap.seen.total, connections=len(peers))
                 cut = of_the_client if is_within(began_ns, since_ns, until_ns) else 0
                 return DialsRefused(dials=tap.seen.count(since_ns, until_ns), connections=cut)
 
@@ -89,6 +79,21 @@ class SimParts:
                     proxy.enable()
 
 
+class SimParts:
+    """What levers are pulled on."""
+
+    def __init__(self, links: SimLinks, brokers: BrokerCluster) -> None:
+        self.links = links
+        self.brokers = brokers
+        self.signals = SignalLevers(brokers, links.stop_listening, links.watch_data, now_ns)
+        self.toxics = ToxicLevers(links, now_ns, quick_share=inf)
+
+
+def now_ns() -> int:
+    """The simulation's clock."""
+    return round(asyncio.get_running_loop().time() * 1e9)
+
+
 SIM_LEVERS: LeverTable[SimParts] = LeverTable()
 """Every lever that the simulation pulls."""
 
@@ -96,14 +101,14 @@ SIM_LEVERS: LeverTable[SimParts] = LeverTable()
 @SIM_LEVERS.pulls(FilterPackets)
 @asynccontextmanager
 async def _filter_packets(parts: SimParts, lever: FilterPackets) -> AsyncIterator[ActiveLever]:
-    with parts.network.rule(PacketRule.of(lever, advertised_address(lever.broker), parts.now_ns)) as rule:
+    with parts.links.network.rule(PacketRule.of(lever, advertised_address(lever.broker), now_ns)) as rule:
 
         async def collect(since_ns: int | None, until_ns: int | None) -> Evidence:
             if since_ns is None and until_ns is None:
                 return lever.found(rule.packets, rule.refusals)
             return lever.found(rule.seen.count(since_ns, until_ns), rule.seen_refused.count(since_ns, until_ns))
 
-        began_ns = parts.now_ns()
+        began_ns = now_ns()
         yield PulledLever(began_ns, began_ns, collect)
 
 
@@ -120,7 +125,7 @@ def _toxic(parts: SimParts, lever: Toxic) -> AbstractAsyncContextManager[ActiveL
 
 @SIM_LEVERS.pulls(CloseListener)
 def _close_listener(parts: SimParts, lever: CloseListener) -> AbstractAsyncContextManager[ActiveLever]:
-    return parts.stop_listening(lever.broker)
+    return parts.links.stop_listening(lever.broker)
 
 
 @SIM_LEVERS.pulls(Signal)
@@ -139,7 +144,7 @@ async def _intercept(parts: SimParts, lever: Intercept) -> AsyncIterator[ActiveL
         return RequestsIntercepted(requests=seen.total if whole else seen.count(since_ns, until_ns))
 
     try:
-        began_ns = parts.now_ns()
+        began_ns = now_ns()
         yield PulledLever(began_ns, began_ns, collect)
     finally:
         await parts.brokers.release(number)

@@ -6,7 +6,7 @@ Source: Shopify/toxiproxy v2.12.0 proxy.go.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from random import Random
 from typing import TYPE_CHECKING
 
@@ -40,17 +40,12 @@ class Proxy:
         self._chains: dict[Flow, list[SimToxic]] = {flow: [] for flow in FLOWS}
         self._dialling: _Dial | None = None
 
-    @property
-    def connections(self) -> int:
-        """How many connections of clients it has linked, or is dialling for."""
-        return len(self._pairs) + (self._dialling is not None)
-
-    def connections_from(self, wanted: Callable[[str], bool]) -> int:
-        """How many of them come from a host that is wanted."""
+    def peers(self) -> list[str]:
+        """The hosts of the clients whose connections it has linked, or is dialling for, one for each connection."""
         clients = [pair.client for pair in self._pairs]
         if self._dialling is not None:
             clients.append(self._dialling.client)
-        return sum(wanted(client.remote[0]) for client in clients)
+        return [client.remote[0] for client in clients]
 
     def enable(self) -> None:
         """Listen and serve connections. Raises OSError where the address is taken."""

@@ -14,7 +14,7 @@ from harness.environments.sim.addresses import PORT, advertised_address
 from harness.environments.sim.brokers import SimBrokers
 from harness.environments.sim.host_logs import append_to_file
 from harness.environments.sim.hosts import HOST, Host
-from harness.environments.sim.levers import SIM_LEVERS, SimParts
+from harness.environments.sim.levers import SIM_LEVERS, SimLinks, SimParts
 from harness.environments.sim.loop import SimLoop
 from harness.environments.sim.process import SimProcess
 from harness.environments.sim.proxy import Proxy
@@ -79,7 +79,7 @@ class SimWorld:
             )
         except ClusterStateError as wrong:
             raise WorldError("plan-unusable", str(wrong)) from wrong
-        self._parts = SimParts(loop.network, self._proxies, self._brokers)
+        self._parts = SimParts(SimLinks(loop.network, self._proxies), self._brokers)
         self._failure: asyncio.Future[str] = loop.create_future()
 
     @classmethod
@@ -141,7 +141,6 @@ class SimWorld:
         """The simulation is over: break reference cycles, so that its parts are freed at once."""
         for proxy in self._proxies.values():
             proxy.dispose()
-        self._parts.dispose()
         self._brokers.dispose()
 
     def _unhandled(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
