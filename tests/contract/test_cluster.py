@@ -35,7 +35,7 @@ async def test_all_brokers_listen_and_agree_on_the_leaders(cluster: ClusterKit) 
     for broker in (1, 2):
         assert cluster.brokers.running(broker)
         assert await leaders(cluster, broker) == [1, 2]
-    view = cluster.brokers.view()
+    view = cluster.brokers.state()
     assert view.brokers == (1, 2)
     assert view.controller in view.brokers
     assert [(partition.leader, partition.replicas) for partition in view.topics[TOPIC]] == [(1, (1, 2)), (2, (2, 1))]
@@ -78,7 +78,7 @@ async def test_a_moved_leader_is_known_to_every_broker_and_writes_behind_the_las
     await cluster.brokers.change(MoveLeader(topic=TOPIC, partition=0, to=2))
     for broker in (1, 2):
         assert await leaders(cluster, broker) == [2, 2]
-    assert [partition.leader for partition in cluster.brokers.view().topics[TOPIC]] == [2, 2]
+    assert [partition.leader for partition in cluster.brokers.state().topics[TOPIC]] == [2, 2]
     assert produced(await old.ask(produce(b"lost")))[0] == errors.NOT_LEADER_OR_FOLLOWER
     assert produced(await (await dial(cluster, 2)).ask(produce(b"two"))) == (0, 1)
     assert await values(cluster) == [b"one", b"two"]
