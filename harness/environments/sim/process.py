@@ -6,7 +6,7 @@ Its lines are handed over as objects: writing and reading JSON would take longer
 import asyncio
 import traceback
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from typing import Any
 
 from client.serve import Event, serve
@@ -16,12 +16,27 @@ from harness.event import OneShotEvent
 
 
 class _Input:
-    """The subject's stdin: from the harness, for one reader. `ended`: no more input comes, or none is read."""
+    """The subject's stdin: from the harness, for one reader. `ended`: no more input comes, or none is read.
+
+    Not a generator: the loop would close one while its reader, cancelled at the process' end, is still inside of it.
+    """
 
     def __init__(self) -> None:
         self.ended = False
         self._inside: deque[bytes] = deque()
         self._reader: asyncio.Future[None] | None = None
+
+    def __aiter__(self) -> "_Input":
+        return self
+
+    async def __anext__(self) -> bytes:
+        while not self._inside:
+            if self.ended:
+                raise StopAsyncIteration
+            self._reader = asyncio.get_running_loop().create_future()
+            await self._reader
+            self._reader = None
+        return self._inside.popleft()
 
     def put(self, line: bytes) -> None:
         self._inside.append(line)
@@ -30,16 +45,6 @@ class _Input:
     def end(self) -> None:
         self.ended = True
         self._wake()
-
-    async def read(self) -> AsyncIterator[bytes]:
-        while True:
-            while self._inside:
-                yield self._inside.popleft()
-            if self.ended:
-                return
-            self._reader = asyncio.get_running_loop().create_future()
-            await self._reader
-            self._reader = None
 
     def _wake(self) -> None:
         if self._reader is not None and not self._reader.done():
@@ -102,7 +107,7 @@ class SimProcess:
         host.spawn(self._live(launch), name="subject")
 
     async def _live(self, launch: Mapping[str, object]) -> None:
-        self._exit_code = await self._guarded(serve(launch, self._stdin.read(), self._write_lines))
+        self._exit_code = await self._guarded(serve(launch, self._stdin, self._write_lines))
         self._host.kill()  # the process has ended: its kernel closes what it left open
 
     async def _guarded(self, serving: Coroutine[Any, Any, int]) -> int:
