@@ -41,6 +41,9 @@ def stop(java: JavaProcess, spark: SparkSession, *, mode: ShutdownMode) -> None:
     try:
         if mode is ShutdownMode.IMMEDIATE:
             context._accumulatorServer.handle_error = lambda *_: None  # type: ignore[method-assign]  # loses its Java
+            if gateway is not None:
+                # py4j's finalizer thread would go on releasing objects, and log each one that fails, after we are done.
+                gateway._gateway_client.is_connected = False
             java.kill()
         # A Java that died has nothing left to stop.
         with contextlib.suppress(Py4JError, OSError), warnings.catch_warnings(action="ignore"):
