@@ -1,6 +1,6 @@
 """The scenario language: *.scenario.yaml in, plans out, and every mistake with its line, column and one suggestion.
 
-`load` a file, make its `plans`; `evaluate` and `condition_holds` reckon a plan's formulas from the plan alone.
+`load` a file, make its `plans`; `evaluate` and `condition_holds` compute a plan's formulas from the plan alone.
 """
 
 from harness.formulas.evaluate import Evaluated, Formula, condition_holds, evaluate
