@@ -293,3 +293,10 @@ def test_a_formula_s_condition_may_speak_of_the_formula_itself(tmp_path: Path, c
             cell(condition)
         (problem,) = caught.value.problems
         assert (problem.path.name, problem.line, problem.column, problem.code) == ("formulas.yaml", *place, said)
+
+
+def test_a_deadline_of_an_operation_without_that_argument_is_one_problem(changed: Callable[..., object]) -> None:
+    with_close = changed(
+        ("as: probe, give_up_after: 60s}", "as: probe, give_up_after: 60s}\n  - {do: close, deadline: 1s}")
+    )
+    assert [problem.code for problem in with_close.problems()] == ["unknown-argument"]  # type: ignore[attr-defined]

@@ -33,7 +33,7 @@ from client.settings import Setting, Settings, SettingsTable
 
 
 class Pool:
-    """One connection for all writers. Whoever finds it taken waits, before its message is queued anywhere."""
+    """One connection for all writers. A writer that finds it in use waits before its message is queued."""
 
     def __init__(self, runtime: ClientRuntime, settings: Settings, address: Address) -> None:
         self.dialer = Dialer(runtime)

@@ -174,4 +174,4 @@ def test_an_end_whose_beginning_could_not_be_read_belongs_to_no_other_wait(
     assert [(row.began_ns / 1e9, row.ended_ns / 1e9) for row in spans] == [(4.0, 5.0), (7.0, 7.5)]
     [row] = waits(records).collect()
     assert (row["count"], row.elapsed, row.total_s) == (2, 2, pytest.approx(1.5))
-    assert records.span_events.count() == len(trace.events), "a time line is told of every end"
+    assert records.span_events.count() == len(trace.events), "a time line has every end"

@@ -1,4 +1,4 @@
-"""Dials as the wire shows them: the SYNs that come to advertised addresses, whoever sends them."""
+"""Dials as the wire shows them: the SYNs sent to advertised addresses, by any process."""
 
 import asyncio
 import socket
