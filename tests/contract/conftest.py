@@ -38,7 +38,9 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
     if where == "sim":
         _check(pyfuncitem)()
     else:
-        _cells(pyfuncitem.session)[pyfuncitem.nodeid].result()
+        # One that runs again, since the machine was late, is started anew.
+        first = _cells(pyfuncitem.session).pop(pyfuncitem.nodeid, None)
+        _check(pyfuncitem)() if first is None else first.result()
     return True
 
 

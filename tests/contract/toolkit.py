@@ -24,9 +24,10 @@ NOBODY = ("127.0.2.2", 9092)
 
 
 class Toolkit(Protocol):
-    """`slack_s` is how much later than predicted things may happen in this world."""
-
-    slack_s: float
+    @property
+    def slack_s(self) -> float:
+        """How much later than predicted things may happen in this world: in cells, what the machine was late so far."""
+        ...
 
     def packets(
         self, flow: Flow, *, only: str = "any", verdict: PacketAction = PacketAction.DROP, **more: Any
@@ -132,10 +133,14 @@ def syn_retransmissions_s() -> list[Window]:
     return _windows([1.0, 1.0, 1.0, 1.0, 1.0, 2.0])
 
 
-def next_after(windows: list[Window], healed_s: float) -> Window:
-    """The first retransmission that surely comes after healing. Chosen moments of healing lie between windows."""
-    assert not any(low <= healed_s <= high for low, high in windows), "heal between retransmissions, not during one"
-    return next(window for window in windows if window[0] > healed_s)
+def next_after(windows: list[Window], planned_s: float, healed_s: float) -> Window:
+    """From when to when the first retransmission after healing can come, which was done at `healed_s` at the latest.
+
+    Planned moments of healing lie between windows; a machine that is late may heal during one, or after several.
+    """
+    assert not any(low <= planned_s <= high for low, high in windows), "heal between retransmissions, not during one"
+    earliest_s = next(low for low, _ in windows if low > planned_s)
+    return earliest_s, next(high for low, high in windows if low > healed_s)
 
 
 def _windows(waits_s: list[float]) -> list[Window]:
