@@ -2,19 +2,16 @@
 
 from dataclasses import dataclass
 
-from harness.formulas.evaluate import evaluate
 from harness.formulas.profiles import profile_of
 from harness.formulas.scope import scope_of
 from harness.judging.measuring import all_measures
-from harness.judging.one_run import absolute_tolerance, format_value, judge_expectation
+from harness.judging.noise import noise_reason
+from harness.judging.one_run import format_value, judge_expectation
 from harness.judging.statistic import applies
-from harness.measures import Missing, RunView, parse
-from harness.plan import Expectation, RunPlan, Statistic
+from harness.measures import RunView
+from harness.plan import Expectation, RunPlan
 from harness.records.run import ExpectationResult, MeasureRecord, Verdict
 from harness.story import Story
-
-NOISE_SHARE = 0.5
-"""How much of a duration's tolerance the lab's own lateness may take up."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,9 +36,7 @@ def judge(plan: RunPlan, story: Story) -> Judgement:
     held = [(expectation, judge_expectation(run, scope, expectation)) for expectation in plan.expectations]
     applicable = [(expectation, judged) for expectation, judged in held if judged.outcome != "skipped"]
     together = [statistic for statistic in plan.statistics if applies(plan, statistic)]
-    noise = _noise(story, [*_tolerances(applicable), *_shared_tolerances(plan, together)]) or _accumulated_lag(
-        run, applicable
-    )
+    noise = noise_reason(run, applicable, together)
     spoilt = [*_lab_errors(story), *_unmet(story), *_unproven(story)]
     why = [*spoilt, *([noise] if noise is not None else [])]
     judged = tuple(_invalidate(raw, why=spoilt, noise=noise) for _, raw in held)
@@ -89,50 +84,6 @@ def _unsettled(story: Story) -> list[str]:
     if story.integrity is None or story.integrity.settled.complete:
         return []
     return [f"the world had not settled after {story.integrity.settled.seconds:.0f} s: its log is not the last word"]
-
-
-def _tolerances(applicable: list[tuple[Expectation, ExpectationResult]]) -> list[float]:
-    """Those of times. A bound without any tolerance leaves its room in the formula: noise has nothing to exceed."""
-    found = [absolute_tolerance(judged, expectation) for expectation, judged in applicable if judged.unit == "s"]
-    return [tolerance for tolerance in found if tolerance > 0]
-
-
-def _shared_tolerances(plan: RunPlan, statistics: list[Statistic]) -> list[float]:
-    """Those of times over many runs, as narrow as those of a single one."""
-    return [
-        one.within_absolute or one.within_relative * abs(evaluate(one.formula, plan).number)
-        for one in statistics
-        if one.unit == "s"
-    ]
-
-
-def _noise(story: Story, tolerances: list[float]) -> str | None:
-    """Why the lab's lateness spoils the run, None where it does not."""
-    if not tolerances or story.noise.loop_lag_p99_s <= NOISE_SHARE * min(tolerances):
-        return None
-    lag_ms, limit_ms = story.noise.loop_lag_p99_s * 1e3, NOISE_SHARE * min(tolerances) * 1e3
-    return (
-        f"the machine was too noisy: timers came {lag_ms:.1f} ms late (p99), more than {limit_ms:.1f} ms, half of the"
-        " smallest tolerance"
-    )
-
-
-def _accumulated_lag(run: RunView, applicable: list[tuple[Expectation, ExpectationResult]]) -> str | None:
-    """Why a failure may be nothing but lateness, None where it is more: each wait that ran out came late once."""
-    lag_s = run.story.noise.loop_lag_p99_s
-    for _, judged in applicable:
-        if not judged.fails_run or judged.unit != "s" or judged.measured is None or judged.high is None:
-            continue
-        operation = run.operation(parse(judged.measure).alias)
-        if isinstance(operation, Missing):
-            continue
-        waits = sum(wait.outcome == "elapsed" for wait in run.during(operation).waits)
-        if 0 < judged.measured - judged.high <= (waits + 1) * lag_s:
-            return (
-                f"the machine was too noisy: {waits} waits, each up to {lag_s * 1e3:.1f} ms late (p99), can make up the"
-                f" {(judged.measured - judged.high) * 1e3:.1f} ms by which {judged.measure} is above its bound"
-            )
-    return None
 
 
 def _invalidate(raw: ExpectationResult, *, why: list[str], noise: str | None) -> ExpectationResult:
