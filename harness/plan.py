@@ -181,7 +181,8 @@ class Expectation:
 
     Exactly one of `equals`, `at_most`, `at_least`, `claim` holds a formula's text. `within_relative` (0.01 = 1 %) and
     `within_absolute` (seconds, or a count) add up. A claim is quoted from a text: it fails a run only if
-    it turns out other than `holds` says (None: reported, never failing).
+    it turns out other than `holds` says (None: reported, never failing). `bound` is what the scenario writes:
+    `at_most: 5s`, `equals: formula(a_name), within: 1% + 50ms`.
     """
 
     measure: str
@@ -194,6 +195,7 @@ class Expectation:
     source: str = ""
     name: str = ""
     line: int = 0
+    bound: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -220,17 +222,19 @@ class Statistic:
     source: str = ""
     name: str = ""
     line: int = 0
+    bound: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunPlan:
     """scenario x client x environment x parameters x seed x repeat, with its identity.
 
-    `run_id` is the first 12 hex digits of a SHA-256 over everything in the plan but `attempt`, `path` and every `line`.
-    `attempt` counts the tries made after noise, from 1; only the last one counts. `settings` are the client's own, all
-    of them, defaults filled in. `parameters` are the matrix cell's. `expected_s` is the longest time that a formula of
-    this plan predicts for the whole run, `limit_s` the time after which the lab ends it. `statistics` are judged over
-    all repeats together. `integrity`: once all is healed, the run waits until the world has settled, and reads the log.
+    `run_id` is the first 12 hex digits of a SHA-256 over everything in the plan but `attempt`, `path`, `predicted_s`
+    and every `line` and `bound`. `attempt` counts the tries made after noise, from 1; only the last one counts.
+    `settings` are the client's own, all of them, defaults filled in. `parameters` are the matrix cell's. `predicted_s`
+    is the longest time that a formula of this plan predicts for the whole run, `expected_s` the same with what its
+    limits allow, `limit_s` the time after which the lab ends it. `statistics` are judged over all repeats together.
+    `integrity`: once all is healed, the run waits until the world has settled, and reads the log.
     """
 
     run_id: str
@@ -250,6 +254,7 @@ class RunPlan:
     repeat: int
     attempt: int = 1
     expected_s: float | None = None
+    predicted_s: float | None = None
     limit_s: float = 600.0
     statistics: tuple[Statistic, ...] = ()
     integrity: bool = False

@@ -83,7 +83,7 @@ def _case(scenario: Scenario, cell: RunPlan) -> dict[str, object]:
         "driver": cell.client.driver,
         "parameters": {parameter.name: parameter.text for parameter in cell.parameters},
         "runs": scenario.repeat,
-        "predicted_s": cell.expected_s,
+        "predicted_s": cell.predicted_s,
     }
 
 

@@ -166,8 +166,8 @@ def _live_row(run: ActiveRun) -> Text:
     who = f"{plan.client.version} #{plan.repeat}"
     figures = _elapsed(run)
     text = Text(f"  {plan.scenario[:19]:<19} {who[:9]:<9} {run.doing[:24]:<24} ", style="default")
-    if plan.expected_s:
-        share = run.elapsed_s / plan.expected_s
+    if plan.predicted_s:
+        share = run.elapsed_s / plan.predicted_s
         if _overdue(run):
             text.append("overdue", style="bold yellow")
         else:
@@ -177,13 +177,13 @@ def _live_row(run: ActiveRun) -> Text:
 
 
 def _elapsed(run: ActiveRun) -> str:
-    if run.plan.expected_s is None:
+    if run.plan.predicted_s is None:
         return f"{run.elapsed_s:.1f} s"
-    return f"{run.elapsed_s:.1f} of {run.plan.expected_s:.1f} s"
+    return f"{run.elapsed_s:.1f} of {run.plan.predicted_s:.1f} s"
 
 
 def _overdue(run: ActiveRun) -> bool:
-    return run.plan.expected_s is not None and run.elapsed_s > run.plan.expected_s + OVERDUE_AFTER_S
+    return run.plan.predicted_s is not None and run.elapsed_s > run.plan.predicted_s + OVERDUE_AFTER_S
 
 
 def _counted(snapshot: Snapshot) -> str:

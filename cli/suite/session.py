@@ -212,7 +212,7 @@ def _head(
         )
     )
     lengths = [plan.expected_s for plan in left]
-    longest = max((length for length in lengths if length is not None), default=None)
+    longest = max((plan.predicted_s for plan in left if plan.predicted_s is not None), default=None)
     keeps = "Ctrl-C keeps what was measured"
     if environment.virtual_time or longest is None:
         lines.append(Text(keeps if longest is None else f"longest {seconds(longest)} by formula, simulated; {keeps}"))

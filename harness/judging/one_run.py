@@ -90,7 +90,7 @@ def _judged(expectation: Expectation, unit: str, **found: Any) -> ExpectationRes
     return ExpectationResult(
         measure=expectation.measure, kind=expectation.kind, formula=expectation.formula, when=expectation.when,
         unit=unit, declared_holds=expectation.holds, source=expectation.source, name=expectation.name,
-        line=expectation.line, **found,
+        line=expectation.line, bound=expectation.bound, **found,
     )  # fmt: skip
 
 

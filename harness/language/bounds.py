@@ -47,10 +47,11 @@ class ExpectationContext:
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """`text` is the formula's; `named` where it is cited by name."""
+    """`text` is the formula's; `named` where it is cited by name; `written` is the bound as the file has it."""
 
     kind: BoundKind
     text: str
+    written: str
     named: NamedFormula | None
     when: str | None
 
@@ -76,7 +77,13 @@ def parse_bound(
     if complete:
         _claim(model, kind, tree, context.diagnostics)
     named = located.formula if located is not None else None
-    return Bound(kind, named.text if named else place.text, named, when)
+    return Bound(kind, named.text if named else place.text, _written(model, kind, tree), named, when)
+
+
+def _written(model: Expect, kind: BoundKind, tree: Tree) -> str:
+    """`equals: formula(a_name), within: 1% + 50ms`, on one line."""
+    keys = [kind, *(["within"] if model.within is not None else [])]
+    return ", ".join(f"{key}: {' '.join(scalar(tree, key).text.split())}" for key in keys)
 
 
 def scalar(tree: Tree, key: str) -> ScalarNode:

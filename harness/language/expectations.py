@@ -34,7 +34,7 @@ def expectation(model: Expect, tree: Tree, context: ExpectationContext, *, compl
         measure=scalar(tree, "measure").text.strip(), kind=found.kind, formula=found.text,
         within_relative=within.relative, within_absolute=within.absolute, when=found.when, holds=model.holds,
         source=model.source or (named.source if named else ""), name=model.name or (named.name if named else ""),
-        line=tree.span.line,
+        line=tree.span.line, bound=found.written,
     )  # fmt: skip
 
 

@@ -48,8 +48,9 @@ ALWAYS: Mapping[type, frozenset[str]] = {
     }.items()
 }
 """Fields that are hashed whatever their value is."""
-NEVER = frozenset({"run_id", "attempt", "path", "line"})
-"""Not part of an identity: the same run tried again, read from another folder, or moved by a comment."""
+NEVER = frozenset({"run_id", "attempt", "path", "line", "bound", "predicted_s"})
+"""Not part of an identity: the same run tried again, read from another folder, or moved by a comment; and what only
+words or announces what other fields say."""
 FAULTS_ALWAYS: Mapping[str, frozenset[str]] = {
     name: frozenset(parameters.split())
     for name, parameters in {

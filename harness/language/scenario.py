@@ -25,4 +25,4 @@ class Scenario:
     @property
     def longest_s(self) -> float | None:
         """The longest cell by formula, None where no formula predicts a time."""
-        return max((cell.expected_s for cell in self.cells if cell.expected_s is not None), default=None)
+        return max((cell.predicted_s for cell in self.cells if cell.predicted_s is not None), default=None)

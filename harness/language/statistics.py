@@ -41,7 +41,7 @@ def statistic(
         kind=found.kind, formula=found.text, q=model.q, lowest=between[0], highest=between[1],
         within_relative=within.relative, within_absolute=within.absolute, when=found.when, holds=model.holds,
         source=model.source or (named.source if named else ""), name=model.name or (named.name if named else ""),
-        line=tree.span.line,
+        line=tree.span.line, bound=found.written,
     )  # fmt: skip
 
 

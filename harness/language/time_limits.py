@@ -14,29 +14,33 @@ SPARE_S = 30.0
 
 
 def with_time_limits(draft: RunPlan, scenario_file: ScenarioFile, default_patience: frozenset[str]) -> RunPlan:
-    """The plan with its texts, expected time and limit.
+    """The plan with its texts, its times by formula, and its limit.
 
-    An operation without `give_up_after` gets twice what its formulas predict, at least the default.
+    An operation without `give_up_after` gets twice what its formulas predict or its limits allow, at least the default.
     """
     plan = replace(draft, scenario=scenario_file.scenario, about=scenario_file.about, tags=tuple(scenario_file.tags))
-    predicted = _predicted_s(plan)
-    plan = replace(plan, steps=tuple(_patient(step, predicted, default_patience) for step in plan.steps))
+    predicted, allowed = _longest_s(plan, ("equals",)), _longest_s(plan, ("equals", "at_most"))
+    plan = replace(plan, steps=tuple(_patient(step, allowed, default_patience) for step in plan.steps))
     patience = {step.alias: step.give_up_after_s for step in plan.steps if isinstance(step, PlannedOperation)}
-    timed = predicted or any(isinstance(step, PlannedFault) and step.for_s is not None for step in plan.steps)
-    expected_s = _length_s(plan.steps, predicted) if timed else None
-    return replace(plan, expected_s=expected_s, limit_s=_length_s(plan.steps, patience) + SPARE_S)
+    timed = any(isinstance(step, PlannedFault) and step.for_s is not None for step in plan.steps)
+    return replace(
+        plan,
+        predicted_s=_length_s(plan.steps, predicted) if predicted or timed else None,
+        expected_s=_length_s(plan.steps, allowed) if allowed or timed else None,
+        limit_s=_length_s(plan.steps, patience) + SPARE_S,
+    )
 
 
-def _patient(step: Step, predicted: dict[str, float], default_patience: frozenset[str]) -> Step:
+def _patient(step: Step, allowed: dict[str, float], default_patience: frozenset[str]) -> Step:
     if not isinstance(step, PlannedOperation) or step.alias not in default_patience:
         return step
-    return replace(step, give_up_after_s=max(step.give_up_after_s, 2 * predicted.get(step.alias, 0.0)))
+    return replace(step, give_up_after_s=max(step.give_up_after_s, 2 * allowed.get(step.alias, 0.0)))
 
 
-def _predicted_s(plan: RunPlan) -> dict[str, float]:
-    """The longest time that a formula predicts for each operation, and for recovery from each fault.
+def _longest_s(plan: RunPlan, kinds: tuple[str, ...]) -> dict[str, float]:
+    """The longest time in expectations of these kinds for each operation, and for recovery from each fault.
 
-    Claims predict nothing.
+    An equality predicts a time and a limit allows one; claims do neither.
     """
     scope = scope_of(plan, profile_of(plan.client))
     longest: dict[str, float] = {}
@@ -44,7 +48,7 @@ def _predicted_s(plan: RunPlan) -> dict[str, float]:
     expectations += [(one.of, one) for one in plan.statistics if one.statistic != "share"]
     for measure, expected in expectations:
         name = parse_measure(measure)
-        if expected.kind in ("claim", "at_least") or not _is_time(name.measure):
+        if expected.kind not in kinds or not _is_time(name.measure):
             continue
         if expected.when is None or evaluate_condition(Formula.parse(expected.when), scope):
             seconds = Formula.parse(expected.formula).evaluate(scope).number

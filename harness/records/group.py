@@ -50,3 +50,5 @@ class GroupRecord(Record):
     source: str = ""
     name: str = ""
     line: int = 0
+    bound: str = Field("", exclude_if=lambda text: not text)
+    """As in an expectation."""

@@ -74,6 +74,8 @@ class ExpectationResult(Record):
     source: str = ""
     name: str = ""
     line: int = 0
+    bound: str = Field("", exclude_if=lambda text: not text)
+    """The bound as the scenario writes it: `at_most: 5s`. Lines of older releases lack it."""
 
 
 class OperationRecord(Record):

@@ -82,6 +82,7 @@ def _record(
         source=statistic.source,
         name=statistic.name,
         line=statistic.line,
+        bound=statistic.bound,
     )
 
 

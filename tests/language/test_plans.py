@@ -126,6 +126,32 @@ def test_times_and_defaults_are_filled_in(changed: Callable[..., object]) -> Non
     assert {s.name: s.text for s in cell.settings}["Metadata.Retry.Backoff"] == "250ms"
 
 
+def test_a_limit_predicts_nothing_and_is_waited_for(changed: Callable[..., object]) -> None:
+    expected = "equals: 2*Net.ReadTimeout, within: 1% + 50ms"
+    hasty = ("as: probe, give_up_after: 60s}", "as: probe}")
+    cell = changed(hasty, (expected, "at_most: 500s")).load().cells[0]  # type: ignore[attr-defined]
+    assert cell.predicted_s is None, "nobody says that it takes so long"
+    assert next(step.give_up_after_s for step in cell.steps if step.alias == "probe") == 1000.0
+    both = changed((END, END + "\n  - {measure: probe.time_to_error, at_most: 500s}")).load()  # type: ignore[attr-defined]
+    assert both.cells[0].predicted_s == both.longest_s == 4.0
+
+
+def test_a_bound_is_kept_as_it_is_written(changed: Callable[..., object]) -> None:
+    more = """
+  - measure: probe.time_to_error
+    at_most: 5s
+      + 1s
+  - {measure: probe.dials, at_least: 3}
+  - {measure: probe.time_to_error, equals: formula(established_blackhole), within: 50ms}
+  - {mean: probe.time_to_error, at_most: 9s, within: 5%}
+"""
+    cell = changed((END, END + more)).load().cells[0]  # type: ignore[attr-defined]
+    assert [one.bound for one in (*cell.expectations, *cell.statistics)] == [
+        "equals: 2*Net.ReadTimeout, within: 1% + 50ms", "at_most: 5s + 1s", "at_least: 3",
+        "equals: formula(established_blackhole), within: 50ms", "at_most: 9s, within: 5%",
+    ]  # fmt: skip
+
+
 def test_a_program_of_the_users_has_settings_by_their_looks(tmp_path: Path, changed: Callable[..., object]) -> None:
     program = tmp_path / "mine"
     program.write_text("#!/bin/sh\n")
