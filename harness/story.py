@@ -180,13 +180,24 @@ class Integrity:
     foreign_records: int = 0
 
 
+class DelaySample(NamedTuple):
+    """How long the processes of a world had been kept from running by `at_ns`: seconds since each began, by name."""
+
+    at_ns: int
+    delayed_s: Mapping[str, float]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Noise:
-    """How late the world's timers came: the lab's error is at least this."""
+    """How late the world's timers came: the lab's error is at least this.
+
+    `delays` were sampled where waits begin and end, in the order of time; none where time is virtual.
+    """
 
     loop_lag_p99_s: float
     loop_lag_max_s: float
     samples: int
+    delays: tuple[DelaySample, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

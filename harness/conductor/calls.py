@@ -108,6 +108,7 @@ class ClientCalls:
             owner = self.sent.setdefault(str(command["value"]).encode(), step.alias)
             if owner != step.alias and self._plan.integrity:
                 raise WorldError("plan-unusable", f"`{owner}` and `{step.alias}` send the same value")
+        self._recorder.sample_delays(self._world)
         call = await subject.call(step.operation, command)
         self._open[step.alias] = (step, call)
         return call
@@ -159,6 +160,7 @@ class ClientCalls:
 
     def _record_operation(self, step: PlannedOperation, result: OperationResult, failed: str | None) -> None:
         """Record a call that has ended."""
+        self._recorder.sample_delays(self._world)
         self._open.pop(step.alias, None)
         since = self._recorder.since_origin
         self._ended[step.alias] = OperationStory(

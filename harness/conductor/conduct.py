@@ -82,7 +82,10 @@ def _story(
         faults=schedule.faults.stories(),
         events=recorder.events(),
         noise=Noise(
-            loop_lag_p99_s=p99(lags_s) if lags_s else 0.0, loop_lag_max_s=max(lags_s, default=0.0), samples=len(lags_s)
+            loop_lag_p99_s=p99(lags_s) if lags_s else 0.0,
+            loop_lag_max_s=max(lags_s, default=0.0),
+            samples=len(lags_s),
+            delays=recorder.delays(),
         ),
         kernel=world.kernel,
         error=error,

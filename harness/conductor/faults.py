@@ -50,6 +50,7 @@ class ActiveFault:
 
         `view` is the cluster as it is now. Raises WorldError.
         """
+        self._recorder.sample_delays(self._world)
         self._record_event(self._began_ns, EventKind.FAULT_BEGAN)
         for stage in self._stages(view):
             await sleep_until(self._world, self._began_ns + round(stage.after_s * 1e9))

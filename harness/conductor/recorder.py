@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping
 
-from harness.story import Event, Value
+from harness.environments.world import World
+from harness.story import DelaySample, Event, Value
 
 _new = tuple.__new__
 """Makes a NamedTuple without the Python function in between, which takes longer."""
@@ -15,6 +16,7 @@ class Recorder:
         self.origin_ns = origin_ns
         self._events: list[Event] = []
         self._numbers: dict[str, int] = {}
+        self._delays: list[DelaySample] = []
 
     def since_origin(self, at_ns: int) -> int:
         return at_ns - self.origin_ns
@@ -27,6 +29,16 @@ class Recorder:
             fields = {name: value for name, value in fields.items() if value is not None}
         name = kind if type(kind) is str else str(kind)
         self._events.append(_new(Event, (at_ns - self.origin_ns, source, number, name, fields)))
+
+    def sample_delays(self, world: World) -> None:
+        """Note how late the world's processes are by now: wherever a wait that may be judged begins or ends."""
+        delayed_s = world.delays()
+        if delayed_s:
+            self._delays.append(DelaySample(self.since_origin(world.now_ns()), delayed_s))
+
+    def delays(self) -> tuple[DelaySample, ...]:
+        """All samples so far."""
+        return tuple(self._delays)
 
     def events(self) -> tuple[Event, ...]:
         """All so far, by time, source and number."""

@@ -103,6 +103,10 @@ class LogLimitExceeded(Exception):
     """The subject was ended since its log would have filled the disk."""
 
 
+CLIENT = "the client"
+"""What a world calls the subject among the processes that it watches."""
+
+
 class Process(Protocol):
     """A started subject: lines in, lines out. stderr goes to the log file that was named at the start."""
 
@@ -145,6 +149,11 @@ class World(Protocol):
 
     def monitor_lag(self) -> "LagMonitor":
         """Start sampling how late the loop's timers come; ended by `LagMonitor.end`."""
+        ...
+
+    def delays(self) -> Mapping[str, float]:
+        """How long each process on the way between the client and its brokers has been kept from running since it
+        began: seconds by name, the client's as `CLIENT`. Empty where time is virtual."""
         ...
 
     async def settle(self, limit_s: float) -> SettleResult:

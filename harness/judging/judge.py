@@ -4,11 +4,12 @@ from dataclasses import dataclass
 
 from harness.formulas.profiles import profile_of
 from harness.formulas.scope import scope_of
+from harness.judging.lateness import Lateness, lateness
 from harness.judging.measuring import all_measures
-from harness.judging.noise import noise_reason
+from harness.judging.noise import noise_of, statistic_noise
 from harness.judging.one_run import format_value, judge_expectation
 from harness.judging.statistic import applies
-from harness.measures import RunView
+from harness.measures import RunView, parse
 from harness.plan import Expectation, RunPlan
 from harness.records.run import ExpectationResult, MeasureRecord, Verdict
 from harness.story import Story
@@ -29,17 +30,25 @@ def judge(plan: RunPlan, story: Story) -> Judgement:
     """Judge a story by its plan's expectations.
 
     Before anything can pass or fail, the lab has to have worked, each step to have met its own `expect:`, each fault to
-    be proven, and the lab's lateness to be small: otherwise the measures are recorded and decide nothing.
+    be proven: otherwise the measures are recorded and decide nothing. An expectation whose outcome the lab's lateness
+    may have brought about decides nothing either; another one may still fail the run.
     """
     run = RunView(plan, story)
     scope = scope_of(plan, profile_of(plan.client))
     held = [(expectation, judge_expectation(run, scope, expectation)) for expectation in plan.expectations]
     applicable = [(expectation, judged) for expectation, judged in held if judged.outcome != "skipped"]
     together = [statistic for statistic in plan.statistics if applies(plan, statistic)]
-    noise = noise_reason(run, applicable, together)
+    late = [lateness(run, parse(expectation.measure).alias) for expectation in plan.expectations]
+    noises = [noise_of(run, scope, *one, during) for one, during in zip(held, late, strict=True)]
+    noise = next(filter(None, noises), None) or statistic_noise(run, together)
     spoilt = [*_lab_errors(story), *_unmet(story), *_unproven(story)]
+    judged = tuple(
+        _with_lateness(_invalidate(raw, next(iter(spoilt), own or (noise if _may_follow(raw) else None))), during)
+        for (_, raw), own, during in zip(held, noises, late, strict=True)
+    )
+    if any(one.fails_run for one in judged):
+        noise = None  # lateness cannot explain that, whatever else it may explain
     why = [*spoilt, *([noise] if noise is not None else [])]
-    judged = tuple(_invalidate(raw, why=spoilt, noise=noise) for _, raw in held)
     unsettled = _unsettled(story)
     reasons = [*why, *unsettled, *_open_reasons(judged, why)]
     if not applicable and not together:
@@ -86,12 +95,22 @@ def _unsettled(story: Story) -> list[str]:
     return [f"the world had not settled after {story.integrity.settled.seconds:.0f} s: its log is not the last word"]
 
 
-def _invalidate(raw: ExpectationResult, *, why: list[str], noise: str | None) -> ExpectationResult:
-    """Make a judgement inconclusive if the run was spoilt."""
-    reason = next(iter(why), noise if raw.unit == "s" else None)
+def _may_follow(raw: ExpectationResult) -> bool:
+    """Whether it may have failed only since something else came late: no lateness is measured in counts."""
+    return raw.unit == "count" and raw.outcome in ("failed", "refuted")
+
+
+def _invalidate(raw: ExpectationResult, reason: str | None) -> ExpectationResult:
+    """Make a judgement inconclusive if there is a reason."""
     if raw.outcome in ("skipped", "inconclusive") or reason is None:
         return raw
     return raw.model_copy(update={"outcome": "inconclusive", "fails_run": False, "reason": reason})
+
+
+def _with_lateness(judged: ExpectationResult, late: Lateness) -> ExpectationResult:
+    if judged.outcome == "skipped" or late.total_s == 0:
+        return judged
+    return judged.model_copy(update={"late_s": late.total_s})
 
 
 def _open_reasons(judged: tuple[ExpectationResult, ...], why: list[str]) -> list[str]:

@@ -1,63 +1,117 @@
-"""Whether the machine was too noisy for what is expected of a run: how late the lab was, beside the tolerances."""
+"""What lateness can explain: an outcome that the lab's own lateness may have brought about decides nothing.
+
+A time is too long by at most what the processes on its way have lost, so the truth lies between the measurement less
+that and the measurement. Where a formula depends on a kernel timer, lateness does more than add itself: a link that is
+healed just after a retransmission waits for the next. So bounds are also worked out for the moments at which the
+fault's end may have met the client.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from math import copysign
 
 from harness.formulas.evaluate import evaluate
-from harness.judging.one_run import absolute_tolerance
-from harness.measures import Missing, RunView, parse
-from harness.plan import Expectation, RunPlan, Statistic
+from harness.formulas.scope import LASTS, Scope
+from harness.formulas.syntax import FormulaError
+from harness.formulas.values import duration
+from harness.judging.lateness import Lateness, lateness
+from harness.judging.one_run import judge_expectation
+from harness.measures import RunView, parse
+from harness.plan import Expectation, PlannedFault, Statistic
 from harness.records.run import ExpectationResult
-from harness.story import Story
+from harness.story import FaultStory
 
-NOISE_SHARE = 0.5
-"""How much of a duration's tolerance the lab's own lateness may take up."""
+_STEP_S = 0.005
+"""Distance of the moments that are tried: about that of two ticks of the kernel's timers."""
+_STEPS = 100
+"""At most so many of them are tried on each side."""
+_SEARCHED_S = 0.5
+"""How far from a moment that is too near to a timer to say which comes first the other side is looked for."""
 
 
-def noise_reason(
-    run: RunView, applicable: list[tuple[Expectation, ExpectationResult]], together: list[Statistic]
+def noise_of(
+    run: RunView, scope: Scope, expectation: Expectation, judged: ExpectationResult, late: Lateness
 ) -> str | None:
-    """Why the lab's lateness spoils the run, None where it does not."""
-    tolerances = [*_tolerances(applicable), *_shared_tolerances(run.plan, together)]
-    return _lag_reason(run.story, tolerances) or _accumulated_lag(run, applicable)
-
-
-def _tolerances(applicable: list[tuple[Expectation, ExpectationResult]]) -> list[float]:
-    """Those of times. A bound without any tolerance leaves its room in the formula: noise has nothing to exceed."""
-    found = [absolute_tolerance(judged, expectation) for expectation, judged in applicable if judged.unit == "s"]
-    return [tolerance for tolerance in found if tolerance > 0]
-
-
-def _shared_tolerances(plan: RunPlan, statistics: list[Statistic]) -> list[float]:
-    """Those of times over many runs, as narrow as those of a single one."""
-    return [
-        one.within_absolute or one.within_relative * abs(evaluate(one.formula, plan).number)
-        for one in statistics
-        if one.unit == "s"
-    ]
-
-
-def _lag_reason(story: Story, tolerances: list[float]) -> str | None:
-    """Why the lab's timers came too late for these tolerances, None where they did not."""
-    if not tolerances or story.noise.loop_lag_p99_s <= NOISE_SHARE * min(tolerances):
+    """Why lateness may have brought this outcome about, None where it cannot. `late` is that of its own wait."""
+    if late.total_s == 0 or judged.outcome in ("skipped", "inconclusive"):
         return None
-    lag_ms, limit_ms = story.noise.loop_lag_p99_s * 1e3, NOISE_SHARE * min(tolerances) * 1e3
-    return (
-        f"the machine was too noisy: timers came {lag_ms:.1f} ms late (p99), more than {limit_ms:.1f} ms, half of the"
-        " smallest tolerance"
-    )
+    measured = judged.measured if judged.measured is not None else judged.censored_at
+    if measured is None:
+        return None
+    if judged.unit == "s" and _straddles(judged, measured, late.total_s):
+        return (
+            f"the machine was too noisy: up to {late.total_s * 1e3:.1f} ms of the {measured:.3f} s of {judged.measure} "
+            f"were lost to lateness ({late.sentence()})"
+        )
+    if any(_agrees(shifted, judged, measured, late) for shifted in _shifted(run, scope, expectation, judged)):
+        return (
+            f"the machine was too noisy: {judged.measure} is what is expected of a fault that ends a little earlier or "
+            f"later, and up to {late.total_s * 1e3:.1f} ms were lost to lateness ({late.sentence()})"
+        )
+    return None
 
 
-def _accumulated_lag(run: RunView, applicable: list[tuple[Expectation, ExpectationResult]]) -> str | None:
-    """Why a failure may be nothing but lateness, None where it is more: each wait that ran out came late once."""
-    lag_s = run.story.noise.loop_lag_p99_s
-    for _, judged in applicable:
-        if not judged.fails_run or judged.unit != "s" or judged.measured is None or judged.high is None:
+def statistic_noise(run: RunView, together: list[Statistic]) -> str | None:
+    """Why this run is no part of a statistic of times, None where it is."""
+    for one in together:
+        if one.unit != "s":
             continue
-        operation = run.operation(parse(judged.measure).alias)
-        if isinstance(operation, Missing):
-            continue
-        waits = sum(wait.outcome == "elapsed" for wait in run.during(operation).waits)
-        if 0 < judged.measured - judged.high <= (waits + 1) * lag_s:
+        tolerance = one.within_absolute or one.within_relative * abs(evaluate(one.formula, run.plan).number)
+        late = lateness(run, parse(one.of).alias)
+        if late.total_s > tolerance:
             return (
-                f"the machine was too noisy: {waits} waits, each up to {lag_s * 1e3:.1f} ms late (p99), can make up the"
-                f" {(judged.measured - judged.high) * 1e3:.1f} ms by which {judged.measure} is above its bound"
+                f"the machine was too noisy: up to {late.total_s * 1e3:.1f} ms of {one.of} were lost to lateness "
+                f"({late.sentence()}), more than its tolerance of {tolerance * 1e3:.1f} ms"
             )
     return None
+
+
+def _straddles(judged: ExpectationResult, measured: float, late_s: float) -> bool:
+    """Whether a bound lies among the times that it may have taken without the lateness."""
+    bounds = (bound for bound in (judged.low, judged.high) if bound is not None)
+    return any(measured - late_s <= bound < measured for bound in bounds)
+
+
+def _shifted(
+    run: RunView, scope: Scope, expectation: Expectation, judged: ExpectationResult
+) -> Iterator[ExpectationResult]:
+    """An expectation that did not hold, judged as if a fault had lasted as long as it may have for the client.
+
+    Shorter, since what the client does in it began late; longer, since it was undone late.
+    """
+    if judged.outcome not in ("failed", "refuted"):
+        return
+    for step in run.plan.steps:
+        fault = run.fault(step.alias) if isinstance(step, PlannedFault) and step.for_s is not None else None
+        name = f"{step.alias}.{LASTS}"
+        if not isinstance(fault, FaultStory) or name not in f"{expectation.formula} {expectation.when}":
+            continue
+        lasts_s = scope.find(name).number
+        undone_ns = fault.healed_ns if fault.healed_ns is not None else run.story.ended_ns
+        late_s = (undone_ns - fault.confirmed_ns) / 1e9 - lasts_s
+        for reach_s in (-lateness(run, fault.alias).total_s, max(0.0, late_s)):
+            for shifted_s in _towards(reach_s):
+                try:
+                    at = duration(name, max(0.0, lasts_s + shifted_s))
+                    there = replace(scope, other_names={**scope.other_names, name: at}, known={})
+                    yield judge_expectation(run, there, expectation)
+                except FormulaError:  # too near to a timer to say which comes first: both sides are within reach
+                    continue
+                if abs(shifted_s) >= abs(reach_s):
+                    break
+
+
+def _towards(reach_s: float) -> Iterator[float]:
+    """Steps from 0 to `reach_s`, and as far beyond as the other side of a timer may be."""
+    step_s = max(_STEP_S, abs(reach_s) / _STEPS)
+    for number in range(1, round((abs(reach_s) + _SEARCHED_S) / step_s)):
+        yield copysign(min(number * step_s, max(abs(reach_s), (number - 1) * step_s)), reach_s)
+
+
+def _agrees(shifted: ExpectationResult, judged: ExpectationResult, measured: float, late: Lateness) -> bool:
+    """Whether the measurement, or what it may have been without the lateness, is what is expected there."""
+    if shifted.outcome == "skipped":
+        return True
+    late_s = late.total_s if judged.unit == "s" else 0.0
+    above = shifted.low is None or measured >= shifted.low
+    return above and (shifted.high is None or measured - late_s <= shifted.high)

@@ -70,6 +70,8 @@ class ExpectationResult(Record):
     outcome: Literal["held", "failed", "refuted", "skipped", "inconclusive"]
     declared_holds: bool | None = None
     fails_run: bool = False
+    late_s: float | None = Field(None, exclude_if=lambda late_s: late_s is None)
+    """How late the lab was during its wait, at most. Absent where it was not."""
     reason: str | None = None
     source: str = ""
     name: str = ""

@@ -20,6 +20,7 @@ from harness.brokers.cluster import BrokerCluster
 from harness.brokers.kind import EMBEDDED, ClusterKind, cluster_kind
 from harness.environments.linux import addresses
 from harness.environments.linux.addresses import TOXIPROXY
+from harness.environments.linux.delays import ProcessDelays
 from harness.environments.linux.packets import PacketTable, RuleGroup, chain_for, rules_for
 from harness.environments.linux.toxiproxy.client import ToxiproxyClient
 from harness.environments.linux.toxiproxy.server import await_ready, command
@@ -269,7 +270,7 @@ def run_on_simulated_hosts(check: ClusterCheck) -> None:
 
 def run_in_cells_processes(kind: str, check: ClusterCheck) -> None:
     async def body() -> None:
-        brokers = CLUSTERS[kind](SHAPE, CellLogs(None))
+        brokers = CLUSTERS[kind](SHAPE, CellLogs(None), ProcessDelays().watch)
         await brokers.ready()
         await check(ClusterKit(cluster_kind(kind), brokers))
         assert not brokers.died.done(), brokers.died.result()

@@ -332,6 +332,23 @@ def test_a_flooding_program_blocks_instead_of_filling_memory() -> None:
     assert int(told(run(conduct))) < 16 << 20
 
 
+def test_what_delays_a_run_is_counted_for_every_process_on_its_way_also_for_a_broker_that_was_restarted() -> None:
+    async def conduct(plan: RunPlan, world: World, _progress: ProgressCallback, _logs: Path | None) -> Story:
+        before_s = world.delays()
+        process = await world.start(Executable(argv=("sleep", "60"), launch={}), None)
+        async with world.pull(KILLED):
+            pass
+        after_s = world.delays()
+        await process.end(grace_s=0)
+        grown = all(after_s[name] >= lost_s for name, lost_s in before_s.items())
+        return story(plan, world, json.dumps([sorted(before_s), sorted(after_s), grown]))
+
+    before, after, grown = json.loads(told(run(conduct, plan(brokers=2))))
+    assert before == ["Toxiproxy", "broker 1", "broker 2"]
+    assert after == [*before, "the client"]
+    assert grown
+
+
 def test_the_watch_sees_a_stall_and_every_tick_that_fell_into_it() -> None:
     async def conduct(plan: RunPlan, world: World, _progress: ProgressCallback, _logs: Path | None) -> Story:
         import time

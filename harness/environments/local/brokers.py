@@ -14,6 +14,7 @@ from harness.brokers.embedded.process import run_broker
 from harness.brokers.stored import decode_log
 from harness.cluster_view import ClusterView
 from harness.environments.linux import addresses
+from harness.environments.linux.delays import Watch
 from harness.environments.linux.sockets import SocketTable
 from harness.environments.local.children import ChildFiles, ChildProcess, fork
 from harness.environments.local.logs import CellLogs
@@ -33,8 +34,9 @@ class ForkedBrokers:
     A broker's intercepts belong to it, not to its process: they are installed again when it is restarted.
     """
 
-    def __init__(self, controller: Controller, logs: CellLogs) -> None:
+    def __init__(self, controller: Controller, logs: CellLogs, watch: Watch) -> None:
         self._controller = controller
+        self._watch = watch
         self.died: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         self._logs = logs
         self._processes: dict[int, ChildProcess] = {}
@@ -45,9 +47,9 @@ class ForkedBrokers:
         self._interceptions: dict[int, Sightings] = {}
 
     @classmethod
-    def start(cls, cluster: ClusterShape, logs: CellLogs) -> "ForkedBrokers":
-        """Fork them. Raises ClusterStateError for a cluster that cannot be."""
-        brokers = cls(Controller(cluster, addresses.advertised_address), logs)
+    def start(cls, cluster: ClusterShape, logs: CellLogs, watch: Watch) -> "ForkedBrokers":
+        """Fork them; `watch` is called with each process. Raises ClusterStateError for a cluster that cannot be."""
+        brokers = cls(Controller(cluster, addresses.advertised_address), logs, watch)
         for broker in cluster.broker_ids:
             brokers._fork(broker)
         return brokers
@@ -131,6 +133,7 @@ class ForkedBrokers:
         theirs.close()
         self._channels[broker] = ours
         self._processes[broker] = child
+        self._watch(child.name, child.pid)
         child.ended.add_done_callback(lambda _: self._ended(child, broker))
 
     def _ended(self, child: ChildProcess, broker: int) -> None:

@@ -43,6 +43,10 @@ class SubjectProcess:
         self._stdin = stdin
         self._leads_group = leads_group
 
+    @property
+    def pid(self) -> int:
+        return self._child.pid
+
     async def subscribe(self, on_output: Callable[[OutputBatch], None]) -> None:
         async for batch in self.lines():
             on_output(batch)

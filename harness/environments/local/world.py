@@ -12,6 +12,7 @@ from harness.brokers.cluster import BrokerFailed, ClusterStateError, LogUnreadab
 from harness.brokers.kind import EMBEDDED
 from harness.cluster_view import ClusterView
 from harness.environments.linux import addresses, sysctls
+from harness.environments.linux.delays import ProcessDelays, Watch
 from harness.environments.linux.dial_capture import DialCapture, DialCaptureFailed
 from harness.environments.linux.levers import LINUX_LEVERS, LinuxParts
 from harness.environments.linux.loop_lag import LoopLagMonitor
@@ -26,12 +27,12 @@ from harness.environments.local.brokers import ForkedBrokers, describe_unexpecte
 from harness.environments.local.children import ChildFiles, ChildProcess, execute
 from harness.environments.local.logs import CellLogs
 from harness.environments.settling import require_partition, settle
-from harness.environments.world import ActiveLever, Dial, Program, WorldError
+from harness.environments.world import CLIENT, ActiveLever, Dial, Program, WorldError
 from harness.levers import Lever
 from harness.plan import ClusterShape, RunPlan
 from harness.story import SettleResult, StoredRecord
 
-CLUSTERS: Mapping[str, Callable[[ClusterShape, CellLogs], ForkedBrokers]] = {EMBEDDED: ForkedBrokers.start}
+CLUSTERS: Mapping[str, Callable[[ClusterShape, CellLogs, Watch], ForkedBrokers]] = {EMBEDDED: ForkedBrokers.start}
 """Starts a cluster in a cell, by its kind."""
 _TOXIPROXY_LOG = "toxiproxy.log"
 
@@ -40,7 +41,13 @@ class LocalWorld:
     """`harness.environments.world.World`. Opened by `LocalWorld.opened`, in a cell."""
 
     def __init__(
-        self, plan: RunPlan, logs: CellLogs, parts: LinuxParts, wire: DialCapture, started: Callable[[], None]
+        self,
+        plan: RunPlan,
+        logs: CellLogs,
+        parts: LinuxParts,
+        wire: DialCapture,
+        delays: ProcessDelays,
+        started: Callable[[], None],
     ) -> None:
         self.cluster: ClusterShape = plan.cluster
         self.rng = Random(f"{plan.seed}/{plan.repeat}/world")
@@ -49,6 +56,7 @@ class LocalWorld:
         self._parts = parts
         self._wire = wire
         self._started = started
+        self._delays = delays
         self._failure: asyncio.Future[str] = asyncio.get_running_loop().create_future()
 
     @classmethod
@@ -65,7 +73,9 @@ class LocalWorld:
             with _failures_named(logs):
                 # Processes first: they come up while the rest is made, and no thread exists yet.
                 proxying = _start_toxiproxy(toxiproxy, logs)
-                brokers = CLUSTERS[plan.cluster.kind](plan.cluster, logs)
+                delays = ProcessDelays()
+                delays.watch("Toxiproxy", proxying.pid)
+                brokers = CLUSTERS[plan.cluster.kind](plan.cluster, logs, delays.watch)
                 table = PacketTable()
                 stack.callback(table.close)
                 await table.open()
@@ -78,7 +88,7 @@ class LocalWorld:
                 stack.callback(client.close)
                 await toxiproxy_server.await_ready(client, proxying.alive)
                 await client.call(lambda server: _create_proxies(server, plan.cluster))
-            world = cls(plan, logs, LinuxParts(table, client, brokers, traffic), wire, started)
+            world = cls(plan, logs, LinuxParts(table, client, brokers, traffic), wire, delays, started)
             proxying.ended.add_done_callback(
                 lambda _: world._fail(describe_unexpected_exit(proxying, logs, _TOXIPROXY_LOG))
             )
@@ -104,10 +114,15 @@ class LocalWorld:
                 yield pulled
 
     async def start(self, program: Program, log: Path | None) -> subject.SubjectProcess:
-        return await subject.start(program, log, self._started)
+        started = await subject.start(program, log, self._started)
+        self._delays.watch(CLIENT, started.pid)
+        return started
 
     def monitor_lag(self) -> LoopLagMonitor:
         return LoopLagMonitor()
+
+    def delays(self) -> Mapping[str, float]:
+        return self._delays.read()
 
     async def settle(self, limit_s: float) -> SettleResult:
         async with SocketTable() as sockets:

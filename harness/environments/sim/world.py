@@ -1,7 +1,7 @@
 """One simulated run: hosts for brokers, proxies, subject and conductor on one network, and what may be done to it."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from random import Random
@@ -119,6 +119,9 @@ class SimWorld:
 
     def monitor_lag(self) -> SimLagMonitor:
         return SimLagMonitor(self._loop)
+
+    def delays(self) -> Mapping[str, float]:
+        return {}
 
     async def settle(self, limit_s: float) -> SettleResult:
         return await settle(self._busy, limit_s=limit_s)
