@@ -6,7 +6,7 @@ from pathlib import Path
 from cli.ci import Annotation
 from cli.show import groups
 from cli.show.cases import CaseRecords
-from cli.show.formatting import measured, predicted, tolerance
+from cli.show.formatting import expectation_label, measured, predicted, tolerance
 
 
 def annotations(case: CaseRecords, *, replay: str) -> Iterator[Annotation]:
@@ -31,12 +31,12 @@ def annotations(case: CaseRecords, *, replay: str) -> Iterator[Annotation]:
 
 def _broken(case: CaseRecords) -> Iterator[tuple[int, str]]:
     """The line of each expectation that failed, and how."""
-    for finding in case.findings():
+    for finding in case.expectations():
         judged = finding.judged
         if judged.fails_run:
             claim = f"claim {judged.formula} {judged.outcome}: " if judged.kind == "claim" else ""
             expected = f"expected {predicted(judged)}{tolerance(judged)}, measured {measured(finding)}"
-            yield judged.line, f"{claim}{judged.measure} {expected}"
+            yield judged.line, f"{claim}{expectation_label(judged)} {expected}"
     for group in case.groups:
         if group.verdict == "fail":
             expected = f"expected {groups.predicted(group)}{groups.tolerance(group)}, measured {groups.estimate(group)}"

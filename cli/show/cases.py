@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from cli.exit_codes import EXIT_CODES_WORST_FIRST
+from harness.records.bounds import distance_rank, farthest_off
 from harness.records.case_key import CaseKey, by_case
 from harness.records.group import GroupRecord
 from harness.records.run import ExpectationResult, RunRecord, Verdict
@@ -20,16 +21,26 @@ class ExpectationSummary:
     """One expectation over the repeats of a case.
 
     `measured` is the median over the repeats that measured something, None where none did. `judged` is the first
-    repeat's (of those with the worst outcome), whose bounds stand for all: they come from the same formula.
+    repeat's (of those with the worst outcome), whose bounds stand for all: they come from the same formula. `off` is by
+    how much the worst repeat lies above its prediction or limit (below: negative), None where that is not known.
     """
 
     judged: ExpectationResult
     measured: Median | None
     measured_values: tuple[float, ...]
+    off: float | None = None
 
     @property
     def unit(self) -> str:
         return self.judged.unit
+
+    @property
+    def severity(self) -> tuple[int, float, float]:
+        """What sorts expectations: violated ones first, the farthest off first, then what was not tested."""
+        if not self.judged.fails_run:
+            return (1 if self.judged.outcome == "inconclusive" else 2), 0.0, 0.0
+        seconds, share = distance_rank(self.unit, self.off or 0.0, self.judged.predicted or 0.0)
+        return 0, -seconds, -share
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +83,7 @@ class CaseRecords:
     @property
     def leading_group(self) -> GroupRecord | None:
         """What stands for the case in a row where no single run fails it: what is worst of all runs together."""
-        judged = [group for group in self.groups if group.verdict != "skipped"]
-        order = [verdict for verdict, _ in EXIT_CODES_WORST_FIRST]
-        ranked = sorted(judged, key=lambda g: order.index(g.verdict) if g.verdict in order else len(order))
-        alone = {run.verdict for run in self.runs}
+        ranked, alone = self.shared_expectations(), {run.verdict for run in self.runs}
         if not ranked or "fail" in alone or (self.leading() is not None and ranked[0].verdict == "pass"):
             return None
         return ranked[0]
@@ -91,12 +99,26 @@ class CaseRecords:
             _finding(judged) for judged in together.values() if any(one.outcome != "skipped" for one in judged)
         )
 
+    def expectations(self) -> tuple[ExpectationSummary, ...]:
+        """The findings that decide the case, the violated first, the farthest off first: claims only where they fail
+        it."""
+        decisive = [one for one in self.findings() if one.judged.fails_run or one.judged.kind != "claim"]
+        return tuple(sorted(decisive, key=lambda one: one.severity))
+
+    def shared_expectations(self) -> tuple[GroupRecord, ...]:
+        """What is expected of all repeats together, the most severe first: claims only where they fail the case, or
+        where there is nothing else."""
+        judged = [one for one in self.groups if one.verdict != "skipped"]
+        decisive = [one for one in judged if one.verdict == "fail" or one.kind != "claim"] or judged
+        order = [verdict for verdict, _ in EXIT_CODES_WORST_FIRST]
+        return tuple(sorted(decisive, key=lambda one: order.index(one.verdict) if one.verdict in order else len(order)))
+
     def leading(self) -> ExpectationSummary | None:
-        """The finding that stands for the case in a row: what failed it, else its first time, else its first."""
+        """The finding that stands for the case in a row: what failed it worst, else its first time, else its first."""
         findings = self.findings()
         bounds = [f for f in findings if f.judged.kind != "claim"]
         ranked = [
-            *(f for f in findings if f.judged.fails_run),
+            *(f for f in self.expectations() if f.judged.fails_run),
             *(f for f in bounds if f.judged.unit == "s"),
             *bounds,
             *findings,
@@ -135,4 +157,6 @@ def _finding(judged: list[ExpectationResult]) -> ExpectationSummary:
     if not values and not bounds:
         return ExpectationSummary(stands, None, ())
     middle = censored_median(values, bounds) if bounds else Median(value=median(values), censored=False)
-    return ExpectationSummary(stands, middle, tuple(values))
+    every = [*values, *bounds]
+    off = None if stands.predicted is None else farthest_off(stands.kind, stands.predicted, min(every), max(every))
+    return ExpectationSummary(stands, middle, tuple(values), off)

@@ -112,14 +112,14 @@ def _claims_in_case(case: CaseRecords) -> Iterator[tuple[ClaimId, _ClaimInCase]]
     for finding in case.claims():
         judged = finding.judged
         what = measure_label(judged.measure)
-        yield ClaimId(judged.name, what, judged.formula, judged.source), _ClaimInCase(
+        yield ClaimId(what, judged.formula, judged.source), _ClaimInCase(
             formula=judged.formula if judged.unit == "s" else f"{what} = {judged.formula}",
             figures=(amount(judged.predicted, judged.unit), measured(finding)),
             outcome=_over_repeats(case, finding), declared_holds=judged.declared_holds, fails=judged.fails_run,
         )  # fmt: skip
     for group in case.groups:
         if group.kind == "claim" and group.outcome != "skipped":
-            yield ClaimId(group.name, groups.called(group), group.formula, group.source), _ClaimInCase(
+            yield ClaimId(groups.called(group), group.formula, group.source), _ClaimInCase(
                 formula=f"{groups.called(group)}: {group.formula}",
                 figures=(groups.predicted(group), groups.estimate(group)),
                 outcome=group.outcome, declared_holds=group.declared_holds, fails=group.verdict == "fail",

@@ -1,46 +1,70 @@
 """One failed case in detail: what was expected, what came, where the time went, and how to run it again."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from rich.text import Text
 
 from cli.show import groups
+from cli.show.breakdown import time_breakdown
 from cli.show.cases import CaseRecords, ExpectationSummary
-from cli.show.formatting import VERDICT_LABELS, VERDICT_STYLES, WIDTH, measured, predicted, tolerance
+from cli.show.formatting import (
+    VERDICT_LABELS,
+    VERDICT_STYLES,
+    WIDTH,
+    expectation_label,
+    expectation_verdict,
+    labelled,
+    measured,
+    off_by,
+    predicted,
+    tolerance,
+    written,
+)
 from cli.show.rows import wrapped
-from cli.show.strip import strip
-from harness.judging import Breakdown, BreakdownRow
+from harness.judging import Breakdown
+from harness.records.bounds import bound_text
 from harness.records.group import GroupRecord
-
-NAME = 24
-"""Columns of the terms' names."""
 
 
 def failure(
-    case: CaseRecords, finding: ExpectationSummary, breakdown: Breakdown | None, *, replay: str
+    case: CaseRecords, breakdowns: Sequence[tuple[ExpectationSummary, Breakdown]], *, replay: str
 ) -> Iterator[Text]:
-    """The block of one failed expectation of a case. `breakdown` is None where the waits are not known."""
-    judged, run = finding.judged, case.most_severe
+    """The block of a case that failed: every expectation, the violated first, and where the time of `breakdowns` went:
+    those among the violated whose waits are known."""
+    expectations = case.expectations()
+    for number, finding in enumerate(expectations):
+        yield from _expectation(case, finding)
+        if number == 0 and case.parameters:
+            yield wrapped(case.parameters, lead="  with       ", style="dim")
+    violated = dict.fromkeys(f.judged.measure.partition(".")[0] for f in expectations if f.judged.fails_run)
+    for alias in violated:
+        error = next((o.error for o in case.most_severe.operations if o.alias == alias and o.error), None)
+        if error:
+            yield wrapped(error, lead="  error      ")
+    for finding, breakdown in breakdowns:
+        yield Text()
+        if len(breakdowns) > 1:
+            yield wrapped(finding.judged.measure, lead="  ", style="dim")
+        yield from time_breakdown(breakdown)
+    yield _command(replay)
+
+
+def _expectation(case: CaseRecords, finding: ExpectationSummary) -> Iterator[Text]:
+    """An expectation: its place, its bound as written and in figures, what was measured, and how far off that is."""
+    judged = finding.judged
     yield _head(case, finding)
-    if case.parameters:
-        yield wrapped(case.parameters, lead="  with       ", style="dim")
     if judged.kind == "claim":
         declared = str(judged.declared_holds).lower()
         yield wrapped(f"claim {judged.outcome}, declared `holds: {declared}`: {judged.formula}", lead="  ")
+    else:
+        yield wrapped(written(judged), lead="  ")
+    off = off_by(finding)
     figures = f"  expected   {predicted(judged)}{tolerance(judged)}   measured {measured(finding)}"
+    figures += f"   {off}" if off else ""
     repeats = " ".join(f"{value:.3f}" if judged.unit == "s" else f"{value:g}" for value in finding.measured_values)
-    if len(finding.measured_values) > 1:
+    if judged.fails_run and len(finding.measured_values) > 1:
         figures += f"   runs {repeats}" if len(figures) + 8 + len(repeats) <= WIDTH else f"\n  runs       {repeats}"
     yield Text(figures)
-    error = next((o.error for o in run.operations if o.alias == judged.measure.partition(".")[0] and o.error), None)
-    if error:
-        yield wrapped(error, lead="  error      ")
-    if breakdown is not None:
-        yield Text()
-        yield from time_breakdown(breakdown)
-    else:
-        yield wrapped(f"{judged.formula}", lead="  formula    ")
-    yield _command(replay)
 
 
 def group_failure(case: CaseRecords, group: GroupRecord, *, replay: str) -> Iterator[Text]:
@@ -49,7 +73,9 @@ def group_failure(case: CaseRecords, group: GroupRecord, *, replay: str) -> Iter
     yield text.append(f"\n      {group.path}:{group.line}", style="default")
     if case.parameters:
         yield wrapped(case.parameters, lead="  with       ", style="dim")
-    yield wrapped(f"{groups.called(group)}, {group.measured} of {group.runs} runs", lead="  over runs  ")
+    called = labelled(group.name, groups.called(group))
+    yield wrapped(f"{called}, {group.measured} of {group.runs} runs", lead="  over runs  ")
+    yield wrapped(bound_text(group.kind, group.formula, group.bound), lead="  ")
     if group.kind == "claim":
         declared = str(group.declared_holds).lower()
         yield wrapped(f"claim {group.outcome}, declared `holds: {declared}`", lead="  ")
@@ -76,20 +102,6 @@ def error_block(case: CaseRecords, *, replay: str, logs: str | None) -> Iterator
     yield _command(replay)
 
 
-def time_breakdown(breakdown: Breakdown) -> Iterator[Text]:
-    """The table of terms, the strip of waits, and the settings that were never waited on."""
-    width = min(NAME, max([len(row.text) for row in breakdown.rows] + [len("no term")]))
-    yield Text(_line("", width, "formula", "measured", "difference"), style="dim")
-    for row in breakdown.rows:
-        yield Text(_line(row.text, width, _predicted(row), _measured(row), _difference(row)))
-    rest_s = breakdown.unattributed_s
-    yield Text(_line("no term", width, "", f"{rest_s:.3f}", f"{rest_s:+8.3f}"))
-    yield Text()
-    yield from strip(breakdown)
-    if breakdown.never_waited_on:
-        yield wrapped(", ".join(breakdown.never_waited_on), lead="  never waited on  ")
-
-
 def _command(replay: str) -> Text:
     """Whole on one line, however long: it is there to be copied."""
     return Text(f"  replay     {replay}")
@@ -98,27 +110,9 @@ def _command(replay: str) -> Text:
 def _head(case: CaseRecords, finding: ExpectationSummary) -> Text:
     run, judged = case.first, finding.judged
     where = f"{run.path}:{judged.line}"
-    text = Text("FAIL", style="bold red").append(f"  {run.scenario}  {judged.measure}", style="default")
+    verdict = expectation_verdict(judged)
+    text = Text(f"{VERDICT_LABELS[verdict]:<4}", style=VERDICT_STYLES[verdict])
+    text.append(f"  {run.scenario}  {expectation_label(judged)}", style="default")
     if text.cell_len + 3 + len(where) <= WIDTH:
         return text.append(f"   {where}", style="default")
     return text.append(f"\n      {where}", style="default")
-
-
-def _line(name: str, width: int, predicted_text: str, measured_text: str, difference: str) -> str:
-    """A line of the table. Of a name that is too long, its end is what tells it from others."""
-    shown = name if len(name) <= width else f"…{name[len(name) - width + 1 :]}"
-    return f"  {shown:<{width}}  {predicted_text:>15}  {measured_text:>13}  {difference}".rstrip()
-
-
-def _predicted(row: BreakdownRow) -> str:
-    if row.predicted_count is None or row.each_s is None:
-        return f"{row.predicted_s:.3f}" if row.predicted_s else "-"
-    return f"{row.predicted_count:g} x {row.each_s:.3f} {row.predicted_s:>6.3f}"
-
-
-def _measured(row: BreakdownRow) -> str:
-    return "" if row.setting is None else f"{row.measured_count} x {row.measured_s:>7.3f}"
-
-
-def _difference(row: BreakdownRow) -> str:
-    return "" if row.setting is None else f"{row.difference_s:+8.3f}  {row.note}"

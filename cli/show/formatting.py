@@ -1,6 +1,7 @@
 """Numbers as the terminal shows them: times to the millisecond, counts as they are, bounds with their sign."""
 
 from cli.show.cases import ExpectationSummary
+from harness.records.bounds import LIMITS, bound_text
 from harness.records.run import ExpectationResult, Verdict
 
 WIDTH = 80
@@ -45,9 +46,40 @@ def predicted(judged: ExpectationResult) -> str:
     return f"{sign}{amount(judged.predicted, judged.unit)}" if judged.predicted is not None else "none"
 
 
+def labelled(name: str, of: str, *, room: int = WIDTH) -> str:
+    """`our-limit: probe.time_to_error`; of a name that has no room only its beginning, or nothing."""
+    beyond = len(f"{name}: {of}") - room
+    shown = name if beyond <= 0 else f"{name[: -beyond - 1]}…" if len(name) > beyond + 1 else ""
+    return f"{shown}: {of}" if shown else of
+
+
+def expectation_label(judged: ExpectationResult) -> str:
+    """`our-limit: probe.time_to_error`; the measure alone where the expectation has no name."""
+    return labelled(judged.name, judged.measure)
+
+
+def expectation_verdict(judged: ExpectationResult) -> Verdict:
+    """What an expectation adds to its run."""
+    if judged.fails_run:
+        return "fail"
+    return "inconclusive" if judged.outcome == "inconclusive" else "pass"
+
+
+def written(judged: ExpectationResult) -> str:
+    """The bound as the scenario has it: `at_most: 5s`."""
+    return bound_text(judged.kind, judged.formula, judged.bound)
+
+
+def off_by(finding: ExpectationSummary) -> str:
+    """`+3.850 s`: by how much the worst repeat is above its bound; nothing where it is exact or not known."""
+    if not finding.off or abs(finding.off) < 0.0005:
+        return ""
+    return f"{finding.off:+.3f} s" if finding.unit == "s" else f"{finding.off:+g}"
+
+
 def tolerance(judged: ExpectationResult) -> str:
     """`± 0.137` around an equality; `- 0.105 + 0.175` where a timer's lateness counts on one side alone."""
-    if judged.kind not in ("equals", "claim") or judged.predicted is None:
+    if judged.kind in LIMITS or judged.predicted is None:
         return ""
     return format_tolerance(judged.predicted, judged.low, judged.high, form=".3f" if judged.unit == "s" else "g")
 

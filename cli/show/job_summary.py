@@ -4,12 +4,27 @@ from collections.abc import Callable, Iterator, Sequence
 
 from cli.exit_codes import EXIT_CODES_WORST_FIRST
 from cli.show import groups
-from cli.show.cases import CaseRecords
-from cli.show.formatting import VERDICT_LABELS, measured, pluralized, predicted
+from cli.show.cases import CaseRecords, ExpectationSummary
+from cli.show.formatting import (
+    VERDICT_LABELS,
+    expectation_label,
+    expectation_verdict,
+    measured,
+    off_by,
+    pluralized,
+    predicted,
+    tolerance,
+    written,
+)
 from cli.show.markdown import code, plain, table
 from cli.show.rows import passed_of_total
+from harness.records.bounds import bound_text
+from harness.records.group import GroupRecord
+from harness.records.run import Verdict
 
-COLUMNS = ("verdict", "scenario", "client", "measure", "predicted", "measured", "passed", "again")
+COLUMNS = (
+    "verdict", "scenario", "client", "expectation", "bound", "expected", "measured", "off by", "passed", "again",
+)  # fmt: skip
 MAX_PASSED_ROWS = 200
 """So many cases that passed are listed: a reader looks for the others."""
 
@@ -22,7 +37,7 @@ def job_summary(
     passed = [case for case in cases if case.verdict == "pass"]
     parts = [f"### faultlab: {plain(head)}", f"{plain(sentence)}  \n{plain(facts)}"]
     if cases:
-        rows = [*(_row(case, replay) for case in trouble), *(_row(case, replay) for case in passed[:MAX_PASSED_ROWS])]
+        rows = [row for case in (*trouble, *passed[:MAX_PASSED_ROWS]) for row in _rows(case, replay)]
         parts.append(table(COLUMNS, rows))
     if len(passed) > MAX_PASSED_ROWS:
         parts.append(f"and {pluralized(len(passed) - MAX_PASSED_ROWS, 'more case')} that passed")
@@ -38,31 +53,49 @@ def worst_first(cases: Sequence[CaseRecords]) -> list[CaseRecords]:
     return sorted((c for c in cases if c.verdict != "pass"), key=lambda case: order.index(case.verdict))
 
 
-def _row(case: CaseRecords, replay: Callable[[CaseRecords], str]) -> tuple[str, ...]:
-    word = VERDICT_LABELS[case.verdict]
-    scenario = (
-        f"{plain(case.first.scenario)}<br>{plain(case.parameters)}" if case.parameters else plain(case.first.scenario)
-    )
-    again = "" if case.verdict == "pass" else code(replay(case))
+def _rows(case: CaseRecords, replay: Callable[[CaseRecords], str]) -> Iterator[tuple[str, ...]]:
+    """Every expectation of a case that did not pass, the violated first; of one that passed what stands for it."""
+    passed, group, leading = case.verdict == "pass", case.leading_group, case.leading()
+    shared = case.shared_expectations() if not passed else (group,) if group is not None else ()
+    alone = case.expectations() if not passed else (leading,) if leading is not None and group is None else ()
+    found: list[tuple[Verdict, tuple[str, ...]]] = [(one.verdict, _group_figures(one)) for one in shared]
+    found += [(expectation_verdict(one.judged), _figures(case, one)) for one in alone]
+    found.sort(key=lambda row: row[0] != "fail")
+    parameters = f"<br>{plain(case.parameters)}" if case.parameters else ""
+    again = "" if passed else code(replay(case))
+    for verdict, figures in found or [(case.verdict, ("",) * 5)]:
+        word = VERDICT_LABELS[verdict]
+        yield (
+            word if verdict == "pass" else f"**{word}**",
+            f"{plain(case.first.scenario)}{parameters}",
+            plain(case.client),
+            *figures,
+            passed_of_total(case),
+            again,
+        )
+
+
+def _figures(case: CaseRecords, finding: ExpectationSummary) -> tuple[str, ...]:
+    judged = finding.judged
+    where = plain(f"{case.first.path}:{judged.line}")
     return (
-        word if case.verdict == "pass" else f"**{word}**",
-        scenario,
-        plain(case.client),
-        *(plain(text) for text in _figures(case)),
-        passed_of_total(case),
-        again,
+        f"{plain(expectation_label(judged))}<br>{where}",
+        code(written(judged)),
+        plain(f"{predicted(judged)}{tolerance(judged)}"),
+        plain(measured(finding)),
+        plain(off_by(finding)),
     )
 
 
-def _figures(case: CaseRecords) -> tuple[str, str, str]:
-    """What stands for the case, as in the closing table: its measure, predicted, measured."""
-    group = case.leading_group
-    if group is not None:
-        return groups.called(group), groups.predicted(group), groups.estimate(group)
-    finding = case.leading()
-    if finding is None:
-        return "", "", ""
-    return finding.judged.measure, predicted(finding.judged), measured(finding)
+def _group_figures(group: GroupRecord) -> tuple[str, ...]:
+    where = plain(f"{group.path}:{group.line}")
+    return (
+        f"{plain(groups.called(group))}<br>{where}",
+        code(bound_text(group.kind, group.formula, group.bound)),
+        plain(f"{groups.predicted(group)}{groups.tolerance(group)}"),
+        plain(groups.estimate(group)),
+        "",
+    )
 
 
 def _reasons(trouble: Sequence[CaseRecords]) -> Iterator[str]:

@@ -3,13 +3,29 @@
 A scenario with several cases has its name once, and a line for each case below it.
 """
 
+from collections.abc import Iterator
+
 from rich.cells import cell_len
 from rich.text import Text
 
 from cli.show import groups
-from cli.show.cases import CaseRecords
-from cli.show.formatting import VERDICT_LABELS, VERDICT_STYLES, WIDTH, format_comparison, measured, predicted
+from cli.show.cases import CaseRecords, ExpectationSummary
+from cli.show.formatting import (
+    VERDICT_LABELS,
+    VERDICT_STYLES,
+    WIDTH,
+    expectation_verdict,
+    format_comparison,
+    labelled,
+    measured,
+    off_by,
+    predicted,
+)
+from harness.records.group import GroupRecord
 from harness.records.run import Verdict
+
+OFF = 7
+"""Columns of `+3.850`."""
 
 
 class CaseRows:
@@ -29,8 +45,38 @@ class CaseRows:
             right = f"{measured(finding)}  {format_comparison(finding):<9}  {right}"
         return self._row(case, right)
 
-    def table_row(self, case: CaseRecords) -> Text:
-        """The row of the closing table: predicted and measured below each other's heads."""
+    def table_rows(self, case: CaseRecords, *, every: bool) -> Iterator[Text]:
+        """The rows of the closing table: the case with what stands for it, or with `every` expectation in a row of its
+        own where there are several."""
+        alone, together = case.expectations(), case.shared_expectations()
+        if not every or len(alone) + len(together) <= 1:
+            yield self._table_row(case)
+            return
+        yield self._row(case, columns("", "", passed_of_total(case)))
+        rows = [(group.verdict != "fail", self._group_row(group)) for group in together]
+        rows += [(not finding.judged.fails_run, self._expectation_row(finding)) for finding in alone]
+        yield from (row for _, row in sorted(rows, key=lambda row: row[0]))
+
+    def _expectation_row(self, finding: ExpectationSummary) -> Text:
+        judged = finding.judged
+        off = f"{off_by(finding).removesuffix(' s'):>{OFF}}"
+        return self._line(
+            expectation_verdict(judged), judged.line, judged.name, judged.measure,
+            columns(predicted(judged), measured(finding), off),
+        )  # fmt: skip
+
+    def _group_row(self, group: GroupRecord) -> Text:
+        figures = columns(groups.predicted(group), groups.estimate(group), " " * OFF)
+        return self._line(group.verdict, group.line, group.name, groups.called(group), figures)
+
+    def _line(self, verdict: Verdict, line: int, name: str, of: str, figures: str) -> Text:
+        word = f"{'':<{self._words + 2}}{VERDICT_LABELS[verdict]:<4} "
+        left = labelled(name, of, room=WIDTH - len(word) - len(f":{line} ") - len(figures) - 2)
+        return Text(word, style=VERDICT_STYLES[verdict]).append(
+            right_aligned(f":{line} {left}", figures, lead=len(word)), style="default"
+        )
+
+    def _table_row(self, case: CaseRecords) -> Text:
         group = case.leading_group
         if group is not None:
             figures = columns(groups.predicted(group), groups.estimate(group), passed_of_total(case))

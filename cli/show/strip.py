@@ -38,7 +38,7 @@ def _line(segments: tuple[BreakdownSegment, ...], end_s: float, letters: dict[st
 def _scale(breakdown: Breakdown, end_s: float) -> str:
     """Below the strip: its beginning, where the formula ends if that is elsewhere, and its own end."""
     mark = min(COLUMNS - 1, round(breakdown.predicted_s / end_s * COLUMNS))
-    marked = f"{breakdown.predicted_s:.3f} formula ends"
+    marked = f"{breakdown.predicted_s:.3f} {'limit' if breakdown.is_limit else 'formula ends'}"
     last = amount(breakdown.measured_s, "s")
     if abs(breakdown.predicted_s - breakdown.measured_s) * COLUMNS < end_s:  # less than a column
         return f"0{last.rjust(COLUMNS - 1)}"

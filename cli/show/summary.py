@@ -16,7 +16,8 @@ from harness.records.run import RunRecord, Verdict
 
 MAX_PASSED_WITH_FAILURES = 6
 MAX_PASSED_ALONE = 30
-"""So many cases that passed are shown without `--all`: few where something else needs attention."""
+"""So many cases that passed are shown without `--all`: few where something else needs attention. With so many rows
+each of their expectations has one."""
 
 MAX_REASONS = 2
 """So many reasons of an inconclusive case are shown: the others mostly follow from them."""
@@ -44,15 +45,16 @@ def table(cases: Sequence[CaseRecords], *, show_all: bool) -> Iterator[Text]:
     trouble = sorted((c for c in cases if c.verdict != "pass"), key=lambda c: order.index(c.verdict))
     passed = [case for case in cases if case.verdict == "pass"]
     limit = len(passed) if show_all else MAX_PASSED_WITH_FAILURES if trouble else MAX_PASSED_ALONE
+    every = show_all or sum(len(case.expectations()) for case in passed) <= limit
     words = max(len(VERDICT_LABELS[case.verdict]) for case in cases) + 2
     rows = CaseRows(
         words=words, multi_case_scenarios=scenarios_with_several_cases(case_key(case.first) for case in cases)
     )
     yield Text(
-        " " * words + right_aligned("scenario  client", columns("predicted", "measured", ""), lead=words), style="dim"
+        " " * words + right_aligned("scenario  client", columns("expected", "measured", ""), lead=words), style="dim"
     )
     for case in (*trouble, *passed[:limit]):
-        yield rows.table_row(case)
+        yield from rows.table_rows(case, every=every or case.verdict != "pass")
         if case.verdict in ("inconclusive", "skipped"):
             yield from _reasons(case, lead=" " * (words + 2))
     if len(passed) > limit:

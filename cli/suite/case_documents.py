@@ -6,7 +6,7 @@ from rich.text import Text
 
 from cli.show.cases import CaseRecords, ExpectationSummary, group_into_cases
 from cli.show.failure import error_block
-from cli.show.formatting import measured, predicted, tolerance
+from cli.show.formatting import measured, predicted, tolerance, written
 from cli.suite.closing import FinishedSuite, blocks, breakdown_of, events_by_run, replay_of_case
 from harness.judging import Breakdown
 from harness.records.event import EventRecord
@@ -98,9 +98,12 @@ def _finding(finding: ExpectationSummary) -> dict[str, object]:
         "measured": None if finding.measured is None else finding.measured.value,
         "censored": finding.measured is not None and finding.measured.censored,
         "every": list(finding.measured_values),
+        "off": finding.off,
         "outcome": judged.outcome,
         "fails": judged.fails_run,
         "source": judged.source,
+        "name": judged.name,
+        "bound": written(judged),
         "line": judged.line,
     }
 

@@ -162,15 +162,27 @@ def blocks(case: CaseRecords, events: list[EventRecord], finished: FinishedSuite
     if case.verdict not in ("fail", "lab_error"):
         return
     run = case.most_severe
-    failed = [finding for finding in case.findings() if finding.judged.fails_run]
-    for finding in failed if case.verdict == "fail" else ():
-        yield failure(case, finding, breakdown_of(run, finding, events, finished), replay=replay_of(run, finished))
+    failed = [one for one in case.expectations() if one.judged.fails_run] if case.verdict == "fail" else []
+    if failed:
+        yield failure(case, _breakdowns(run, failed, events, finished), replay=replay_of(run, finished))
     broken = [shared for shared in case.groups if shared.verdict == "fail"]
     for shared in broken:
         yield group_failure(case, shared, replay=replay_command(run.run_id, finished.results, scope="group"))
     if case.verdict != "fail" or not (failed or broken):
         logs = finished.results.folder.log_folder(run.run_id, run.attempt)
         yield error_block(case, replay=replay_of_case(case, finished), logs=str(logs) if logs.is_dir() else None)
+
+
+def _breakdowns(
+    run: RunRecord, failed: Sequence[ExpectationSummary], events: list[EventRecord], finished: FinishedSuite
+) -> list[tuple[ExpectationSummary, Breakdown]]:
+    """Where the time of each measure went whose bound was violated: by its formula, where that was violated too."""
+    by_measure: dict[str, tuple[ExpectationSummary, Breakdown]] = {}
+    for finding in failed:
+        found, known = breakdown_of(run, finding, events, finished), by_measure.get(finding.judged.measure)
+        if found is not None and (known is None or (found.by_formula and not known[1].by_formula)):
+            by_measure[finding.judged.measure] = finding, found
+    return list(by_measure.values())
 
 
 def breakdown_of(

@@ -1,4 +1,6 @@
-"""Where the time of an operation went: the formula's terms beside the waits that the client really made."""
+"""Where the time of an operation went: the waits that the client really made, beside the terms of a formula, if there
+is one. A limit has no terms: it says how long, not of what.
+"""
 
 from dataclasses import dataclass
 from itertools import pairwise
@@ -20,7 +22,8 @@ MIN_UNPREDICTED_S = 0.0005
 class BreakdownRow:
     """One setting (or one term without a setting: `setting` is None and nothing is measured).
 
-    `measured_count` counts waits whose limit passed; `ended_early` those that something else ended.
+    `measured_count` counts waits whose limit passed; `ended_early` those that something else ended. `each_s` is what a
+    term counts, or without a term the setting's own value; None where it has none.
     """
 
     text: str
@@ -56,10 +59,13 @@ class BreakdownSegment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Breakdown:
-    """`unattributed_s` is the rest: no wait on a setting. `never_waited_on` are durations that the scenario sets
-    and the client never waited on."""
+    """`predicted_s` is the bound's value. `by_formula`: its terms name settings, and `rows` are in their order, else
+    they are by time, the longest first. `unattributed_s` is the rest: no wait on a setting. `never_waited_on` are
+    durations that the scenario sets and the client never waited on."""
 
     predicted_s: float
+    is_limit: bool
+    by_formula: bool
     measured_s: float
     censored: bool
     rows: tuple[BreakdownRow, ...]
@@ -69,7 +75,7 @@ class Breakdown:
 
 
 def break_down_time(plan: RunPlan, story: Story, expectation: Expectation) -> Breakdown | Missing:
-    """Split an operation's time by the settings it waited on, beside the expectation's formula.
+    """Split an operation's time by the settings it waited on, beside the expectation's formula, unless it is a limit.
 
     Where waits overlap, the one that began last has the time: it is the innermost.
     """
@@ -84,21 +90,27 @@ def break_down_time(plan: RunPlan, story: Story, expectation: Expectation) -> Br
     judged = judge_expectation(run, scope_of(plan, profile_of(plan.client)), expectation)
     waits = run.during(operation).waits
     segments = split(waits, operation.started_ns, operation.ended_ns)
+    is_limit = expectation.kind in ("at_most", "at_least")
+    named = set() if is_limit else {term.setting for term in judged.terms if term.setting}
+    durations = {setting.name: setting.value for setting in plan.settings if setting.unit == "s"}
     rows = [
-        _row(waits, segments, term.text, term.setting, term.count, term.each, term.total) for term in judged.terms
-    ]  # fmt: skip
-    named = {term.setting for term in judged.terms}
-    unpredicted = (
-        _row(waits, segments, setting, setting, None, None, 0.0)
+        _row(waits, segments, term.text, term.setting, term.count, term.each, term.total)
+        for term in (judged.terms if named else ())
+    ]
+    unpredicted = [
+        _row(waits, segments, setting, setting, None, durations.get(setting), 0.0)
         for setting in settings_waited_on(waits)
         if setting not in named
-    )
+    ]
+    if not named:
+        unpredicted.sort(key=lambda row: -row.measured_s)
     rows += [row for row in unpredicted if row.measured_count or row.measured_s >= MIN_UNPREDICTED_S]
     measured_s = (operation.ended_ns - operation.started_ns) / 1e9
-    durations = {setting.name for setting in plan.settings if setting.unit == "s"}
     waited_on = set(settings_waited_on(waits))
     return Breakdown(
         predicted_s=judged.predicted or 0.0,
+        is_limit=is_limit,
+        by_formula=bool(named),
         measured_s=measured_s,
         censored=operation.outcome is Outcome.CENSORED,
         rows=tuple(rows),

@@ -1,7 +1,7 @@
 """When two claims are one and what becomes of one: a single reading for the terminal and the page.
 
-A claim is a sentence of a text. Made in several scenarios, it is still one claim; the same formula under
-another name, or from another text, is another.
+A claim is a sentence of a text. Made in several scenarios, under whatever names, it is still one claim; the same
+formula from another text is another.
 """
 
 from collections.abc import Iterable
@@ -14,7 +14,6 @@ class ClaimId(NamedTuple):
     """What makes a claim the one that it is. `what` tells what the formula is said to be: a measure of any step, or a
     statistic over many runs."""
 
-    name: str
     what: str
     formula: str
     source: str

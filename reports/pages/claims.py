@@ -41,7 +41,7 @@ class Claim:
     """One formula from a published text, over all cases that it applies to."""
 
     formula: str
-    name: str
+    names: tuple[str, ...]
     when: tuple[str, ...]
     source: str
     what: str
@@ -77,21 +77,21 @@ def claims_of(rows: Sequence[Row], groups: Iterable[Row], names: DisplayNames) -
     """Refuted ones first. A claim that is made in several scenarios is one claim."""
     together: dict[ClaimId, list[tuple[Row, ClaimCase]]] = {}
     for row in rows:
-        claim_id = ClaimId(row["name"] or "", measure_label(row["measure"]), row["formula"], row["source"] or "")
+        claim_id = ClaimId(measure_label(row["measure"]), row["formula"], row["source"] or "")
         together.setdefault(claim_id, []).append((row, claim_case(row, names, over_repeats=False)))
     for row in groups:
         if row["kind"] == "claim" and row["outcome"] != "skipped":
-            claim_id = ClaimId(row["name"] or "", statistic(row), row["formula"], row["source"] or "")
+            claim_id = ClaimId(statistic(row), row["formula"], row["source"] or "")
             together.setdefault(claim_id, []).append((row, claim_case(row, names, over_repeats=True)))
     claims = [claim_of(claim_id, own) for claim_id, own in together.items()]
-    return tuple(sorted(claims, key=lambda one: (ORDER.index(one.verdict), one.name, one.formula)))
+    return tuple(sorted(claims, key=lambda one: (ORDER.index(one.verdict), one.names, one.formula)))
 
 
 def claim_of(claim_id: ClaimId, own: Sequence[tuple[Row, ClaimCase]]) -> Claim:
     verdict = combined_outcome(one.outcome for _, one in own)
     return Claim(
         formula=claim_id.formula,
-        name=claim_id.name,
+        names=tuple(sorted({row["name"] for row, _ in own if row["name"]})),
         when=tuple(dict.fromkeys(row["when"] for row, _ in own if row["when"])),
         source=claim_id.source,
         what=claim_id.what,

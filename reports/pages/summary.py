@@ -41,15 +41,11 @@ def headline(cases: Iterable[Case]) -> str:
 def lead(heat: Heat, claims: Sequence[Claim], agreement: str) -> str:
     """What was found, beyond verdicts: how long clients hung, outcomes of the claims, and who agrees."""
     sentences = [heat.longest] if heat.longest else []
-    for verdict in OUTCOME_ORDER:
-        own = [claim for claim in claims if claim.verdict == verdict]
-        if own:
-            against = sum(claim.as_declared is False for claim in own)
-            declared = (
-                "against what was declared" if against else "as declared" if all(c.as_declared for c in own) else ""
-            )
-            how = f", {declared}" if declared else ""
-            sentences.append(f"{figures.many(len(own), 'claim')} {outcome_phrase(verdict, len(own))}{how}.")
+    if claims:
+        against = sum(claim.as_declared is False for claim in claims)
+        declared = "all as declared" if all(claim.as_declared for claim in claims) else ""
+        how = f"{against:,} against what was declared" if against else declared
+        sentences.append(f"{figures.many(len(claims), 'claim')}: {outcomes_of(claims)}{'; ' if how else ''}{how}.")
     if agreement:
         sentences.append(f"Profiles, simulation and real clients: {agreement}")
     return " ".join(sentences)
@@ -61,13 +57,15 @@ def outcome_phrase(verdict: str, count: int) -> str:
     return {"mixed": some, "inconclusive": "could not be judged"}.get(verdict, verdict)
 
 
+def outcomes_of(claims: Sequence[Claim]) -> str:
+    """`6 refuted, 2 held`: each claim once."""
+    counted = Counter(claim.verdict for claim in claims)
+    return ", ".join(f"{counted[one]:,} {outcome_phrase(one, counted[one])}" for one in OUTCOME_ORDER if counted[one])
+
+
 def claimed(claims: Sequence[Claim]) -> str:
     """`8 formulas that somebody wrote down: 6 refuted, 2 held.`"""
-    counted = Counter(claim.verdict for claim in claims)
-    outcomes = ", ".join(
-        f"{counted[one]:,} {outcome_phrase(one, counted[one])}" for one in OUTCOME_ORDER if counted[one]
-    )
-    return f"{figures.many(len(claims), 'formula')} that somebody wrote down: {outcomes}."
+    return f"{figures.many(len(claims), 'formula')} that somebody wrote down: {outcomes_of(claims)}."
 
 
 def judged(verdicts: Iterable[str]) -> str:

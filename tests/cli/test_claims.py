@@ -16,7 +16,7 @@ def two_scenarios(folder: Path) -> None:
     for path, more in (
         (first, ["name: of-dials, measure: probe.dials, claim: 0, holds: true, source: an article",
                  f"measure: probe.time_to_error, {of.format('Net.ReadTimeout', 'true')}"]),
-        (second, [f"measure: probe.time_to_error, {of.format('Net.ReadTimeout', 'false')}"]),
+        (second, [f"name: under-another-name, measure: probe.time_to_error, {of.format('Net.ReadTimeout', 'false')}"]),
     ):  # fmt: skip
         text = path.read_text()
         assert made in text
@@ -58,4 +58,4 @@ def test_the_page_counts_as_the_terminal_does(tmp_path: Path) -> None:
     assert "; claims as declared: 1 refuted, 2 held" in " ".join(done.out.split())
     page = (tmp_path / "r" / "report.html").read_text()
     assert "3 formulas that somebody wrote down: 1 refuted, 2 held." in page
-    assert "1 claim refuted, as declared. 2 claims held, as declared." in page
+    assert "3 claims: 1 refuted, 2 held; all as declared." in page

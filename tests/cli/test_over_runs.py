@@ -34,9 +34,11 @@ def write(folder: Path, *, mean: str = "Net.DialTimeout", repeat: int = 60) -> P
 def test_what_holds_over_many_runs_passes_and_stands_in_the_row(tmp_path: Path) -> None:
     done = faultlab("run", "--env", "sim", "--out", "r", write(tmp_path), cwd=tmp_path)
     assert done.code == 0, done.out + done.err
-    row = next(line for line in done.lines if line.endswith("60/60") and "mean" in line)
-    assert row.startswith("ok  luck  sarama 1.27.2")
-    assert "mean 0.100 s" in row
+    at = max(number for number, line in enumerate(done.lines) if line.startswith("ok  luck  sarama 1.27.2"))
+    assert done.lines[at].endswith("60/60")
+    mean, share = (" ".join(line.split()) for line in done.lines[at + 1 : at + 3])
+    assert mean.startswith("ok :10 mean probe.time_to_end 0.100 s 0.")
+    assert share.startswith("ok :11 share probe.time_to_end < Net.DialTimeout"), "each expectation has its row"
     groups = [json.loads(line) for line in (tmp_path / "r" / "groups.jsonl").read_text().splitlines()]
     assert [(group["statistic"], group["outcome"], group["runs"]) for group in groups] == [
         ("mean", "held", 60), ("share", "held", 60),

@@ -38,6 +38,28 @@ def test_what_no_term_predicts_has_a_row_of_its_own(blackholed: Make) -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("kind", "formula"), [("at_most", "5s"), ("at_most", "2*Net.ReadTimeout"), ("at_least", "99s"), ("equals", "5s")]
+)
+def test_what_has_no_terms_is_split_by_the_settings_that_took_the_time(
+    story_builder: Any, kind: str, formula: str
+) -> None:
+    story_builder.begin(0.0)
+    story_builder.wait(0.0, 2.0, "Net.ReadTimeout")
+    story_builder.wait(2.0, 2.25, "Metadata.Retry.Backoff")
+    for start in (2.25, 3.25, 4.25):
+        story_builder.wait(start, start + 1, "Net.DialTimeout")
+    story_builder.end(0.0, 5.25, "failed")
+    expectation = story_builder.expect(TIME, kind, formula, within_absolute=0.05)
+    found = break_down_time(story_builder.plan(), story_builder.story(), expectation)
+    assert isinstance(found, Breakdown)
+    assert (found.by_formula, found.is_limit) == (False, kind != "equals")
+    assert [(row.text, row.measured_count, row.each_s) for row in found.rows] == [
+        ("Net.DialTimeout", 3, 1.0), ("Net.ReadTimeout", 1, 2.0), ("Metadata.Retry.Backoff", 1, 0.25),
+    ], "the most time first, and no row for the limit"  # fmt: skip
+    assert sum(row.measured_s for row in found.rows) + found.unattributed_s == pytest.approx(found.measured_s)
+
+
 def test_rows_and_rest_add_up_to_the_measurement(blackholed: Make) -> None:
     found = broken_down(blackholed(), "Net.ReadTimeout + 1s")
     assert sum(row.measured_s for row in found.rows) + found.unattributed_s == pytest.approx(found.measured_s)

@@ -36,7 +36,7 @@ def test_a_claim_that_holds_in_some_cases_says_in_how_many() -> None:
     assert unsettled.tally == "inconclusive in 1 of 1 case"
     [torn] = claims_of([claimed(one, "mixed", 0), claimed(one, "held", 1)], (), names)
     assert torn.tally == "held in 1, mixed in 1 of 2 cases"
-    assert "2 claims hold in some cases only." in summary.lead(heat([one], []), [mixed, torn], "")
+    assert "2 claims: 2 hold in some cases only." in summary.lead(heat([one], []), [mixed, torn], "")
     assert summary.claimed([mixed, unsettled]).endswith("1 holds in some cases only, 1 could not be judged.")
 
 
@@ -49,6 +49,18 @@ def test_a_pull_request_reads_which_case_a_claim_speaks_of_and_where_no_error_ca
     assert first.replace("n=1", "n=2") == second != first
     [(_, [cell])] = heat([one], [waited(one, 0.11, what="time_to_ack")]).rows
     assert markdown.cell_text(cell) == "0.11 s (no error) held"
+
+
+def test_a_claim_is_one_whatever_its_expectations_are_called() -> None:
+    one = run()
+    rows = [
+        claimed(one, "refuted", 0, declared_holds=False, as_declared=True),
+        claimed(one, "held", 1, name="right-by-accident", declared_holds=True, as_declared=True),
+        claimed(one, "held", 1, source="somebody else"),
+    ]
+    found = claims_of(rows, (), DisplayNames.for_cases(cases_of([one])))
+    assert {claim.names for claim in found} == {("a1",), ("a1", "right-by-accident")}
+    assert "2 claims: 1 held, 1 holds in some cases only." in summary.lead(heat([one], []), found, "")
 
 
 def test_a_claim_counts_cases_that_the_page_has_no_room_for() -> None:
