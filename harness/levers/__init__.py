@@ -4,6 +4,7 @@ A fault is data: it returns levers and knows no environment. An environment pull
 """
 
 from harness.levers.base import FLOWS, LEVERS, BrokerLever, Evidence, Flow, Lever, lever
+from harness.levers.delays import Delays, Spread
 from harness.levers.intercept import (
     DelayedResponse,
     ErrorAnswer,
@@ -16,6 +17,7 @@ from harness.levers.listener import CloseListener
 from harness.levers.packets import (
     HOOKS,
     ConnectionsCut,
+    DialsDelayed,
     DialsRefused,
     FilterPackets,
     Hook,
@@ -34,6 +36,8 @@ __all__ = [
     "ConnectionsCut",
     "DelaySeen",
     "DelayedResponse",
+    "Delays",
+    "DialsDelayed",
     "DialsRefused",
     "ErrorAnswer",
     "Evidence",
@@ -49,6 +53,7 @@ __all__ = [
     "RequestsUnread",
     "Signal",
     "Silence",
+    "Spread",
     "Toxic",
     "lever",
 ]

@@ -1,10 +1,11 @@
-"""Packets dropped, refused or reset on the way between the client and one broker."""
+"""Packets dropped, refused, reset or delayed on the way between the client and one broker."""
 
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import ClassVar, Literal
 
 from harness.levers.base import BrokerLever, Evidence, Flow, lever, quantity
+from harness.levers.delays import Delays
 
 Hook = Literal["receiver", "sender"]
 HOOKS: tuple[Hook, Hook] = ("receiver", "sender")
@@ -19,6 +20,8 @@ class PacketAction(StrEnum):
     """Its sender gets a TCP reset, as from a host without a listener. Its receiver learns nothing."""
     RESET = "reset"
     """Its connection is reset: both ends get a TCP reset at once, and neither sees the packet."""
+    DELAY = "delay"
+    """It is held, and delivered when its delay is over."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,6 +69,19 @@ class ConnectionsCut(Evidence):
         return f"cut or refused {quantity(self.amount, 'connection')}"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DialsDelayed(Evidence):
+    """`dials` were held on their way to the broker."""
+
+    name: ClassVar[str] = "dials_delayed"
+    meaning: ClassVar[str] = "dials were held"
+
+    dials: int = 0
+
+    def sentence(self) -> str:
+        return f"held {quantity(self.amount, 'dial')}"
+
+
 @lever("packets")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FilterPackets(BrokerLever):
@@ -79,7 +95,11 @@ class FilterPackets(BrokerLever):
     `only="syn"` matches a SYN without ACK, `"data"` a segment with payload. A reset is of data. `at_most` packets are
     treated, later ones pass; None: all are.
 
-    Evidence: PacketsDropped, DialsRefused or ConnectionsCut, as the verdict says.
+    What is delayed are dials, by `delays`: the first SYN of each is held, its retransmissions meanwhile vanish. It is
+    delivered also where its client has given up by then. Undone, all that is held is delivered at once. The lab's own
+    probes are not delayed.
+
+    Evidence: PacketsDropped, DialsRefused, ConnectionsCut or DialsDelayed, as the verdict says.
     """
 
     flow: Flow
@@ -87,6 +107,7 @@ class FilterPackets(BrokerLever):
     only: Literal["any", "syn", "data"] = "any"
     hook: Hook = "receiver"
     at_most: int | None = None
+    delays: Delays | None = None
 
     def __post_init__(self) -> None:
         if self.hook == "sender" and self.verdict is not PacketAction.DROP:
@@ -95,6 +116,10 @@ class FilterPackets(BrokerLever):
             raise ValueError("a reset is made of a connection's data, never of other packets")
         if self.at_most is not None and self.at_most < 1:
             raise ValueError(f"at most {self.at_most} packets are none")
+        if (self.verdict is PacketAction.DELAY) is (self.delays is None):
+            raise ValueError("packets are delayed by `delays`, and nothing else has them")
+        if self.verdict is PacketAction.DELAY and (self.only != "syn" or self.at_most is not None):
+            raise ValueError("what is delayed are dials, all of them")
 
     @property
     def where(self) -> str:
@@ -109,3 +134,5 @@ class FilterPackets(BrokerLever):
                 return DialsRefused(dials=refusals)
             case PacketAction.RESET:
                 return ConnectionsCut(connections=packets)
+            case PacketAction.DELAY:
+                return DialsDelayed(dials=packets)

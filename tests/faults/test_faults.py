@@ -13,6 +13,7 @@ from harness.levers import (
     LEVERS,
     CloseListener,
     DelayedResponse,
+    Delays,
     ErrorAnswer,
     FilterPackets,
     Intercept,
@@ -25,7 +26,8 @@ from harness.levers import (
 from harness.plan import ClusterShape
 
 REQUIRED: dict[str, dict[str, object]] = {
-    "latency": {"delay": "1ms"}, "slow_answer": {"delay": "1ms"}, "error_answer": {"code": "REQUEST_TIMED_OUT"}
+    "latency": {"delay": "1ms"}, "slow_answer": {"delay": "1ms"}, "slow_dial": {"delay": "1ms"},
+    "error_answer": {"code": "REQUEST_TIMED_OUT"},
 }  # fmt: skip
 """What a fault cannot do without."""
 
@@ -101,6 +103,9 @@ def test_levers_that_no_world_can_pull_cannot_be_written() -> None:
         ({"verdict": PacketAction.REFUSE, "hook": "sender"}, "dropped where they are sent"),
         ({"verdict": PacketAction.RESET}, "of a connection's data"),
         ({"verdict": PacketAction.DROP, "at_most": 0}, "are none"),
+        ({"verdict": PacketAction.DELAY, "only": "syn"}, "delayed by"),
+        ({"verdict": PacketAction.DROP, "delays": Delays(seconds=(1.0,))}, "delayed by"),
+        ({"verdict": PacketAction.DELAY, "delays": Delays(seconds=(1.0,))}, "are dials"),
     ]:
         with pytest.raises(ValueError, match=says):
             FilterPackets(broker=1, flow="to_broker", **wrong)  # type: ignore[arg-type]
@@ -124,6 +129,19 @@ def test_latency_speaks_milliseconds_and_is_proven_by_its_own_delay() -> None:
     ]
     (slow,) = levers("latency", 1, delay="100ms", jitter="10ms", flows="to_client")
     assert slow.enough == pytest.approx(0.081)
+
+
+def test_a_slow_dial_holds_what_opens_a_connection_and_draws_for_each_broker() -> None:
+    (one,) = levers("slow_dial", 1, delay="700ms")
+    assert one == FilterPackets(
+        broker=1, flow="to_broker", only="syn", verdict=PacketAction.DELAY, delays=Delays(seconds=(0.7,))
+    )
+    (listed,) = levers("slow_dial", 1, delays=["2s", "0s"])
+    assert listed.delays.seconds == (2.0, 0.0)
+    first, second = levers("slow_dial", 2, delay="700ms", jitter="100ms")
+    drawn = [[delay_s for _, delay_s in zip(range(5), lever.delays, strict=False)] for lever in (first, second)]
+    assert drawn[0] != drawn[1]
+    assert all(0.6 <= delay_s <= 0.8 for delay_s in drawn[0] + drawn[1])
 
 
 @pytest.mark.parametrize(
@@ -152,6 +170,14 @@ def test_latency_speaks_milliseconds_and_is_proven_by_its_own_delay() -> None:
         ("latency", {"delay": "1.5ms"}, "whole milliseconds"),
         ("latency", {"delay": "0ms"}, "whole milliseconds"),
         ("latency", {"delay": "10ms", "jitter": "10ms"}, "not less than"),
+        ("slow_dial", {}, "one of delay and delays"),
+        ("slow_dial", {"delay": "1s", "delays": ["1s"]}, "one of delay and delays"),
+        ("slow_dial", {"delays": []}, "at least 1 item"),
+        ("slow_dial", {"delays": ["0s"]}, "at least 1ms"),
+        ("slow_dial", {"delay": "1.5ms"}, "whole milliseconds"),
+        ("slow_dial", {"delays": ["1s", "3m"]}, "gives up before"),
+        ("slow_dial", {"delay": "10ms", "jitter": "11ms"}, "more than the least delay"),
+        ("slow_dial", {"delay": "10ms", "spread": "pareto"}, "uniform"),
     ],
 )
 def test_impossible_parameters_are_refused_with_the_reason(name: str, parameters: dict[str, object], says: str) -> None:

@@ -107,6 +107,7 @@ def test_what_is_no_selector_is_refused(written: Any) -> None:
 
 def test_every_documented_selector_works_in_every_fault_of_brokers() -> None:
     more: dict[str, dict[str, str]] = {"latency": {"delay": "1ms"}, "slow_answer": {"delay": "1ms"}}
+    more["slow_dial"] = {"delay": "1ms"}
     more["error_answer"] = {"code": "REQUEST_TIMED_OUT"}
     for selector in SELECTORS:
         written = [1, 3] if selector.startswith("[") else selector

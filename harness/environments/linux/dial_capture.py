@@ -15,7 +15,10 @@ _SYN, _SYN_OR_ACK = 0x02, 0x12
 _FILTER = (
     # On loopback each packet is seen twice: as it leaves, and as it comes.
     (bpf.LOAD_WORD, 0, 0, bpf.PACKET_KIND),
-    (bpf.JUMP_EQUAL, 11, 0, bpf.OUTGOING),
+    (bpf.JUMP_EQUAL, 13, 0, bpf.OUTGOING),
+    # What a rule holds was seen before.
+    (bpf.LOAD_WORD, 0, 0, bpf.MARK),
+    (bpf.JUMP_EQUAL, 0, 11, 0),
     (bpf.LOAD_BYTE, 0, 0, 9),
     (bpf.JUMP_EQUAL, 0, 9, socket.IPPROTO_TCP),
     (bpf.LOAD_HALF, 0, 0, 6),

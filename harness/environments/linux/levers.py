@@ -17,6 +17,7 @@ from harness.environments.broker_signals import SignalLevers
 from harness.environments.holder_counts import HolderCounts
 from harness.environments.lever_table import LeverTable, PulledLever
 from harness.environments.linux import addresses
+from harness.environments.linux.packet_hold import PacketHolds
 from harness.environments.linux.packets import (
     SEND,
     WATCH,
@@ -59,9 +60,15 @@ class LinuxParts:
     probes_from = addresses.PROBES
 
     def __init__(
-        self, table: PacketTable, toxiproxy: ToxiproxyClient, brokers: BrokerCluster, traffic: TrafficCapture
+        self,
+        table: PacketTable,
+        toxiproxy: ToxiproxyClient,
+        brokers: BrokerCluster,
+        traffic: TrafficCapture,
+        holds: PacketHolds,
     ) -> None:
         self.table = table
+        self.holds = holds
         self.toxiproxy = toxiproxy
         self.brokers = brokers
         self.traffic = traffic
@@ -130,6 +137,23 @@ LINUX_LEVERS: LeverTable[LinuxParts] = LeverTable()
 
 
 @LINUX_LEVERS.pulls(FilterPackets)
+def _packets(parts: LinuxParts, lever: FilterPackets) -> AbstractAsyncContextManager[ActiveLever]:
+    return (_hold_packets if lever.verdict is PacketAction.DELAY else _filter_packets)(parts, lever)
+
+
+@asynccontextmanager
+async def _hold_packets(parts: LinuxParts, lever: FilterPackets) -> AsyncIterator[ActiveLever]:
+    began_ns = time.monotonic_ns()
+    async with parts.holds.holding(lever) as (hold, group):
+
+        async def collect(since_ns: int | None, until_ns: int | None) -> Evidence:
+            hold.require_all()
+            packets = sum(await group.packet_counts())
+            return lever.found(min(packets, hold.seen.count(since_ns, until_ns)), 0)
+
+        yield PulledLever(began_ns, time.monotonic_ns(), collect)
+
+
 @asynccontextmanager
 async def _filter_packets(parts: LinuxParts, lever: FilterPackets) -> AsyncIterator[ActiveLever]:
     address = addresses.advertised_address(lever.broker)

@@ -23,6 +23,8 @@ LOAD_BYTE_BEHIND, LOAD_HALF_BEHIND = 0x50, 0x48
 HEADER_LENGTH = 0xB1
 JUMP_EQUAL, JUMP_SET, AND, RETURN = 0x15, 0x45, 0x54, 0x06
 PACKET_KIND, OUTGOING = 0xFFFFF004, 4
+MARK = 0xFFFFF014
+"""The packet's mark: 0 but for what rules have marked."""
 
 Instruction = tuple[int, int, int, int]
 """Classic BPF (Documentation/networking/filter.rst of the kernel): code, jump if true, jump if false, operand."""

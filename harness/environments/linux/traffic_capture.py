@@ -30,7 +30,10 @@ _ADVERTISED, _MASK = int(addresses.ADVERTISED.network_address), int(addresses.AD
 _CLIENT_TRAFFIC = (
     # On loopback each packet is seen twice: as it leaves, and as it comes.
     (bpf.LOAD_WORD, 0, 0, bpf.PACKET_KIND),
-    (bpf.JUMP_EQUAL, 20, 0, bpf.OUTGOING),
+    (bpf.JUMP_EQUAL, 22, 0, bpf.OUTGOING),
+    # What a rule copied, or holds and sends on, was seen before.
+    (bpf.LOAD_WORD, 0, 0, bpf.MARK),
+    (bpf.JUMP_EQUAL, 0, 20, 0),
     (bpf.LOAD_BYTE, 0, 0, 9),
     (bpf.JUMP_EQUAL, 0, 18, socket.IPPROTO_TCP),
     (bpf.LOAD_HALF, 0, 0, 6),

@@ -16,6 +16,7 @@ from harness.environments.linux.delays import ProcessDelays, Watch
 from harness.environments.linux.dial_capture import DialCapture, DialCaptureFailed
 from harness.environments.linux.levers import LINUX_LEVERS, LinuxParts
 from harness.environments.linux.loop_lag import LoopLagMonitor
+from harness.environments.linux.packet_hold import PacketHolds
 from harness.environments.linux.packets import PacketRuleError, PacketTable
 from harness.environments.linux.sockets import SocketTable
 from harness.environments.linux.toxiproxy import server as toxiproxy_server
@@ -83,12 +84,14 @@ class LocalWorld:
                 stack.callback(wire.close)
                 traffic = TrafficCapture()
                 stack.callback(traffic.close)
+                holds = PacketHolds(table)
+                stack.callback(holds.close)
                 await brokers.ready()
                 client = ToxiproxyClient(*addresses.TOXIPROXY)
                 stack.callback(client.close)
                 await toxiproxy_server.await_ready(client, proxying.alive)
                 await client.call(lambda server: _create_proxies(server, plan.cluster))
-            world = cls(plan, logs, LinuxParts(table, client, brokers, traffic), wire, delays, started)
+            world = cls(plan, logs, LinuxParts(table, client, brokers, traffic, holds), wire, delays, started)
             proxying.ended.add_done_callback(
                 lambda _: world._fail(describe_unexpected_exit(proxying, logs, _TOXIPROXY_LOG))
             )

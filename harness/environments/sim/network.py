@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from errno import EADDRINUSE
+from functools import partial
 from random import Random
 from typing import TYPE_CHECKING
 
@@ -45,6 +46,7 @@ class Network:
         self._refusal_taps: list[RefusalTap] = []
         self._input: list[PacketRule] = []
         self._output: list[PacketRule] = []
+        self._rules_made = 0
         self._port = FIRST_PORT
 
     def new_port(self) -> int:
@@ -56,11 +58,15 @@ class Network:
     def rule(self, rule: PacketRule) -> Iterator[PacketRule]:
         """The rule is in force while the context is entered."""
         rules = self._input if rule.hook == "receiver" else self._output
+        self._rules_made += 1
+        rule.number = self._rules_made
         rules.append(rule)
         try:
             yield rule
         finally:
             rules.remove(rule)
+            if rule.hold is not None:
+                rule.hold.release_all(self.loop)
 
     @contextmanager
     def tapped(self, tap: DataTap) -> Iterator[ConnectionSightings]:
@@ -120,11 +126,16 @@ class Network:
             )
         )
 
-    def _arrive(self, segment: Segment) -> None:
-        for tap in self._taps:
-            tap.look_at(segment)
+    def _arrive(self, segment: Segment, past: int = 0) -> None:
+        """`past`: the number of the rule that has held it; it and those before treat it no more."""
+        if not past:
+            for tap in self._taps:
+                tap.look_at(segment)
         for rule in self._input:
-            if rule.match_and_count(segment):
+            if rule.number > past and rule.match_and_count(segment):
+                if rule.hold is not None:
+                    rule.hold.take(segment, self.loop, partial(self._arrive, past=rule.number))
+                    return
                 if rule.verdict is not PacketAction.DROP:
                     self.reset(segment)
                 if rule.verdict is PacketAction.RESET:

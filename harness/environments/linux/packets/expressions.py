@@ -123,16 +123,44 @@ def with_payload() -> tuple[Expressions, ...]:
     )
 
 
-def has_mark(mark: int) -> Expressions:
-    """Packets that an earlier rule on the same hook has marked so."""
-    loaded = _expression("meta", {"dreg": Regs.NFT_REG_1, "key": Meta.NFT_META_MARK})
-    return (loaded, _compare(struct.pack("=I", mark), Cmp.NFT_CMP_EQ))
+def marked(wanted: int, *, among: int) -> Expressions:
+    """Packets of whose mark's bits `among` exactly those in `wanted` are set."""
+    return (_load_mark(), _masked(struct.pack("=I", among)), _compare(struct.pack("=I", wanted), Cmp.NFT_CMP_EQ))
+
+
+def marked_below(number: int, *, among: int) -> Expressions:
+    """Packets of whose mark the bits `among` are a number less than this."""
+    in_order = (_load_mark(), _masked(struct.pack("=I", among)), _in_network_order())
+    return (*in_order, _compare(struct.pack("!I", number), Cmp.NFT_CMP_LT))
+
+
+def add_mark(bit: int) -> Expressions:
+    """Set one bit of the packet's mark, for later rules, and pass it on."""
+    return (_load_mark(), _masked(struct.pack("=I", ~bit & 0xFFFFFFFF), struct.pack("=I", bit)), _store_mark())
 
 
 def mark(number: int) -> Expressions:
-    """Mark the packet for later rules, and pass it on."""
-    given = _expression("immediate", {"dreg": Regs.NFT_REG_1, "data": _value(struct.pack("=I", number))})
-    return (given, _expression("meta", {"sreg": Regs.NFT_REG_1, "key": Meta.NFT_META_MARK}))
+    """Give the packet this mark in place of any other, and pass it on."""
+    return (
+        _expression("immediate", {"dreg": Regs.NFT_REG_1, "data": _value(struct.pack("=I", number))}),
+        _store_mark(),
+    )
+
+
+def _load_mark() -> Expression:
+    return _expression("meta", {"dreg": Regs.NFT_REG_1, "key": Meta.NFT_META_MARK})
+
+
+def _store_mark() -> Expression:
+    return _expression("meta", {"sreg": Regs.NFT_REG_1, "key": Meta.NFT_META_MARK})
+
+
+def _in_network_order() -> Expression:
+    """What was loaded is in the machine's byte order, and a comparison goes byte by byte."""
+    return _expression(
+        "byteorder",
+        {"sreg": Regs.NFT_REG_1, "dreg": Regs.NFT_REG_1, "op": 1, "len": 4, "size": 4},
+    )
 
 
 def limit_to_first(packets: int) -> Expressions:
@@ -140,12 +168,7 @@ def limit_to_first(packets: int) -> Expressions:
     # `genex` would name its attributes after the expression; the kernel has a short name for them.
     numbering = {"NFTA_NG_DREG": Regs.NFT_REG_1, "NFTA_NG_MODULUS": _MOST_COUNTED, "NFTA_NG_TYPE": 0}
     numbered = {"attrs": [("NFTA_EXPR_NAME", "numgen"), ("NFTA_EXPR_DATA", {"attrs": list(numbering.items())})]}
-    # The number is in the machine's byte order, and a comparison goes byte by byte.
-    in_order = _expression(
-        "byteorder",
-        {"sreg": Regs.NFT_REG_1, "dreg": Regs.NFT_REG_1, "op": 1, "len": 4, "size": 4},
-    )
-    return (numbered, in_order, _compare(struct.pack("!I", packets), Cmp.NFT_CMP_LT))
+    return (numbered, _in_network_order(), _compare(struct.pack("!I", packets), Cmp.NFT_CMP_LT))
 
 
 def count() -> Expressions:
@@ -167,8 +190,12 @@ def reset() -> Expressions:
     The receiver of a rejected packet learns nothing. So the packet is turned into a reset, a copy of it is sent on to
     the receiver, and the packet is turned back before it is rejected: a reset is never answered with a reset.
     """
-    copy = (_load(_NETWORK, 16, 4), _expression("dup", {"sreg_addr": Regs.NFT_REG_1}))
-    return (*_flagged(Flag.RST | Flag.ACK), *copy, *_flagged(Flag.PSH | Flag.ACK), *refuse())
+    return (*_flagged(Flag.RST | Flag.ACK), *copy(), *_flagged(Flag.PSH | Flag.ACK), *refuse())
+
+
+def copy() -> Expressions:
+    """Send a copy of the packet, as it is now, to where the packet goes: it passes the hooks by itself."""
+    return (_load(_NETWORK, 16, 4), _expression("dup", {"sreg_addr": Regs.NFT_REG_1}))
 
 
 def _flagged(wanted: int) -> Expressions:

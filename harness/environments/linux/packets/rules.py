@@ -11,8 +11,13 @@ from harness.levers import FilterPackets, PacketAction
 
 _SYN_ALONE = {"among": x.Flag.SYN | x.Flag.ACK}
 
-_WITH_PAYLOAD = 0x0DA7A
+_WITH_PAYLOAD = 1 << 24
 """The mark of packets with payload."""
+
+HELD_COPY = 1 << 25
+"""The mark of copies of packets that a rule holds, beside the number of that rule: for its `PacketHold` alone."""
+_HELD_BY = (1 << 16) - 1
+"""The bits that have the number of the last rule that held a packet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,15 +34,23 @@ def chain_for(lever: FilterPackets) -> str:
 
 
 def rules_for(lever: FilterPackets, host: str, port: int) -> tuple[NftRule, ...]:
-    """The rules on the lever's hook that do what the lever says to the link with the advertised address."""
+    """The rules on the lever's hook that do what the lever says to the link with the advertised address.
+
+    Of a lever that delays, see `rules_that_hold`.
+    """
     link = x.tcp_to(host, port) if lever.flow == "to_broker" else x.tcp_from(host, port)
+    if lever.hook == "sender":
+        link = (*x.marked(0, among=HELD_COPY | _HELD_BY), *link)  # what was held has left its sender before
     treatment = {PacketAction.DROP: x.drop, PacketAction.REFUSE: x.refuse, PacketAction.RESET: x.reset}[lever.verdict]()
     syn = x.flags(x.Flag.SYN, **_SYN_ALONE)
     match lever.only:
         case "data":
             # A packet that the rule has turned into a reset passes this hook once more.
             no_reset = x.flags(0, among=x.Flag.RST)
-            return (*_marking(link), _treating(lever, (*link, *x.has_mark(_WITH_PAYLOAD), *no_reset), treatment))
+            return (
+                *_marking(link),
+                _treating(lever, (*link, *x.marked(_WITH_PAYLOAD, among=_WITH_PAYLOAD), *no_reset), treatment),
+            )
         case "any" if lever.verdict is PacketAction.REFUSE:
             others = x.flags_other_than(x.Flag.SYN, **_SYN_ALONE)
             refusing = _treating(lever, (*link, *syn), treatment, refuses=True)
@@ -48,9 +61,24 @@ def rules_for(lever: FilterPackets, host: str, port: int) -> tuple[NftRule, ...]
             return (_treating(lever, (*link, *syn), treatment, refuses=lever.verdict is PacketAction.REFUSE),)
 
 
+def rules_that_hold(lever: FilterPackets, host: str, port: int, probes: str, number: int) -> tuple[NftRule, ...]:
+    """The rule that takes dials out of the way, and marks a copy of each for a PacketHold of this number.
+
+    A dial that was held is sent on with the number as its mark, and passes this rule and those of lower numbers.
+    """
+    dials = (*x.tcp_to(host, port), *x.not_from(probes), *x.flags(x.Flag.SYN, **_SYN_ALONE))
+    first = x.marked_below(number, among=_HELD_BY)
+    return (NftRule((*dials, *first, *x.count(), *x.mark(HELD_COPY | number), *x.copy(), *x.drop())),)
+
+
+def copies_dropped() -> x.Expressions:
+    """Drops the copies: packet sockets have seen them, and nobody else should."""
+    return (*x.marked(HELD_COPY, among=HELD_COPY), *x.drop())
+
+
 def _marking(link: x.Expressions) -> tuple[NftRule, ...]:
     """Rules that mark segments with payload: that takes several comparisons, and only one rule may count."""
-    return tuple(NftRule((*link, *alternative, *x.mark(_WITH_PAYLOAD))) for alternative in x.with_payload())
+    return tuple(NftRule((*link, *alternative, *x.add_mark(_WITH_PAYLOAD))) for alternative in x.with_payload())
 
 
 def _treating(
@@ -80,4 +108,5 @@ def count_from_client(lever: FilterPackets, host: str, port: int, probes: str) -
     to_broker = lever.flow == "to_broker"
     link = x.tcp_to(host, port) if to_broker else x.tcp_from(host, port)
     syn = x.flags(x.Flag.SYN, **_SYN_ALONE) if lever.only == "syn" else ()
+    link = (*x.marked(0, among=HELD_COPY | _HELD_BY), *link)
     return (*link, *(x.not_from(probes) if to_broker else x.not_to(probes)), *syn, *x.count())

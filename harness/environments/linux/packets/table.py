@@ -27,11 +27,11 @@ _IPV4 = 2
 _TABLE = "faultlab"
 _BATCH_BEGIN, _BATCH_END = 0x10, 0x11
 
-TREAT, WATCH, SEND = "treat", "watch", "send"
-"""Two chains on the input hook: `treat` gives verdicts; `watch` comes after it and counts what was let through. `send`
-gives verdicts on the output hook."""
+COPIES, TREAT, WATCH, SEND = "copies", "treat", "watch", "send"
+"""Three chains on the input hook: `copies` drops what is for packet sockets alone; `treat` gives verdicts; `watch`
+comes after it and counts what was let through. `send` gives verdicts on the output hook."""
 
-_HOOKS = ((TREAT, "input", 0), (WATCH, "input", 1), (SEND, "output", 0))
+_HOOKS = ((COPIES, "input", -1), (TREAT, "input", 0), (WATCH, "input", 1), (SEND, "output", 0))
 
 
 class PacketRuleError(Exception):
