@@ -4,6 +4,7 @@
 cell. Plans are frozen and picklable, so that they can cross into a forked cell.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -179,14 +180,14 @@ Step = PlannedOperation | PlannedFault | PlannedHealing
 class Expectation:
     """A bound on a measure, with its source.
 
-    Exactly one of `equals`, `at_most`, `at_least`, `claim` holds a formula's text. `within_relative` (0.01 = 1 %) and
-    `within_absolute` (seconds, or a count) add up. A claim is quoted from a text: it fails a run only if
-    it turns out other than `holds` says (None: reported, never failing). `bound` is what the scenario writes:
-    `at_most: 5s`, `equals: formula(a_name), within: 1% + 50ms`.
+    `formula` is a formula's text; of a measure whose unit is `text` the word; of `between` both `ends` as written.
+    `within_relative` (0.01 = 1 %) and `within_absolute` (seconds, or a count) add up. A claim is quoted from a text: it
+    fails a run only if it turns out other than `holds` says (None: reported, never failing). `bound` is what the
+    scenario writes: `at_most: 5s`, `equals: formula(a_name), within: 1% + 50ms`.
     """
 
     measure: str
-    kind: Literal["equals", "at_most", "at_least", "claim"]
+    kind: Literal["equals", "at_most", "at_least", "between", "claim"]
     formula: str
     within_relative: float = 0.0
     within_absolute: float = 0.0
@@ -196,6 +197,7 @@ class Expectation:
     name: str = ""
     line: int = 0
     bound: str = ""
+    ends: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -263,6 +265,11 @@ class RunPlan:
         """Which operation the step called `alias` does; None where no step is called so."""
         operations = (step for step in self.steps if isinstance(step, PlannedOperation))
         return next((step.operation for step in operations if step.alias == alias), None)
+
+    def expects_of(self, alias: str) -> bool:
+        """Whether anything is expected of what the step called `alias` does, beside how it ends."""
+        texts = [one.measure for one in self.expectations] + [one.of for one in self.statistics]
+        return any(re.search(rf"(?<![\w.]){re.escape(alias)}\.", text) for text in texts)
 
     def full_setting_name(self, setting: str) -> str:
         """A setting's full name from any dotted end of it that is unique; the text itself where none is."""

@@ -46,7 +46,9 @@ def difference(value: float, unit: str) -> str:
 
 
 def predicted(row: Mapping[str, Any]) -> str:
-    """The bound with its sign where it is not equality."""
+    """The bound with its sign where it is not equality; both ends of a range."""
+    if row.get("kind") == "between" and row["low"] is not None:
+        return f"{amount(row['low'], row['unit']).removesuffix(' s')} .. {amount(row['high'], row['unit'])}"
     sign = {"at_most": "\u2264 ", "at_least": "\u2265 "}.get(row.get("kind") or "", "")
     return sign + amount(row["predicted"], row["unit"]) if row["predicted"] is not None else NO_VALUE
 

@@ -33,15 +33,19 @@ def amount(value: float | None, unit: str) -> str:
 
 
 def measured(finding: ExpectationSummary) -> str:
-    """The median, `≥ 60.000 s` where it is only known to be at least so long."""
+    """The median, `≥ 60.000 s` where it is only known to be at least so long; `failed` where there is no time."""
     if finding.measured is None:
-        return "nothing"
+        return finding.judged.measured_text or "nothing"
     text = amount(finding.measured.value, finding.unit)
     return f"≥ {text}" if finding.measured.censored else text
 
 
 def predicted(judged: ExpectationResult) -> str:
-    """The bound with its sign where it is not equality."""
+    """The bound with its sign where it is not equality; both ends of a range; a word as it is."""
+    if judged.unit == "text":
+        return judged.formula
+    if judged.kind == "between" and judged.low is not None:
+        return f"{amount(judged.low, judged.unit).removesuffix(' s')} .. {amount(judged.high, judged.unit)}"
     sign = {"at_most": "≤ ", "at_least": "≥ "}.get(judged.kind, "")
     return f"{sign}{amount(judged.predicted, judged.unit)}" if judged.predicted is not None else "none"
 

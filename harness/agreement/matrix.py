@@ -73,7 +73,11 @@ def _prediction(judged: ExpectationResult | None) -> dict[str, object]:
 def _unit(case: AgreementCase, measure: str) -> Unit:
     if measure.endswith(".outcome"):
         return "outcome"
-    return "s" if measure.endswith(".time_to_end") else _expected(case.any, measure).unit
+    if measure.endswith(".time_to_end"):
+        return "s"
+    unit = _expected(case.any, measure).unit
+    assert unit != "text", "an outcome is the only word that is measured"
+    return unit
 
 
 def _expected(run: RunRecord, measure: str) -> ExpectationResult:

@@ -5,12 +5,13 @@ from contextlib import AsyncExitStack
 from dataclasses import replace
 from pathlib import Path
 
+from client.events import TraceKind
 from harness.conductor.moments import Moments, sleep_until
 from harness.conductor.progress import REPORTED_KINDS, ProgressReporter
 from harness.conductor.recorder import Recorder
 from harness.conductor.step_outcome import unmet
 from harness.conductor.tasks import RunTasks
-from harness.drivers import OperationCall, OperationResult, Subject, SubjectError
+from harness.drivers import OperationCall, OperationResult, ProtocolViolation, Subject, SubjectError
 from harness.environments.world import LagMonitor, World, WorldError
 from harness.operations import OPERATIONS
 from harness.operations.base import HANDLE
@@ -20,6 +21,8 @@ from harness.story import EventKind, OperationStory, Outcome, Value
 SUBJECT_LOG = "subject.log"
 _COMMAND_ERRORS = ("CommandError", "SettingError")
 """Classes of our own clients' errors that come from the lab's command, not from the real client's behaviour."""
+_NO_REFUSAL = (EventKind.FAULT_BEGAN.value, TraceKind.DIAL_STARTED.value)
+"""Events before which a client that cannot be constructed has only its settings to blame."""
 
 
 class ClientCalls:
@@ -79,8 +82,8 @@ class ClientCalls:
         if self._lag_monitor is not None:
             self.lags_s = self._lag_monitor.end()
         for step, call in tuple(self._open.values()):
-            if self._subject is not None:
-                self._end(step, self._subject.censored_result(call))
+            if self._subject is not None:  # cut short by the run's end: its own `expect:` could not be met
+                self._record_operation(step, self._subject.censored_result(call), None)
 
     async def end_client(self) -> None:
         """End the client where it was started. The run keeps the first failure."""
@@ -115,10 +118,24 @@ class ClientCalls:
 
     async def _finish(self, step: PlannedOperation, subject: Subject, call: OperationCall) -> None:
         result = await self._result(step, subject, call)
+        if self._refuses_settings(step, result):
+            self._record_operation(step, result, None)
+            text = f"{result.error}: the client refuses its settings: `{step.alias}` failed and dialled nobody"
+            raise SubjectError(ProtocolViolation.REFUSES_SETTINGS, text)
         self._end(step, result)
         closes = OPERATIONS[step.operation].closes and HANDLE.name not in step.arguments
         if closes and result.outcome is not Outcome.CENSORED:
             await subject.wait_closed()
+
+    def _refuses_settings(self, step: PlannedOperation, result: OperationResult) -> bool:
+        """Whether the client could not be constructed though no fault was in its way and it had not tried the network:
+        where that is not what the scenario is about, the set-up is wrong."""
+        if not OPERATIONS[step.operation].constructs or result.outcome is not Outcome.FAILED:
+            return False
+        if step.expect == "failed" or self._plan.expects_of(step.alias):
+            return False
+        happened = {event.kind for event in self._recorder.events()}
+        return happened.isdisjoint(_NO_REFUSAL) and not self._world.dials()
 
     async def _repeat(self, step: PlannedOperation, subject: Subject, call: OperationCall) -> None:
         """Call again until a call ends as wanted or the lab gives up. The step ends with the last call."""
@@ -144,7 +161,7 @@ class ClientCalls:
         result = await subject.result_of(call, give_up_after_s=step.give_up_after_s)
         driver = self._plan.client.driver
         if driver != "exec" and result.error_class in _COMMAND_ERRORS:
-            raise WorldError("plan-unusable", f"the {driver} client refused `{step.alias}`: {result.error}")
+            raise WorldError("plan-unusable", f"{result.error}: the {driver} client refused `{step.alias}`")
         if result.outcome is Outcome.CENSORED:
             self._record_event(EventKind.GAVE_UP, operation=step.alias, limit_s=step.give_up_after_s)
         return result

@@ -2,7 +2,15 @@
 
 from harness.drivers.base import DRIVERS, build_program
 from harness.drivers.calls import OperationCall, OperationResult
-from harness.drivers.errors import SubjectError
+from harness.drivers.errors import ProtocolViolation, SubjectError
 from harness.drivers.session import Subject
 
-__all__ = ["DRIVERS", "OperationCall", "OperationResult", "Subject", "SubjectError", "build_program"]
+__all__ = [
+    "DRIVERS",
+    "OperationCall",
+    "OperationResult",
+    "ProtocolViolation",
+    "Subject",
+    "SubjectError",
+    "build_program",
+]

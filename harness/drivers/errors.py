@@ -17,6 +17,7 @@ class ProtocolViolation(StrEnum):
     FLOODS = "subject-floods"
     IGNORES_CLOSE = "subject-ignores-close"
     STOPPED_READING = "subject-stopped-reading"
+    REFUSES_SETTINGS = "subject-refuses-settings"
 
 
 class SubjectError(Exception):

@@ -12,6 +12,7 @@ from harness.drivers.base import build_program
 from harness.drivers.calls import OperationCall, OperationResult
 from harness.drivers.clock import SubjectClock
 from harness.drivers.errors import ProtocolViolation, SubjectError
+from harness.drivers.last_words import last_words
 from harness.drivers.launch import launch_record
 from harness.drivers.protocol import Failed, Ok, Ready, Started, SubjectEvent, Trace, encode, parse
 from harness.environments.world import LOG_LIMIT_BYTES, LogLimitExceeded, OutputBatch, OutputLine, Process, World
@@ -316,4 +317,6 @@ class Subject:
     async def _died(self, when: str) -> SubjectError:
         code = await self._end(grace_s=1.0)
         how = "closed its output" if code is None else f"ended with exit code {code}"
-        return self._subject_error(ProtocolViolation.DIED, f"{how} {when}")
+        died = self._subject_error(ProtocolViolation.DIED, f"{how} {when}")
+        words = "" if self._ready_received else last_words(self._log)
+        return SubjectError(died.code, f"{words}: {died.text}") if words else died

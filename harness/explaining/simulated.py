@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from harness.explaining.configured_case import ConfiguredCase, Prediction, prediction_for
 from harness.judging import Breakdown, break_down_time, measured
-from harness.measures import Censored, MeasuredValue, Missing, parse
+from harness.measures import Censored, MeasuredText, MeasuredValue, Missing, parse
 from harness.plan import RunPlan
 from harness.story import Story
 
@@ -98,5 +98,7 @@ def simulated(plan: RunPlan, story: Story, measure: str) -> SimulatedRun:
             return SimulatedRun(seconds=value, error=error)
         case Censored(at_least):
             return SimulatedRun(seconds=None, why=f"`{name.alias}` had not ended after {at_least:.3f} s")
+        case MeasuredText(text):
+            return SimulatedRun(seconds=None, why=f"`{measure}` is {text}, which is no time")
         case Missing(reason):
             return SimulatedRun(seconds=None, why=reason)

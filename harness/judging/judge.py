@@ -9,6 +9,7 @@ from harness.judging.measuring import all_measures
 from harness.judging.noise import noise_of, statistic_noise
 from harness.judging.one_run import format_value, judge_expectation
 from harness.judging.statistic import applies
+from harness.judging.step_results import failed_steps, preparation_failures
 from harness.measures import RunView, parse
 from harness.plan import Expectation, RunPlan
 from harness.records.run import ExpectationResult, MeasureRecord, Verdict
@@ -29,22 +30,24 @@ class Judgement:
 def judge(plan: RunPlan, story: Story) -> Judgement:
     """Judge a story by its plan's expectations.
 
-    Before anything can pass or fail, the lab has to have worked, each step to have met its own `expect:`, each fault to
-    be proven: otherwise the measures are recorded and decide nothing. An expectation whose outcome the lab's lateness
-    may have brought about decides nothing either; another one may still fail the run.
+    Before anything can pass or fail, the lab has to have worked, each step before the first fault to have ended as its
+    `expect:` says, and each fault to be proven: otherwise the measures are recorded and decide nothing. A later step
+    that did not end so is a failed expectation of its outcome. An expectation whose outcome the lab's lateness may have
+    brought about decides nothing either; another one may still fail the run.
     """
     run = RunView(plan, story)
     scope = scope_of(plan, profile_of(plan.client))
     held = [(expectation, judge_expectation(run, scope, expectation)) for expectation in plan.expectations]
     applicable = [(expectation, judged) for expectation, judged in held if judged.outcome != "skipped"]
     together = [statistic for statistic in plan.statistics if applies(plan, statistic)]
-    late = [lateness(run, parse(expectation.measure).alias) for expectation in plan.expectations]
-    noises = [noise_of(run, scope, *one, during) for one, during in zip(held, late, strict=True)]
+    raw: list[tuple[Expectation | None, ExpectationResult]] = [*((None, step) for step in failed_steps(run)), *held]
+    late = [lateness(run, parse(one.measure).alias) for _, one in raw]
+    noises = [noise_of(run, scope, *one, during) for one, during in zip(raw, late, strict=True)]
     noise = next(filter(None, noises), None) or statistic_noise(run, together)
-    spoilt = [*_lab_errors(story), *_unmet(story), *_unproven(story)]
+    spoilt = [*_lab_errors(story), *preparation_failures(run), *_unproven(story)]
     judged = tuple(
-        _with_lateness(_invalidate(raw, next(iter(spoilt), own or (noise if _may_follow(raw) else None))), during)
-        for (_, raw), own, during in zip(held, noises, late, strict=True)
+        _with_lateness(_invalidate(one, next(iter(spoilt), own or (noise if _may_follow(one) else None))), during)
+        for (_, one), own, during in zip(raw, noises, late, strict=True)
     )
     if any(one.fails_run for one in judged):
         noise = None  # lateness cannot explain that, whatever else it may explain
@@ -59,7 +62,7 @@ def judge(plan: RunPlan, story: Story) -> Judgement:
         )
     return Judgement(
         verdict=_verdict(story, judged, spoilt=bool(why), undecided=bool(unsettled) or not (applicable or together)),
-        reasons=tuple(reasons) + tuple(_would_have_failed(held, why)),
+        reasons=tuple(reasons) + tuple(_would_have_failed([one for _, one in raw], why)),
         measures=all_measures(run),
         judged=judged,
         noisy=noise is not None and story.error is None,
@@ -79,10 +82,6 @@ def _verdict(story: Story, judged: tuple[ExpectationResult, ...], *, spoilt: boo
 
 def _lab_errors(story: Story) -> list[str]:
     return [] if story.error is None else [story.error.text]
-
-
-def _unmet(story: Story) -> list[str]:
-    return [operation.unmet for operation in story.operations if operation.unmet is not None]
 
 
 def _unproven(story: Story) -> list[str]:
@@ -120,18 +119,17 @@ def _open_reasons(judged: tuple[ExpectationResult, ...], why: list[str]) -> list
         if one.fails_run and one.kind == "claim":
             said = "holds" if one.declared_holds else "does not hold"
             reasons.append(f"the claim {one.formula} is {one.outcome}, though the scenario says that it {said}")
-        elif one.fails_run and one.predicted is not None:
-            reasons.append(f"{one.measure}: {one.reason} ({one.kind} {format_value(one.predicted, one.unit)})")
+        elif one.fails_run:
+            bound = one.formula if one.predicted is None else format_value(one.predicted, one.unit)
+            reasons.append(f"{one.measure}: {one.reason} ({one.kind} {bound})")
         elif one.outcome == "inconclusive" and one.reason not in why:
             reasons.append(f"{one.measure}: {one.reason}")
     return reasons
 
 
-def _would_have_failed(held: list[tuple[Expectation, ExpectationResult]], why: list[str]) -> list[str]:
+def _would_have_failed(raw: list[ExpectationResult], why: list[str]) -> list[str]:
     if not why:
         return []
     return [
-        f"{raw.measure}: {raw.reason}; that shows nothing in this run"
-        for _, raw in held
-        if raw.fails_run and raw.reason
+        f"{one.measure}: {one.reason}; that shows nothing in this run" for one in raw if one.fails_run and one.reason
     ]

@@ -29,7 +29,10 @@ def measured(plan: RunPlan, story: Story, name: MeasureName) -> MeasureResult:
 
 
 def all_measures(run: RunView) -> tuple[MeasureRecord, ...]:
-    """Every measure that the run gave, by operation and fault; after them the expected ones that it did not give."""
+    """Every measure that the run gave, by operation and fault; after them the expected ones that it did not give.
+
+    Words are left out: an operation's own record has them.
+    """
     found: dict[str, MeasureRecord] = {}
     for name in (*_of_operations(run), *_of_faults(run.story), *_of_run()):
         result = take(run, name)
@@ -39,7 +42,7 @@ def all_measures(run: RunView) -> tuple[MeasureRecord, ...]:
     expected = [expectation.measure for expectation in run.plan.expectations]
     expected += [statistic.of for statistic in run.plan.statistics if statistic.statistic != "share"]
     for name in map(parse, dict.fromkeys(expected)):
-        if str(name) not in found:
+        if str(name) not in found and MEASURES[name.measure].unit != "text":
             found[str(name)] = as_record(name, take(run, name))
     return tuple(found.values())
 
@@ -49,6 +52,7 @@ def as_record(name: MeasureName, result: MeasureResult) -> MeasureRecord:
         return _record(name, value=result.value, wire=result.wire)
     if isinstance(result, Censored):
         return _record(name, censored_at=result.at_least, wire=result.wire)
+    assert isinstance(result, Missing), "words are no records"
     return _record(name, missing=result.reason)
 
 
@@ -69,7 +73,7 @@ def _of_operation(alias: str, operation: str, settings: tuple[str, ...]) -> tupl
     return tuple(
         MeasureName(alias, definition.name, argument)
         for definition in MEASURES.values()
-        if operation in OPERATIONS and definition.applies_to(OPERATIONS[operation])
+        if operation in OPERATIONS and definition.unit != "text" and definition.applies_to(OPERATIONS[operation])
         for argument in (settings if definition.argument == "setting" else (None,))
     )
 

@@ -16,7 +16,7 @@ from harness.formulas.syntax import FormulaError
 from harness.formulas.values import duration
 from harness.judging.lateness import Lateness, lateness
 from harness.judging.one_run import judge_expectation
-from harness.measures import RunView, parse
+from harness.measures import Missing, RunView, parse
 from harness.plan import Expectation, PlannedFault, Statistic
 from harness.records.run import ExpectationResult
 from harness.story import FaultStory
@@ -25,19 +25,24 @@ _STEP_S = 0.005
 """Distance of the moments that are tried: about that of two ticks of the kernel's timers."""
 _STEPS = 100
 """At most so many of them are tried on each side."""
+_OUTCOME_SHARE = 0.1
+"""An operation of whose time more than this share was lost may have ended the other way on a quiet machine."""
 _SEARCHED_S = 0.5
 """How far from a moment that is too near to a timer to say which comes first the other side is looked for."""
 
 
 def noise_of(
-    run: RunView, scope: Scope, expectation: Expectation, judged: ExpectationResult, late: Lateness
+    run: RunView, scope: Scope, expectation: Expectation | None, judged: ExpectationResult, late: Lateness
 ) -> str | None:
-    """Why lateness may have brought this outcome about, None where it cannot. `late` is that of its own wait."""
+    """Why lateness may have brought this outcome about, None where it cannot. `late` is that of its own wait.
+
+    `expectation` is None for a step's own `expect:`.
+    """
     if late.total_s == 0 or judged.outcome in ("skipped", "inconclusive"):
         return None
     measured = judged.measured if judged.measured is not None else judged.censored_at
-    if measured is None:
-        return None
+    if measured is None or expectation is None:
+        return _changed_outcome(run, judged, late)
     if judged.unit == "s" and _straddles(judged, measured, late.total_s):
         return (
             f"the machine was too noisy: up to {late.total_s * 1e3:.1f} ms of the {measured:.3f} s of {judged.measure} "
@@ -49,6 +54,20 @@ def noise_of(
             f"later, and up to {late.total_s * 1e3:.1f} ms were lost to lateness ({late.sentence()})"
         )
     return None
+
+
+def _changed_outcome(run: RunView, judged: ExpectationResult, late: Lateness) -> str | None:
+    """Why an operation may have ended the other way for lateness alone: a limit ran out, a healing was missed."""
+    operation = run.operation(parse(judged.measure).alias)
+    if judged.outcome != "failed" or isinstance(operation, Missing):
+        return None
+    took_s = (operation.ended_ns - operation.started_ns) / 1e9
+    if late.total_s <= _OUTCOME_SHARE * took_s:
+        return None
+    return (
+        f"the machine was too noisy: `{operation.alias}` took {took_s:.3f} s to end so, and up to "
+        f"{late.total_s * 1e3:.1f} ms of that were lost to lateness ({late.sentence()})"
+    )
 
 
 def statistic_noise(run: RunView, together: list[Statistic]) -> str | None:

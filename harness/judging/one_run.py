@@ -8,11 +8,13 @@ from harness.formulas.scope import Scope
 from harness.measures import (
     MEASURES,
     Censored,
+    MeasuredText,
     MeasuredValue,
     MeasureName,
     MeasureResult,
     Missing,
     RunView,
+    WrongOutcome,
     parse,
     take,
 )
@@ -35,6 +37,8 @@ def judge_expectation(run: RunView, scope: Scope, expectation: Expectation) -> E
     if isinstance(wanted, ExpectationResult):
         return wanted
     found = take(run, wanted.name)
+    if isinstance(found, MeasuredText):
+        return _judge_text(run, expectation, wanted, found)
     judged = wanted.judged.get(found)
     if judged is None:
         judged = wanted.judged[found] = _compare(expectation, wanted, found)
@@ -47,21 +51,46 @@ class _ExpectedRange:
 
     name: MeasureName
     unit: str
-    terms: tuple[Term, ...]
-    predicted: float
-    low: float | None
-    high: float | None
+    terms: tuple[Term, ...] = ()
+    predicted: float | None = None
+    low: float | None = None
+    high: float | None = None
     judged: dict[MeasureResult, ExpectationResult] = field(default_factory=dict)
     """The judgement of each measurement so far: simulated repeats measure the same."""
 
 
-def _compare(expectation: Expectation, wanted: _ExpectedRange, found: MeasureResult) -> ExpectationResult:
+def _judge_text(
+    run: RunView, expectation: Expectation, wanted: _ExpectedRange, found: MeasuredText
+) -> ExpectationResult:
+    """A word is the expected one or not. Of an operation before the first fault the wrong one shows nothing."""
+    operation = run.operation(wanted.name.alias)
+    assert not isinstance(operation, Missing), "it has an outcome"
+    held = found.text == expectation.formula
+    took_s = (operation.ended_ns - operation.started_ns) / 1e9
+    reason = None if held else f"`{operation.alias}` is {found.text} after {took_s:.3f} s"
+    if reason is not None and operation.error:
+        reason = f"{reason}: {operation.error}"
+    outcome = _outcome(held or (None if run.is_preparation(operation) else False), expectation)
+    return _judged(
+        expectation, wanted.unit, measured_text=found.text, outcome=outcome,
+        fails_run=_fails_run(outcome, expectation), reason=reason,
+    )  # fmt: skip
+
+
+_Measurement = MeasuredValue | Censored | Missing
+"""Of a time or a count."""
+
+
+def _compare(expectation: Expectation, wanted: _ExpectedRange, found: _Measurement) -> ExpectationResult:
     low, high, unit = wanted.low, wanted.high, wanted.unit
     within, reason = _within(found, low, high, unit)
+    if expectation.kind == "claim" and isinstance(found, WrongOutcome):
+        within = None  # whoever said how long it takes said nothing of this
     outcome = _outcome(within, expectation)
     return _judged(
         expectation, unit, terms=wanted.terms, predicted=wanted.predicted, low=low, high=high,
         measured=found.value if isinstance(found, MeasuredValue) else None,
+        measured_text=found.outcome if isinstance(found, WrongOutcome) else None,
         censored_at=found.at_least if isinstance(found, Censored) else None,
         outcome=outcome, fails_run=_fails_run(outcome, expectation), reason=reason,
     )  # fmt: skip
@@ -73,6 +102,10 @@ def _expected_range(scope: Scope, expectation: Expectation) -> _ExpectedRange | 
     unit = MEASURES[name.measure].unit
     if expectation.when is not None and not evaluate_condition(Formula.parse(expectation.when), scope):
         return _judged(expectation, unit, outcome="skipped", reason=f"{expectation.when} is false here")
+    if unit == "text":
+        return _ExpectedRange(name=name, unit=unit)
+    if expectation.ends:
+        return _between(scope, expectation, name, unit)
     evaluated = Formula.parse(expectation.formula).evaluate(scope)
     predicted = evaluated.number
     tolerance = expectation.within_relative * abs(predicted) + expectation.within_absolute
@@ -83,6 +116,15 @@ def _expected_range(scope: Scope, expectation: Expectation) -> _ExpectedRange | 
         predicted=predicted,
         low=None if expectation.kind == "at_most" else predicted - tolerance - evaluated.early_s,
         high=None if expectation.kind == "at_least" else predicted + tolerance + evaluated.late_s,
+    )
+
+
+def _between(scope: Scope, expectation: Expectation, name: MeasureName, unit: str) -> _ExpectedRange:
+    """From the lower end to the upper one, each with the tolerance."""
+    low, high = (Formula.parse(end).evaluate(scope) for end in expectation.ends)
+    below, above = (expectation.within_relative * abs(end.number) + expectation.within_absolute for end in (low, high))
+    return _ExpectedRange(
+        name=name, unit=unit, low=low.number - below - low.early_s, high=high.number + above + high.late_s
     )
 
 
@@ -104,10 +146,12 @@ def format_value(value: float, unit: str) -> str:
     return f"{value:.3f} s" if unit == "s" else f"{value:g}"
 
 
-def _within(found: MeasureResult, low: float | None, high: float | None, unit: str) -> tuple[bool | None, str | None]:
+def _within(found: _Measurement, low: float | None, high: float | None, unit: str) -> tuple[bool | None, str | None]:
     """Whether it lies within the bounds, None where that is not known, and why not."""
     slack = _ROUNDING * max(abs(low or 0.0), abs(high or 0.0), 1.0)
     match found:
+        case WrongOutcome(reason, _):
+            return False, reason
         case Missing(reason):
             return None, reason
         case Censored(at_least):

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from harness.formulas.evaluate import Evaluated, Formula, evaluate_condition
 from harness.formulas.named import NamedFormula, cited
@@ -47,13 +48,15 @@ class ExpectationContext:
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """`text` is the formula's; `named` where it is cited by name; `written` is the bound as the file has it."""
+    """`text` is the formula's, or what was written of a word or a range; `named` where the formula is cited by name;
+    `written` is the bound as the file has it. `ends` are a range's."""
 
-    kind: BoundKind
+    kind: BoundKind | Literal["between"]
     text: str
     written: str
     named: NamedFormula | None
     when: str | None
+    ends: tuple[str, ...] = ()
 
 
 def parse_bound(
@@ -73,17 +76,17 @@ def parse_bound(
         _check(place, unit, context)
     elif located is not None:
         _check_cited(located, place, unit, context)
-    when = _when(model, tree, located, context)
+    when = parse_when(model, tree, located, context)
     if complete:
-        _claim(model, kind, tree, context.diagnostics)
+        parse_claim(model, kind, tree, context.diagnostics)
     named = located.formula if located is not None else None
-    return Bound(kind, named.text if named else place.text, _written(model, kind, tree), named, when)
+    return Bound(kind, named.text if named else place.text, written_bound(model, kind, place.text, tree), named, when)
 
 
-def _written(model: Expect, kind: BoundKind, tree: Tree) -> str:
+def written_bound(model: Expect, kind: str, text: str, tree: Tree) -> str:
     """`equals: formula(a_name), within: 1% + 50ms`, on one line."""
-    keys = [kind, *(["within"] if model.within is not None else [])]
-    return ", ".join(f"{key}: {' '.join(scalar(tree, key).text.split())}" for key in keys)
+    within = f", within: {scalar(tree, 'within').text}" if model.within is not None else ""
+    return " ".join(f"{kind}: {text}{within}".split())
 
 
 def scalar(tree: Tree, key: str) -> ScalarNode:
@@ -168,7 +171,8 @@ def caused_by_invalid_step(error: FormulaError, text: str, context: ExpectationC
     return error.code == "unknown-name" and bool(names & context.invalid_aliases)
 
 
-def _when(model: Expect, tree: Tree, located: LocatedFormula | None, context: ExpectationContext) -> str | None:
+def parse_when(model: Expect, tree: Tree, located: LocatedFormula | None, context: ExpectationContext) -> str | None:
+    """The condition that a bound is under: its own, and that of the formula that it cites. Problems are reported."""
     conditions: list[str] = []
     if located is not None and located.formula.holds_when is not None:
         assert located.condition is not None
@@ -202,7 +206,8 @@ def check_condition(place: ScalarNode, context: ExpectationContext, diagnostics:
             report_formula_error(error, place, diagnostics)
 
 
-def _claim(model: Expect, kind: BoundKind, tree: Tree, diagnostics: Diagnostics) -> None:
+def parse_claim(model: Expect, kind: str, tree: Tree, diagnostics: Diagnostics) -> None:
+    """Report a claim that nobody made, and `holds` beside what is no claim."""
     if kind == "claim" and not model.source:
         where = at(tree, ("claim",), key=True)
         diagnostics.add(

@@ -158,6 +158,7 @@ STEPS: dict[str, type[DoStep] | type[InjectStep] | type[HealStep]] = {
 }  # fmt: skip
 BoundKind = Literal["equals", "at_most", "at_least", "claim"]
 BOUND_KINDS: tuple[BoundKind, ...] = ("equals", "at_most", "at_least", "claim")
+BETWEEN: Literal["between"] = "between"
 MEASURE = "measure"
 StatisticKind = Literal["share", "mean", "quantile"]
 STATISTICS: tuple[StatisticKind, ...] = ("share", "mean", "quantile")
@@ -166,8 +167,9 @@ STATISTICS: tuple[StatisticKind, ...] = ("share", "mean", "quantile")
 class Expect(StrictModel):
     """A bound with its source: on a measure of every run, or on what the repeats of a case have in common.
 
-    Exactly one of measure, share, mean, quantile, and one of equals, at_most, at_least, claim. A bound is a formula
-    over the client's own settings, or `formula(name)` for a named one: of formulas.yaml beside the file, or bundled.
+    Exactly one of measure, share, mean, quantile, and one of equals, at_most, at_least, claim; of a measure also
+    between. A bound is a formula over the client's own settings, or `formula(name)` for a named one: of formulas.yaml
+    beside the file, or bundled.
     """
 
     measure: Line | None = Field(
@@ -184,14 +186,17 @@ class Expect(StrictModel):
     quantile: Line | None = Field(default=None, description="A measure, over all repeats; `q` says which quantile")
     q: float | None = Field(default=None, gt=0, lt=1, description="0.9: what nine runs of ten stay below")
     between: Annotated[list[FormulaText], Field(min_length=2, max_length=2)] | None = Field(
-        default=None, description="Of a mean: what a single run can give at least and at most", examples=[["0s", "60s"]]
+        default=None,
+        description="The measure lies between these, give or take `within`. Of a mean: what a single run can give",
+        examples=[["1s", "2s"]],
     )
     equals: FormulaText | None = Field(default=None, description="The measure is this, give or take `within`")
     at_most: FormulaText | None = None
     at_least: FormulaText | None = None
     claim: FormulaText | None = Field(default=None, description="What somebody's text says that the measure is")
     within: ToleranceField | None = Field(
-        default=None, description="Tolerance: 1% + 50ms of a time, 0.08 of a share. A run's counts are exact"
+        default=None,
+        description="Tolerance: 1% + 50ms of a time, 0.08 of a share, 1 of a count (exact without)",
     )
     when: FormulaText | None = Field(default=None, description="Judge only where this condition holds")
     holds: bool | None = Field(default=None, description="What the lab knows of a claim; only this can fail the run")

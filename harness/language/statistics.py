@@ -3,13 +3,13 @@
 from harness.formulas import run_conditions as conditions
 from harness.formulas.evaluate import Formula
 from harness.formulas.syntax import FormulaError
-from harness.formulas.values import UNIT_NAMES
 from harness.language.bounds import Bound, ExpectationContext, caused_by_invalid_step, parse_bound, scalar
 from harness.language.formula_errors import report_formula_error
 from harness.language.measure_reference import measure_of
+from harness.language.ranges import parse_range
 from harness.language.schema import Expect, StatisticKind
 from harness.language.tolerances import check_number_tolerance, check_time_tolerance
-from harness.language.yaml.tree import ScalarNode, SequenceNode, Tree, at
+from harness.language.yaml.tree import ScalarNode, Tree, at
 from harness.measures import MeasureDefinition, parse
 from harness.plan import PlannedOperation, RunPlan, Statistic
 from harness.quantities import Tolerance
@@ -21,7 +21,7 @@ def statistic(
     """The expectation, None where it has problems, which are reported. `complete` as for point expectations."""
     before = context.problems
     of = scalar(tree, kind)
-    definition = None if kind == "share" else measure_of(of, context)
+    definition = None if kind == "share" else _number(measure_of(of, context), kind, of, context)
     if kind == "share":
         _condition(of, context)
     unit = "share" if kind == "share" else definition.unit if definition is not None else None
@@ -34,15 +34,28 @@ def statistic(
         return None
     if unit == "share" and context.scope is not None:
         _proportion(found, tree, context)
+    assert unit != "text", "refused above"
+    assert found.kind != "between", "only a point has this kind"
     within = model.within or Tolerance(0.0, 0.0)
     named = found.named
     return Statistic(
-        statistic=kind, of=of.text.strip(), unit="share" if unit == "share" else definition.unit if definition else "s",
+        statistic=kind, of=of.text.strip(), unit=unit,
         kind=found.kind, formula=found.text, q=model.q, lowest=between[0], highest=between[1],
         within_relative=within.relative, within_absolute=within.absolute, when=found.when, holds=model.holds,
         source=model.source or (named.source if named else ""), name=model.name or (named.name if named else ""),
         line=tree.span.line, bound=found.written,
     )  # fmt: skip
+
+
+def _number(
+    definition: MeasureDefinition | None, kind: StatisticKind, of: ScalarNode, context: ExpectationContext
+) -> MeasureDefinition | None:
+    """The measure, None where it gives words: these have no mean."""
+    if definition is None or definition.unit != "text":
+        return definition
+    hint = f"write share: \"{of.text.strip()} == '{definition.words[0]}'\""
+    context.diagnostics.add(of.span, "unfit-measure", f"{definition.name} is a word: it has no {kind}", hint)
+    return None
 
 
 def _condition(place: ScalarNode, context: ExpectationContext) -> None:
@@ -91,34 +104,8 @@ def _between(
         hint = "add between: [0s, 60s]" if definition.unit == "s" else "add between: [0, 10]"
         context.diagnostics.add(at(tree, ("mean",), key=True), "missing-between", message, hint)
         return None
-    listed = tree.get("between") if not isinstance(tree, ScalarNode | SequenceNode) else None
-    assert isinstance(listed, SequenceNode)
-    ends = [_end(place, definition.unit, context) for place in listed.items if isinstance(place, ScalarNode)]
-    low, high = ends[0], ends[1]
-    if low is None or high is None:
-        return None
-    if low >= high:
-        context.diagnostics.add(
-            listed.span, "range", "the second end is not above the first one", "write [least, most]"
-        )
-        return None
-    return (low, high)
-
-
-def _end(place: ScalarNode, unit: str, context: ExpectationContext) -> float | None:
-    """An end's value, None where it has a problem or the client is not known."""
-    try:
-        formula = Formula.parse(place.text)
-        if context.scope is None:
-            return None
-        found = formula.evaluate(context.scope)
-        if found.unit != unit:
-            message = f"the measure is {UNIT_NAMES['s' if unit == 's' else 'count']}, this end {UNIT_NAMES[found.unit]}"
-            raise FormulaError("unit", message, marks=((0, len(place.text)),))
-        return found.number
-    except FormulaError as error:
-        report_formula_error(error, place, context.diagnostics)
-        return None
+    found = parse_range(tree, definition.unit, context)
+    return None if found is None else (found.low, found.high)
 
 
 def _patience_s(plan: RunPlan | None, alias: str) -> float | None:

@@ -19,7 +19,7 @@ def with_time_limits(draft: RunPlan, scenario_file: ScenarioFile, default_patien
     An operation without `give_up_after` gets twice what its formulas predict or its limits allow, at least the default.
     """
     plan = replace(draft, scenario=scenario_file.scenario, about=scenario_file.about, tags=tuple(scenario_file.tags))
-    predicted, allowed = _longest_s(plan, ("equals",)), _longest_s(plan, ("equals", "at_most"))
+    predicted, allowed = _longest_s(plan, ("equals",)), _longest_s(plan, ("equals", "at_most", "between"))
     plan = replace(plan, steps=tuple(_patient(step, allowed, default_patience) for step in plan.steps))
     patience = {step.alias: step.give_up_after_s for step in plan.steps if isinstance(step, PlannedOperation)}
     timed = any(isinstance(step, PlannedFault) and step.for_s is not None for step in plan.steps)
@@ -51,7 +51,8 @@ def _longest_s(plan: RunPlan, kinds: tuple[str, ...]) -> dict[str, float]:
         if expected.kind not in kinds or not _is_time(name.measure):
             continue
         if expected.when is None or evaluate_condition(Formula.parse(expected.when), scope):
-            seconds = Formula.parse(expected.formula).evaluate(scope).number
+            text = expected.ends[-1] if isinstance(expected, Expectation) and expected.ends else expected.formula
+            seconds = Formula.parse(text).evaluate(scope).number
             longest[name.alias] = max(longest.get(name.alias, 0.0), seconds)
     return longest
 

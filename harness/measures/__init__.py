@@ -2,7 +2,7 @@
 
 from harness.measures.base import MEASURES, MeasureDefinition, take
 from harness.measures.names import WHOLE_RUN, MeasureName, parse
-from harness.measures.results import Censored, MeasuredValue, MeasureResult, Missing
+from harness.measures.results import Censored, MeasuredText, MeasuredValue, MeasureResult, Missing, WrongOutcome
 from harness.measures.run_view import RunView
 
 __all__ = [
@@ -12,9 +12,11 @@ __all__ = [
     "MeasureDefinition",
     "MeasureName",
     "MeasureResult",
+    "MeasuredText",
     "MeasuredValue",
     "Missing",
     "RunView",
+    "WrongOutcome",
     "parse",
     "take",
 ]

@@ -10,7 +10,7 @@ from harness.measures.results import MeasureResult
 from harness.measures.run_view import RunView
 from harness.operations import Operation, names_where
 
-MeasureUnit = Literal["s", "count"]
+MeasureUnit = Literal["s", "count", "text"]
 
 MeasureFunction = Callable[[RunView, str, str | None], MeasureResult]
 """Takes the run, the alias of the operation or fault (`run` for the whole run), and the argument in brackets."""
@@ -21,7 +21,7 @@ class MeasureDefinition:
     """`applies_to` selects the operations that it is measured of; `argument` is the kind of its argument in brackets.
 
     `faults`: it is measured of faults. `run`: it is measured of the whole run. `integrity`: it needs the log of a
-    settled world.
+    settled world. `words`: of a measure whose unit is `text`, all that it can give.
     """
 
     name: str
@@ -33,6 +33,7 @@ class MeasureDefinition:
     faults: bool = False
     run: bool = False
     integrity: bool = False
+    words: tuple[str, ...] = ()
 
     @property
     def of(self) -> str:
@@ -81,6 +82,7 @@ def measure(
     faults: bool = False,
     run: bool = False,
     integrity: bool = False,
+    words: tuple[str, ...] = (),
 ) -> Callable[[MeasureFunction], MeasureFunction]:
     """Register a function as the measure of its own name. Raises ValueError where the name is taken."""
 
@@ -88,7 +90,7 @@ def measure(
         name = function.__name__
         definition = MeasureDefinition(
             name=name, unit=unit, about=about, applies_to=applies_to, argument=argument, faults=faults, run=run,
-            integrity=integrity, measure=function,
+            integrity=integrity, words=words, measure=function,
         )  # fmt: skip
         MEASURES.add(name, definition)
         return function

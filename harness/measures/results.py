@@ -1,4 +1,4 @@
-"""What measuring gives: a value, a lower bound, or the reason for neither."""
+"""What measuring gives: a value, a word, a lower bound, or the reason for none of them."""
 
 from dataclasses import dataclass, field
 
@@ -10,6 +10,13 @@ class MeasuredValue:
 
     value: float
     wire: bool = field(default=False, kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredText:
+    """It is one of the measure's words."""
+
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,4 +34,14 @@ class Missing:
     reason: str
 
 
-MeasureResult = MeasuredValue | Censored | Missing
+@dataclass(frozen=True, slots=True)
+class WrongOutcome(Missing):
+    """The operation ended the other way: it failed where its acknowledgement is timed, or succeeded where its error is.
+
+    An expectation of that time did not hold.
+    """
+
+    outcome: str
+
+
+MeasureResult = MeasuredValue | MeasuredText | Censored | Missing

@@ -6,9 +6,9 @@ from functools import cached_property
 
 from client.events import TraceKind
 from harness.measures.names import MeasureName
-from harness.measures.results import MeasureResult, Missing
+from harness.measures.results import MeasureResult, Missing, WrongOutcome
 from harness.measures.trace import CLIENT_EVENT_KINDS, OperationTrace, SubjectTrace
-from harness.plan import RunPlan
+from harness.plan import PlannedFault, RunPlan
 from harness.story import FaultStory, MessageCopy, OperationStory, Story
 
 
@@ -33,6 +33,16 @@ class RunView:
             if fault.alias == alias:
                 return fault
         return Missing(f"`{alias}` was never injected")
+
+    def is_preparation(self, operation: OperationStory) -> bool:
+        """Whether it ended before the first of the plan's faults began: what it shows is no effect of any fault."""
+        if not any(isinstance(step, PlannedFault) for step in self.plan.steps):
+            return False
+        return all(operation.ended_ns <= fault.began_ns for fault in self.story.faults)
+
+    def ended_otherwise(self, operation: OperationStory, reason: str) -> Missing:
+        """What a time gives whose operation ended the other way. In preparation that says nothing."""
+        return Missing(reason) if self.is_preparation(operation) else WrongOutcome(reason, operation.outcome.value)
 
     @cached_property
     def trace(self) -> SubjectTrace:

@@ -13,5 +13,6 @@ def time_to_ack(run: RunView, alias: str, _argument: str | None) -> MeasureResul
         return operation
     took_s = (operation.ended_ns - operation.started_ns) / 1e9
     if operation.outcome is Outcome.FAILED:
-        return Missing(f"`{alias}` failed after {took_s:.3f} s: {operation.error or 'no error text'}")
+        failed = f"`{alias}` failed after {took_s:.3f} s: {operation.error or 'no error text'}"
+        return run.ended_otherwise(operation, failed)
     return Censored(took_s) if operation.outcome is Outcome.CENSORED else MeasuredValue(took_s)

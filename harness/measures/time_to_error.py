@@ -13,5 +13,5 @@ def time_to_error(run: RunView, alias: str, _argument: str | None) -> MeasureRes
         return operation
     took_s = (operation.ended_ns - operation.started_ns) / 1e9
     if operation.outcome is Outcome.OK:
-        return Missing(f"`{alias}` succeeded after {took_s:.3f} s: there was no error")
+        return run.ended_otherwise(operation, f"`{alias}` succeeded after {took_s:.3f} s: there was no error")
     return Censored(took_s) if operation.outcome is Outcome.CENSORED else MeasuredValue(took_s)

@@ -21,7 +21,7 @@ from harness.records.run import ExpectationResult, NamedValue, RunRecord, Verdic
 ILLEGAL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """Characters that no XML 1.0 document may contain, escaped or not."""
 
-KINDS = {"equals": "", "at_most": "at most ", "at_least": "at least ", "claim": ""}
+KINDS = {"equals": "", "at_most": "at most ", "at_least": "at least ", "between": "", "claim": ""}
 
 
 def junit(folders: Sequence[Results]) -> bytes:
@@ -230,6 +230,10 @@ def _bound(one: ExpectationResult | GroupRecord) -> str:
 
 def _range(one: ExpectationResult | GroupRecord) -> str:
     """`8.850 s (8.712 .. 8.988)`, `at most 9.000 s`."""
+    if one.kind == "between" and one.low is not None and one.high is not None:
+        return f"{_amount(one.low, one.unit)} .. {_amount(one.high, one.unit)}"
+    if one.unit == "text":
+        return one.formula
     if one.predicted is None:
         return "nothing"
     ends = (one.low, one.high)
@@ -244,7 +248,7 @@ def _both(ends: tuple[float | None, float | None]) -> bool:
 def _measured(one: ExpectationResult) -> str:
     if one.measured is None and one.censored_at is not None:
         return f"at least {_amount(one.censored_at, one.unit)}"
-    return _amount(one.measured, one.unit)
+    return one.measured_text or _amount(one.measured, one.unit)
 
 
 def _amount(value: float | None, unit: str) -> str:

@@ -54,18 +54,20 @@ class ExpectationResult(Record):
 
     `outcome`: `held` or `failed` for an expectation, `held` or `refuted` for a claim; `skipped` where `when` is false;
     `inconclusive` where nothing could be measured. `predicted`, `low`, `high`, `measured` are in `unit`.
+    `measured_text` is the word that was measured, or how the operation ended where that is why there is no time.
     """
 
     measure: str
-    kind: Literal["equals", "at_most", "at_least", "claim"]
+    kind: Literal["equals", "at_most", "at_least", "between", "claim"]
     formula: str
     when: str | None = None
-    unit: Literal["s", "count"]
+    unit: Literal["s", "count", "text"]
     terms: tuple[Term, ...] = ()
     predicted: float | None = None
     low: float | None = None
     high: float | None = None
     measured: float | None = None
+    measured_text: str | None = Field(None, exclude_if=lambda text: text is None)
     censored_at: float | None = None
     outcome: Literal["held", "failed", "refuted", "skipped", "inconclusive"]
     declared_holds: bool | None = None

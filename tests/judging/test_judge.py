@@ -110,15 +110,16 @@ def test_a_lower_bound_decides_only_what_it_can(
 def test_no_data_never_passes(story_builder: Any) -> None:
     story_builder.begin(0.0)
     story_builder.end(0.0, 0.004, "ok")
-    story_builder.expect(TIME, "at_most", "60s", within_absolute=0.05)
-    story_builder.expect("probe.dials", "at_least", "0")
+    story_builder.expect("later.time_to_end", "at_most", "60s", within_absolute=0.05)
+    story_builder.expect("probe.dials", "at_least", "1")
     judgement = judge(story_builder.plan(), story_builder.story())
     assert judgement.verdict == "inconclusive"
     assert judgement.reasons == (
-        "probe.time_to_error: `probe` succeeded after 0.004 s: there was no error",
+        "later.time_to_end: `later` never ran",
         "probe.dials: the client's trace has no dial_started",
     )
-    assert [m.missing is not None for m in judgement.measures if m.name in (TIME, "probe.dials")] == [True, True]
+    names = ("later.time_to_end", "probe.dials")
+    assert [m.missing is not None for m in judgement.measures if m.name in names] == [True, True]
 
 
 @pytest.mark.parametrize(("formula", "shown"), [(RIGHT, 0), (WRONG, 1)])
@@ -136,13 +137,93 @@ def test_an_unproven_fault_neither_passes_nor_fails(blackholed: Make, formula: s
     assert len([reason for reason in judgement.reasons if "shows nothing" in reason]) == shown
 
 
-def test_an_unmet_step_is_inconclusive_whatever_else_was_measured(story_builder: Any) -> None:
+UNMET = "`warm_up` was expected to be acknowledged, but failed"
+
+
+def test_an_unmet_step_before_the_first_fault_is_inconclusive_whatever_else_was_measured(story_builder: Any) -> None:
     story_builder.begin(0.0, "warm_up")
-    story_builder.end(0.0, 2.0, "failed", "warm_up", unmet="`warm_up` was expected to be acknowledged, but failed")
+    story_builder.end(0.0, 2.0, "failed", "warm_up", unmet=UNMET)
+    story_builder.inject(proven=True)
+    story_builder.faults.clear()  # the run ended before
     story_builder.expect("warm_up.time_to_error", "equals", "1s", within_absolute=0.05)
     judgement = judge(story_builder.plan(), story_builder.story())
     assert judgement.verdict == "inconclusive"
-    assert judgement.reasons[0] == "`warm_up` was expected to be acknowledged, but failed"
+    assert judgement.reasons[0] == UNMET
+
+
+@pytest.mark.parametrize(("proven", "expected"), [(True, "fail"), (False, "inconclusive"), (None, "fail")])
+def test_an_unmet_step_under_a_proven_fault_or_without_any_fails(
+    story_builder: Any, proven: bool | None, expected: str
+) -> None:
+    if proven is not None:
+        story_builder.inject(proven=proven)
+    story_builder.begin(1.0, "warm_up")
+    story_builder.end(1.0, 2.0, "failed", "warm_up", unmet=UNMET)
+    story_builder.expect("warm_up.time_to_end", "at_most", "5s")
+    judgement = judge(story_builder.plan(), story_builder.story())
+    assert judgement.verdict == expected
+    first, second = judgement.judged
+    assert (first.measure, first.unit, first.measured_text) == ("warm_up.outcome", "text", "failed")
+    assert (first.fails_run, second.outcome) == ((True, "held") if expected == "fail" else (False, "inconclusive"))
+    assert any(UNMET in reason for reason in judgement.reasons)
+
+
+@pytest.mark.parametrize(
+    ("outcome", "measure", "kind", "expected"),
+    [
+        ("failed", "probe.time_to_ack", "at_most", "fail"), ("failed", "probe.time_to_ack", "at_least", "fail"),
+        ("ok", "probe.time_to_error", "equals", "fail"), ("ok", "probe.time_to_error", "claim", "inconclusive"),
+        ("failed", "warm_up.time_to_ack", "at_most", "inconclusive"), ("ok", "probe.time_to_ack", "at_most", "pass"),
+    ],
+)  # fmt: skip
+def test_an_operation_that_ends_the_other_way_under_a_fault_did_not_hold(
+    story_builder: Any, outcome: str, measure: str, kind: str, expected: str
+) -> None:
+    story_builder.begin(0.0, "warm_up")
+    story_builder.end(0.0, 0.5, outcome, "warm_up")
+    story_builder.inject(proven=True, at_s=1.0)
+    story_builder.begin(1.0)
+    story_builder.end(1.0, 2.0, outcome)
+    story_builder.expect(measure, kind, "1s", within_absolute=0.05, holds=False if kind == "claim" else None)
+    judgement = judge(story_builder.plan(), story_builder.story())
+    assert judgement.verdict == expected, judgement.reasons
+    assert judgement.judged[0].measured_text == (outcome if expected == "fail" or kind == "claim" else None)
+
+
+@pytest.mark.parametrize(
+    ("word", "alias", "expected"),
+    [("failed", "probe", "pass"), ("ok", "probe", "fail"), ("ok", "warm_up", "pass"),
+     ("failed", "warm_up", "inconclusive"), ("ok", "later", "inconclusive")],
+)  # fmt: skip
+def test_an_outcome_is_an_expectation(blackholed: Make, word: str, alias: str, expected: str) -> None:
+    story_builder = blackholed()
+    story_builder.faults.clear()
+    story_builder.steps = [step for step in story_builder.steps if step.alias != "outage"]
+    story_builder.inject(proven=True, at_s=0.5)
+    story_builder.expect(f"{alias}.outcome", "equals", word)
+    judgement = judge(story_builder.plan(), story_builder.story())
+    assert judgement.verdict == expected, judgement.reasons
+    assert judgement.judged[0].measured_text == {"probe": "failed", "warm_up": "ok"}.get(alias)
+
+
+@pytest.mark.parametrize(
+    ("ends", "within", "expected"),
+    [(("8s", "9s"), 0.0, "pass"), (("8.76s", "9s"), 0.0, "fail"), (("8.76s", "9s"), 0.05, "pass"),
+     (("4*Net.DialTimeout", "8.74s"), 0.0, "fail"), (("4*Net.DialTimeout", "8.74s"), 0.05, "pass")],
+)  # fmt: skip
+def test_a_range_has_two_ends(blackholed: Make, ends: tuple[str, str], within: float, expected: str) -> None:
+    story_builder = blackholed()
+    story_builder.expect(TIME, "between", f"[{', '.join(ends)}]", ends=ends, within_absolute=within)
+    judgement = judge(story_builder.plan(), story_builder.story())
+    assert judgement.verdict == expected, judgement.reasons
+    assert judgement.judged[0].measured == pytest.approx(8.751)
+
+
+def test_a_count_may_have_a_tolerance(blackholed: Make) -> None:
+    for formula, expected in [("5", "pass"), ("3", "pass"), ("6", "fail")]:
+        story_builder = blackholed()
+        story_builder.expect("probe.dials", "equals", formula, within_absolute=1.0)
+        assert verdict(story_builder) == expected
 
 
 def test_a_lab_error_is_a_lab_error(blackholed: Make) -> None:
@@ -157,7 +238,7 @@ def test_a_lab_error_is_a_lab_error(blackholed: Make) -> None:
 def test_a_failure_weighs_more_than_what_could_not_be_measured(blackholed: Make) -> None:
     story_builder = blackholed()
     story_builder.expect(TIME, "equals", WRONG, within_absolute=0.05)
-    story_builder.expect("probe.time_to_ack", "at_most", "1s", within_absolute=0.05)
+    story_builder.expect("later.time_to_ack", "at_most", "1s", within_absolute=0.05)
     judgement = judge(story_builder.plan(), story_builder.story())
     assert judgement.verdict == "fail"
     assert judgement.reasons[0] == "probe.time_to_error: 8.751 s is above 7.050 s (equals 7.000 s)"
@@ -198,3 +279,17 @@ def test_a_world_that_had_not_settled_leaves_the_run_inconclusive(blackholed: Ma
     judgement = judge(story_builder.plan(), story_builder.story())
     assert judgement.verdict == "inconclusive"
     assert judgement.reasons[0] == "the world had not settled after 2 s: its log is not the last word"
+
+
+@pytest.mark.parametrize(("lag_s", "expected"), [(0.09, "fail"), (0.11, "inconclusive")])
+@pytest.mark.parametrize("unmet", [None, UNMET])
+def test_an_operation_that_lost_much_of_its_time_to_lateness_may_have_ended_the_other_way(
+    story_builder: Any, unmet: str | None, lag_s: float, expected: str
+) -> None:
+    story_builder.inject(proven=True)
+    story_builder.begin(1.0)
+    story_builder.end(1.0, 2.0, "failed", unmet=unmet)
+    story_builder.noise = Noise(loop_lag_p99_s=lag_s, loop_lag_max_s=lag_s, samples=100)
+    story_builder.expect("probe.time_to_end" if unmet else "probe.time_to_ack", "at_most", "5s")
+    judgement = judge(story_builder.plan(), story_builder.story())
+    assert (judgement.verdict, judgement.noisy) == (expected, expected == "inconclusive"), judgement.reasons

@@ -116,7 +116,7 @@ MISTAKES = [
     ((SHARE, "{mean: probe.time_to_end, equals: 2s, within: 5}"), "quantity", "5", "not a duration", "5s or 5ms"),
     ((SHARE, "{mean: probe.tme_to_end, equals: 2s, within: 1%}"),
      "unknown-measure", "tme_to_end", "no measure", "time_to_end?"),
-    ((SHARE, "{measure: probe.dials, equals: 4, between: [0, 9]}"), "expectation", "between", "many runs", "remove"),
+    ((SHARE, "{measure: probe.dials, equals: 4, q: 0.9}"), "expectation", "q", "many runs", "remove"),
     ((SHARE, "{measure: outage.recovery, equals: 1s, within: 1%}"),
      "never-healed", "outage.recovery", "until the run's end", "for: 2s"),
     ((SHARE, "{measure: outage.time_to_end, equals: 1s, within: 1%}"),

@@ -5,7 +5,17 @@ from typing import Any
 
 import pytest
 
-from harness.measures import MEASURES, Censored, MeasuredValue, MeasureName, MeasureResult, Missing, RunView, parse
+from harness.measures import (
+    MEASURES,
+    Censored,
+    MeasuredValue,
+    MeasureName,
+    MeasureResult,
+    Missing,
+    RunView,
+    WrongOutcome,
+    parse,
+)
 from harness.measures import take as take_measure
 from harness.operations import names_where
 
@@ -28,11 +38,12 @@ def test_values_of_a_blackholed_send(blackholed: Callable[[], Any], text: str, v
 
 
 def test_the_wrong_outcome_is_no_time(blackholed: Callable[[], Any]) -> None:
-    assert take(blackholed(), "warm_up.time_to_error") == Missing(
-        "`warm_up` succeeded after 0.005 s: there was no error"
+    assert take(blackholed(), "warm_up.time_to_error") == WrongOutcome(
+        "`warm_up` succeeded after 0.005 s: there was no error", "ok"
     )
     missing = take(blackholed(), "probe.time_to_ack")
-    assert isinstance(missing, Missing)
+    assert isinstance(missing, WrongOutcome)
+    assert missing.outcome == "failed"
     assert "run out of available brokers" in missing.reason
 
 
