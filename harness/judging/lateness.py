@@ -1,89 +1,117 @@
 """How late the lab was during the wait that a measure spans: what each process on its way lost, and the lab's steps."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from harness.measures import Missing, RunView
+from harness.measures.trace import Wait
 from harness.operations import delivers
 from harness.plan import PlannedOperation
 from harness.story import FaultStory, OperationStory
 
 LAB = "the lab"
 """Between the steps: an operation that ends is answered by the next step, late by what the lab loses."""
-
 TIMERS = "the lab's timers"
+SHOWN_S = 0.0005
+"""Who lost less is not named."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lateness:
-    """Seconds by who lost them. A time that was measured is too long by their sum at most, and too short by none."""
+    """A time that was measured is too long by `total_s` at most, and too short by none.
+
+    `lost_s` is how long each was kept from running, in seconds. `left_s` is the part of the time in which the client
+    did not wait for a limit that ran out: lateness within such a wait costs nothing, since the limit runs on.
+    """
 
     lost_s: Mapping[str, float]
+    left_s: float
 
     @property
     def total_s(self) -> float:
-        return sum(self.lost_s.values())
+        return min(sum(self.lost_s.values()), self.left_s)
 
     def sentence(self) -> str:
         """`broker 1 by 12.0 ms, the client by 3.1 ms`, the most first."""
         most = sorted(self.lost_s.items(), key=lambda item: -item[1])
-        return ", ".join(f"{who} by {lost_s * 1e3:.1f} ms" for who, lost_s in most if lost_s >= _SHOWN_S)
+        return ", ".join(f"{who} by {lost_s * 1e3:.1f} ms" for who, lost_s in most if lost_s >= SHOWN_S)
 
 
-_SHOWN_S = 0.0005
-NONE = Lateness(lost_s={})
+NONE = Lateness(lost_s={}, left_s=0.0)
 
 
 def lateness(run: RunView, alias: str) -> Lateness:
-    """That of the measures of an operation or a fault, or of the whole run; none where time is virtual."""
-    if not run.story.noise.delays and run.story.noise.loop_lag_p99_s == 0:
+    """That of the measures of an operation or a fault, or of the whole run; none where time is virtual.
+
+    A fault's wait is that from its injection until the last message was answered.
+    """
+    noise = run.story.noise
+    if not noise.delays and noise.loop_lag_p99_s == 0:
         return NONE
-    fault = run.fault(alias)
+    fault, operation = run.fault(alias), run.operation(alias)
     if isinstance(fault, FaultStory):
-        return _lateness(run, fault.began_ns, _recovered_ns(run), fault)
-    operation = run.operation(alias)
-    if isinstance(operation, Missing):
-        return _lateness(run, 0, run.story.ended_ns, None)
-    return _lateness(run, operation.started_ns, operation.ended_ns, None)
+        began_ns, ended_ns = fault.confirmed_ns, _answered_ns(run)
+    elif isinstance(operation, Missing):
+        began_ns, ended_ns = 0, run.story.ended_ns
+    else:
+        began_ns, ended_ns = operation.started_ns, operation.ended_ns
+    inside = [one for one in run.story.operations if began_ns <= one.started_ns and one.ended_ns <= ended_ns]
+    waits = [run.during(one).waits for one in inside]
+    lost_s = _lost_s(run, began_ns, ended_ns) if noise.delays else _lost_by_timers_s(run, waits)
+    if isinstance(fault, FaultStory):
+        lost_s[LAB] = sum(_between_steps_s(run, inside, began_ns))
+    left_ns = ended_ns - began_ns - sum(map(waited_out_ns, waits))
+    return Lateness(lost_s=lost_s, left_s=max(0, left_ns) / 1e9)
 
 
-def _lateness(run: RunView, began_ns: int, ended_ns: int, fault: FaultStory | None) -> Lateness:
+def waited_out_ns(waits: Sequence[Wait]) -> int:
+    """How long nothing was waited for but limits that ran out in the end, each for no longer than it is.
+
+    Waits that began before the operation are not its own.
+    """
+    own = [wait for wait in waits if not wait.cut]
+    limits = [
+        (wait.began_ns, min(wait.ended_ns, wait.began_ns + round(wait.limit_s * 1e9)))
+        for wait in own
+        if wait.outcome == "elapsed" and wait.limit_s is not None
+    ]
+    others = [(wait.began_ns, wait.ended_ns) for wait in own if wait.outcome != "elapsed"]
+    edges = sorted({edge for span in (*limits, *others) for edge in span})
+    return sum(
+        end - start
+        for start, end in pairwise(edges)
+        if any(began <= start and end <= ended for began, ended in limits)
+        and not any(began <= start and end <= ended for began, ended in others)
+    )
+
+
+def _lost_s(run: RunView, began_ns: int, ended_ns: int) -> dict[str, float]:
+    """Between the last sample before and the first one after."""
     samples = run.story.noise.delays
-    if not samples:
-        return _by_timers(run, began_ns, ended_ns)
-    first = max((s for s in samples if s.at_ns <= began_ns), key=lambda s: s.at_ns, default=samples[0])
-    last = min((s for s in samples if s.at_ns >= ended_ns), key=lambda s: s.at_ns, default=samples[-1])
-    lost_s = {who: late_s - first.delayed_s.get(who, 0.0) for who, late_s in last.delayed_s.items()}
-    if fault is not None:
-        lost_s[LAB] = sum(_between_steps_s(run, fault.confirmed_ns, ended_ns))
-    return Lateness(lost_s=lost_s)
+    first = next((s for s in reversed(samples) if s.at_ns <= began_ns), samples[0])
+    last = next((s for s in samples if s.at_ns >= ended_ns), samples[-1])
+    return {who: lost_s - first.delayed_s.get(who, 0.0) for who, lost_s in last.delayed_s.items()}
 
 
-def _by_timers(run: RunView, began_ns: int, ended_ns: int) -> Lateness:
+def _lost_by_timers_s(run: RunView, waits: Sequence[Sequence[Wait]]) -> dict[str, float]:
     """In a world that counts no delays: each wait that ran out may have come as late as the lab's timers did."""
-    late_s = run.story.noise.loop_lag_p99_s
-    within = [one for one in run.story.operations if began_ns <= one.ended_ns <= ended_ns]
-    elapsed = sum(wait.outcome == "elapsed" for operation in within for wait in run.during(operation).waits)
-    return Lateness(lost_s={TIMERS: (elapsed + 1) * late_s}) if late_s > 0 else NONE
+    elapsed = sum(wait.outcome == "elapsed" for each in waits for wait in each)
+    return {TIMERS: (elapsed + 1) * run.story.noise.loop_lag_p99_s}
 
 
-def _recovered_ns(run: RunView) -> int:
+def _answered_ns(run: RunView) -> int:
     """When the last message was answered."""
     sends = [one.ended_ns for one in run.story.operations if delivers(one.operation)]
     return max(sends, default=run.story.ended_ns)
 
 
-def _between_steps_s(run: RunView, began_ns: int, ended_ns: int) -> Iterator[float]:
+def _between_steps_s(run: RunView, inside: Sequence[OperationStory], began_ns: int) -> Iterator[float]:
     """How late each operation was called: after the end of what it follows, or after the lab wanted to call it."""
-    at_once = {step.alias for step in run.plan.steps if isinstance(step, PlannedOperation) and step.when.after_s == 0}
+    at_once = {step.alias for step in run.plan.steps if isinstance(step, PlannedOperation) and not step.when.after_s}
     free_ns = began_ns
-    inside = [one for one in run.story.operations if began_ns <= one.started_ns <= ended_ns]
-    for operation in sorted(inside, key=_start):
+    for operation in sorted(inside, key=lambda operation: operation.started_ns):
         wanted_ns = free_ns if operation.alias in at_once else operation.asked_ns
         if wanted_ns is not None:
             yield max(0, operation.started_ns - wanted_ns) / 1e9
         free_ns = max(free_ns, operation.ended_ns)
-
-
-def _start(operation: OperationStory) -> int:
-    return operation.started_ns

@@ -46,12 +46,12 @@ def noise_of(
     if judged.unit == "s" and _straddles(judged, measured, late.total_s):
         return (
             f"the machine was too noisy: up to {late.total_s * 1e3:.1f} ms of the {measured:.3f} s of {judged.measure} "
-            f"were lost to lateness ({late.sentence()})"
+            f"may be lateness (kept from running: {late.sentence()})"
         )
     if any(_agrees(shifted, judged, measured, late) for shifted in _shifted(run, scope, expectation, judged)):
         return (
             f"the machine was too noisy: {judged.measure} is what is expected of a fault that ends a little earlier or "
-            f"later, and up to {late.total_s * 1e3:.1f} ms were lost to lateness ({late.sentence()})"
+            f"later, and up to {late.total_s * 1e3:.1f} ms may be lateness (kept from running: {late.sentence()})"
         )
     return None
 
@@ -79,8 +79,8 @@ def statistic_noise(run: RunView, together: list[Statistic]) -> str | None:
         late = lateness(run, parse(one.of).alias)
         if late.total_s > tolerance:
             return (
-                f"the machine was too noisy: up to {late.total_s * 1e3:.1f} ms of {one.of} were lost to lateness "
-                f"({late.sentence()}), more than its tolerance of {tolerance * 1e3:.1f} ms"
+                f"the machine was too noisy: up to {late.total_s * 1e3:.1f} ms of {one.of} may be lateness "
+                f"(kept from running: {late.sentence()}), more than its tolerance of {tolerance * 1e3:.1f} ms"
             )
     return None
 

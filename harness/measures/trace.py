@@ -18,13 +18,18 @@ _IDENTITY = ("waiting_on", "purpose", "connection", "operation", "try_number", "
 
 
 class Wait(NamedTuple):
-    """One wait of the client, cut to the operation's time. `outcome` is None for one that outlasted it."""
+    """One wait of the client, cut to the operation's time. `outcome` is None for one that outlasted it.
+
+    `limit_s` is None where it was not said, or there is none. `cut`: it began before the operation.
+    """
 
     setting: str
     began_ns: int
     ended_ns: int
     outcome: str | None
     purpose: str | None = None
+    limit_s: float | None = None
+    cut: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,7 +91,7 @@ class SubjectTrace:
         for began, ended in self._pairs:
             last = ended if ended is not None and ended.source_seq in inside else None
             if began.source_seq in inside or last is not None:
-                purpose = began.fields.get("purpose")
+                purpose, limit_s = began.fields.get("purpose"), began.fields.get("limit_s")
                 found.append(
                     Wait(
                         setting=str(began.fields.get("waiting_on")),
@@ -94,6 +99,8 @@ class SubjectTrace:
                         ended_ns=operation.ended_ns if last is None else last.at_ns,
                         outcome=None if last is None else str(last.fields.get("outcome")),
                         purpose=purpose if isinstance(purpose, str) else None,
+                        limit_s=limit_s if isinstance(limit_s, float | int) else None,
+                        cut=began.at_ns < operation.started_ns,
                     )
                 )
         return tuple(sorted(found, key=lambda wait: (wait.began_ns, wait.ended_ns)))

@@ -55,6 +55,35 @@ def test_the_lateness_of_every_process_adds_up_and_is_said(blackholed: Make) -> 
     assert judgement.judged[0].late_s == pytest.approx(0.11)
 
 
+@pytest.mark.parametrize(
+    ("limit_s", "outcome", "expected"),
+    [(1.95, "elapsed", "fail"), (1.5, "elapsed", "inconclusive"), (None, "elapsed", "inconclusive"),
+     (1.95, "satisfied", "inconclusive")],
+)  # fmt: skip
+def test_lateness_within_a_wait_for_a_limit_that_ran_out_costs_nothing(
+    story_builder: Any, limit_s: float | None, outcome: str, expected: str
+) -> None:
+    """2.1 s are 200 ms above the bound. Of them 1.95 s were a limit's, which lateness cannot have made longer."""
+    limited = {} if limit_s is None else {"limit_s": limit_s}
+    story_builder.begin(1.0)
+    story_builder.wait(1.01, 3.0, "Net.ReadTimeout", outcome, **limited)
+    story_builder.end(1.0, 3.1, "failed")
+    story_builder.noise = delayed((0.9, {}), (9.9, {"the client": 1.9}))
+    story_builder.expect(TIME, "equals", "1.85s", within_absolute=0.05)
+    assert judged(story_builder) == (expected, expected == "inconclusive")
+
+
+def test_a_limit_that_runs_out_beside_a_wait_for_an_answer_says_nothing_of_that(story_builder: Any) -> None:
+    story_builder.begin(1.0)
+    story_builder.add_event(1.01, "wait_started", waiting_on="Net.ReadTimeout", limit_s=5.0)
+    story_builder.wait(1.02, 2.97, "Producer.Flush.Frequency", limit_s=1.95)
+    story_builder.add_event(3.0, "wait_ended", waiting_on="Net.ReadTimeout", outcome="satisfied")
+    story_builder.end(1.0, 3.1, "failed")
+    story_builder.noise = delayed((0.9, {}), (9.9, {"the client": 1.9}))
+    story_builder.expect(TIME, "equals", "1.85s", within_absolute=0.05)
+    assert judged(story_builder) == ("inconclusive", True)
+
+
 def test_what_came_too_early_cannot_be_late(blackholed: Make) -> None:
     story_builder = blackholed()
     story_builder.noise = delayed((0.9, {}), (9.9, {"the client": 5.0}))

@@ -4,6 +4,7 @@ The kernel counts, so reading at the start and at the end of a wait says what ca
 Documentation/scheduler/sched-stats.rst (`schedstat`), Documentation/accounting/psi.rst, proc_pid_stat(5).
 """
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -62,7 +63,10 @@ class _Process:
 
 
 def _stalled_s() -> float:
-    """0 on a kernel that does not count."""
+    """How long some process on some core has waited for memory or a disk; 0 on a kernel that does not count.
+
+    The kernel gives the mean of the cores that are busy: this is the sum, if they are all that is there.
+    """
     total_us = 0
     for kind in _PRESSURES:
         try:
@@ -70,4 +74,4 @@ def _stalled_s() -> float:
         except OSError:
             continue
         total_us += int(some.rpartition("total=")[2])
-    return total_us / 1e6
+    return total_us / 1e6 * (os.cpu_count() or 1)
