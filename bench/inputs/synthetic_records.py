@@ -20,6 +20,7 @@ import pyarrow.json as pj
 import pyarrow.parquet as pq
 
 from harness.records.event import EventRecord
+from harness.records.line import with_checksum
 
 STRETCH = 0.02
 """Times are stretched by up to so much, each run by its own factor."""
@@ -102,7 +103,8 @@ def run_lines(originals: Sequence[dict[str, Any]], copies: Sequence[RunCopy]) ->
     for copy in copies:
         run = with_scaled_times(originals[copy.original], copy.stretch)
         run.update(run_id=copy.run_id, repeat=int(copy.run_id, 16))
-        yield json.dumps(run, separators=(",", ":")).encode() + b"\n"
+        run.pop("crc32", None)
+        yield with_checksum(json.dumps(run, separators=(",", ":")).encode())
 
 
 def with_scaled_times(value: Any, factor: float) -> Any:

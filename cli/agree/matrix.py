@@ -26,6 +26,7 @@ from harness.plan import RunPlan
 from harness.records.agreement import AgreementRecord, Side
 from harness.records.case_key import CaseKey
 from harness.records.folder import ResultsFolder
+from harness.records.line import encode_line
 from harness.records.reader import read
 from harness.records.run import RunRecord
 from harness.records.short_names import parameters_text
@@ -90,7 +91,7 @@ def write_matrix(matrix: AgreementMatrix) -> Path:
     """agreement.jsonl, in the first of the results folders. Raises CommandError where it cannot be written."""
     file = ResultsFolder(matrix.folders[0]).agreement
     try:
-        file.write_text("".join(record.model_dump_json() + "\n" for record in matrix.records), encoding="utf-8")
+        file.write_bytes(b"".join(encode_line(record) for record in matrix.records))
     except OSError as error:
         raise CommandError(
             f"cannot write {file}: {error.strerror}", "make room, or check its permissions", code=ExitCode.LAB_ERROR

@@ -13,6 +13,7 @@ from pydantic import ValidationError
 from harness.records.event import EventRecord
 from harness.records.folder import ResultsFolder, ResultsUnreadable
 from harness.records.group import GroupRecord
+from harness.records.line import DAMAGED, fits_checksum
 from harness.records.manifest import Manifest
 from harness.records.run import FORMAT, Record, RunRecord
 
@@ -135,9 +136,14 @@ def _records(file: Path, model: type[R], quarantined: list[QuarantinedLine]) -> 
                 quarantined.append(QuarantinedLine(file=file, number=number, reason=reason, cut=True))
                 continue
             try:
-                yield model.model_validate_json(line)
+                record = model.model_validate_json(line)
             except ValidationError as error:
                 quarantined.append(QuarantinedLine(file=file, number=number, reason=_reason(error), cut=False))
+                continue
+            if fits_checksum(line):
+                yield record
+            else:
+                quarantined.append(QuarantinedLine(file=file, number=number, reason=DAMAGED, cut=False))
 
 
 def _reason(error: ValidationError) -> str:

@@ -5,6 +5,7 @@ from typing import Any
 from harness.records.agreement import AgreementRecord
 from harness.records.event import EventRecord
 from harness.records.group import GroupRecord
+from harness.records.line import CHECKSUM_SCHEMA
 from harness.records.manifest import Manifest
 from harness.records.run import Record, RunRecord
 
@@ -17,8 +18,12 @@ RECORDS: dict[str, type[Record]] = {
 }
 """Every kind of record by the name of its schema, in the order in which a folder's files are explained."""
 
+WITH_CHECKSUM = ("run", "group", "agreement")
+
 
 def json_schema(kind: str) -> dict[str, Any]:
     """The schema of one line (or of manifest.json). Raises KeyError for a name that is not in RECORDS."""
     schema = RECORDS[kind].model_json_schema(mode="serialization")
+    if kind in WITH_CHECKSUM:
+        schema["properties"]["crc32"] = CHECKSUM_SCHEMA
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}

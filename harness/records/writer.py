@@ -23,8 +23,9 @@ from harness.records.atomic import write_atomically
 from harness.records.event import EventRecord
 from harness.records.folder import EVENTS, RUNS, ResultsFolder, ResultsFolderOccupied, ResultsUnwritable
 from harness.records.group import GroupRecord
+from harness.records.line import encode_line
 from harness.records.manifest import Manifest
-from harness.records.run import Record, RunRecord
+from harness.records.run import RunRecord
 
 
 class Writer:
@@ -86,14 +87,14 @@ class Writer:
 
     def write(self, run: RunRecord, events: Iterable[EventRecord]) -> None:
         """Append a run that has ended, its events first. Raises ResultsUnwritable; then nothing of it is kept."""
-        self.write_lines(run, b"".join([_line(event) for event in events]))
+        self.write_lines(run, b"".join(to_json(event) + b"\n" for event in events))
 
     def write_lines(self, run: RunRecord, events: bytes) -> None:
         """As `write`, with events that are lines already, as `harness.records.event.lines_of` makes them."""
         with self._lock:
             if events:
                 self._append(self._events, events)
-            self._append(self._runs, _line(run))
+            self._append(self._runs, encode_line(run))
             self._kept_runs += 1
 
     def write_groups(self, groups: Iterable[GroupRecord]) -> None:
@@ -101,7 +102,7 @@ class Writer:
 
         Raises ResultsUnwritable.
         """
-        lines = b"".join(_line(group) for group in groups)
+        lines = b"".join(encode_line(group) for group in groups)
         if not lines and not self.folder.groups.exists():
             return
         with self._lock:
@@ -151,10 +152,6 @@ class Writer:
             # A disk that fills up takes part of a line: without this, the next line would be glued to it.
             _cut_to(descriptor, end)
             raise _unwritable(self.folder.path, error, kept_runs=self._kept_runs) from error
-
-
-def _line(record: Record) -> bytes:
-    return to_json(record, inf_nan_mode="null") + b"\n"
 
 
 def _append(folder: ResultsFolder, path: Path) -> int:

@@ -14,6 +14,7 @@ from pydantic import BaseModel
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql.types import StringType, StructField, StructType
 
+from harness.records.line import DAMAGED, KEY, SUFFIX_BYTES
 from harness.records.run import FORMAT
 from reports.ingest.folders import Part
 from reports.ingest.schemas import schema_of, violation_sql, with_defaults
@@ -34,6 +35,11 @@ NO_PATTERNS = {"__globPaths__": "false"}
 """Source: apache/spark DataSource.scala (GLOB_PATHS_KEY)."""
 CONTROL = r"[\\x00-\\x08\\x0B\\x0C\\x0E-\\x1F]"
 """What no JSON has, as SQL spells the expression."""
+CHECKSUM_DAMAGE = (
+    f"substr(line, -{SUFFIX_BYTES}, {len(KEY)}) = '{KEY.decode()}' and substr(line, {len(KEY) - SUFFIX_BYTES}, 8)"
+    f" != lpad(lower(hex(crc32(substr(line, 1, length(line) - {SUFFIX_BYTES})))), 8, '0')"
+)
+"""SQL for `not fits_checksum(line)`."""
 STRICT = {
     "mode": "PERMISSIVE",
     "columnNameOfCorruptRecord": UNPARSED,
@@ -142,6 +148,7 @@ def validate_rows(parsed: DataFrame, model: type[BaseModel]) -> DataFrame:
         f"if(line is not null and {things} != 2, 'no record alone: something follows it on its line', null)",
         violation_sql(model, "row"),
         f"if(row.{UNPARSED} is not null, 'a field has the wrong type', null)",
+        f"if({CHECKSUM_DAMAGE}, '{DAMAGED}', null)",
     ]
     judged = parsed.withColumn(REASON, F.expr(f"coalesce({', '.join(reasons)})"))
     excerpt = F.when(F.col(REASON).isNotNull(), F.substring(F.make_valid_utf8("line"), 1, EXCERPT_CHARACTERS))

@@ -12,6 +12,7 @@ from pathlib import Path
 from harness.records.agreement import AgreementRecord, SideComparison, SideResult
 from harness.records.event import EventRecord
 from harness.records.group import GroupRecord
+from harness.records.line import encode_line
 from harness.records.manifest import Manifest
 from harness.records.run import (
     ExpectationResult,
@@ -369,4 +370,8 @@ def write_suite(folder: Path, cells: Sequence[SyntheticBlackhole], *, repeats: i
 
 
 def write_lines(file: Path, records: Sequence[Record]) -> None:
-    file.write_text("".join(record.model_dump_json() + "\n" for record in records), encoding="utf-8")
+    file.write_bytes(b"".join(map(line_of, records)))
+
+
+def line_of(record: Record) -> bytes:
+    return record.model_dump_json().encode() + b"\n" if isinstance(record, EventRecord) else encode_line(record)

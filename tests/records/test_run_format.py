@@ -8,6 +8,7 @@ import pytest
 import record_samples as sample
 
 from client.events import TraceKind
+from harness.records.line import encode_line
 from harness.records.run import FORMAT
 from harness.records.schema import RECORDS, json_schema
 from harness.story import EventKind
@@ -50,5 +51,5 @@ def test_the_document_names_the_version_in_force() -> None:
 
 def test_records_have_exactly_the_fields_of_their_schema() -> None:
     run = sample.run("aaa").model_copy(update={"broker_version": "4.1.0"})
-    line = json.loads(run.model_dump_json())
+    line = json.loads(encode_line(run))
     assert set(line) == set(json_schema("run")["properties"])

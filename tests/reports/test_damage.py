@@ -13,14 +13,15 @@ from reports.ingest.lines import REASON, read_records
 from reports.ingest.one_object_per_line import CHUNK_BYTES, one_object_per_line, one_object_per_line_in_spark
 from reports.ingest.records import Records
 from reports.ingest.size import Size
-from reports.jvm.synthetic_suite import SyntheticBlackhole, write_lines, write_suite
+from reports.jvm.synthetic_suite import SyntheticBlackhole, line_of, write_lines, write_suite
 
 pytestmark = pytest.mark.spark
 
-GOOD = SyntheticBlackhole().run(1)[0].model_dump_json().encode()
-ANOTHER = SyntheticBlackhole().run(2)[0].model_dump_json().encode()
+GOOD = line_of(SyntheticBlackhole().run(1)[0]).rstrip()
+ANOTHER = line_of(SyntheticBlackhole().run(2)[0]).rstrip()
 FOLLOWS = "no record alone: something follows it on its line"
 NO_OBJECT = "no JSON object"
+CHANGED = "damaged: the line does not fit its crc32"
 DAMAGED = {
     "two records, the line end between them lost": (ANOTHER + ANOTHER, FOLLOWS),
     "zeroes in place of a line end": (ANOTHER + bytes(40) + ANOTHER, FOLLOWS),
@@ -35,6 +36,9 @@ DAMAGED = {
     "bytes": (b"\x1f\x8b\x08\xff\xfe\xb9", "no text: its bytes are no UTF-8"),
     "a zero in a text": (ANOTHER.replace(b'"about":"', b'"about":"\0'), "broken JSON: it has control characters"),
     "single quotes": (b"{'run_id': 'x'}", "`run_id` is missing or has the wrong type"),
+    "a flipped bit in a number": (ANOTHER.replace(b'"repeat":2', b'"repeat":3'), CHANGED),
+    "a flipped bit in a text": (ANOTHER.replace(b'"about":"', b'"about":"\xc3\xa9'), CHANGED),
+    "a flipped bit in the checksum": (ANOTHER[:-3] + bytes([ANOTHER[-3] ^ 1]) + ANOTHER[-2:], CHANGED),
     "a number that is none": (ANOTHER.replace(b'"seed":', b'"seed":NaN,"old_seed":'), "broken JSON"),
 }
 SEEN_LINE_BY_LINE_ALONE = {"a brace too many", "what closes a list"}
