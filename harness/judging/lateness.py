@@ -19,7 +19,7 @@ SHOWN_S = 0.0005
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lateness:
-    """A time that was measured is too long by `total_s` at most, and too short by none.
+    """A time that was measured is too long by `total_s` at most, and too short by `early_s` at most.
 
     `lost_s` is how long each was kept from running, in seconds. `left_s` is the part of the time in which the client
     did not wait for a limit that ran out: lateness within such a wait costs nothing, since the limit runs on.
@@ -27,6 +27,7 @@ class Lateness:
 
     lost_s: Mapping[str, float]
     left_s: float
+    early_s: float = 0.0
 
     @property
     def total_s(self) -> float:
@@ -44,7 +45,8 @@ NONE = Lateness(lost_s={}, left_s=0.0)
 def lateness(run: RunView, alias: str) -> Lateness:
     """That of the measures of an operation or a fault, or of the whole run; none where time is virtual.
 
-    A fault's wait is that from its injection until the last message was answered.
+    A fault's wait is that from its injection until the last message was answered. Where the lab stamps what a subject
+    says, it may be late for the beginning as for the end.
     """
     noise = run.story.noise
     if not noise.delays and noise.loop_lag_p99_s == 0:
@@ -59,10 +61,13 @@ def lateness(run: RunView, alias: str) -> Lateness:
     inside = [one for one in run.story.operations if began_ns <= one.started_ns and one.ended_ns <= ended_ns]
     waits = [run.during(one).waits for one in inside]
     lost_s = _lost_s(run, began_ns, ended_ns) if noise.delays else _lost_by_timers_s(run, waits)
+    stamped_s = noise.loop_lag_max_s if any(one.stamped == "harness" for one in inside) else 0.0
+    if stamped_s and noise.delays:
+        lost_s[TIMERS] = stamped_s
     if isinstance(fault, FaultStory):
         lost_s[LAB] = sum(_between_steps_s(run, inside, began_ns))
     left_ns = ended_ns - began_ns - sum(map(waited_out_ns, waits))
-    return Lateness(lost_s=lost_s, left_s=max(0, left_ns) / 1e9)
+    return Lateness(lost_s=lost_s, left_s=max(0, left_ns) / 1e9, early_s=stamped_s)
 
 
 def waited_out_ns(waits: Sequence[Wait]) -> int:

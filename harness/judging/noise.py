@@ -43,7 +43,7 @@ def noise_of(
     measured = judged.measured if judged.measured is not None else judged.censored_at
     if measured is None or expectation is None:
         return _changed_outcome(run, judged, late)
-    if judged.unit == "s" and _straddles(judged, measured, late.total_s):
+    if judged.unit == "s" and _straddles(judged, measured, late):
         return (
             f"the machine was too noisy: up to {late.total_s * 1e3:.1f} ms of the {measured:.3f} s of {judged.measure} "
             f"may be lateness (kept from running: {late.sentence()})"
@@ -85,10 +85,10 @@ def statistic_noise(run: RunView, together: list[Statistic]) -> str | None:
     return None
 
 
-def _straddles(judged: ExpectationResult, measured: float, late_s: float) -> bool:
+def _straddles(judged: ExpectationResult, measured: float, late: Lateness) -> bool:
     """Whether a bound lies among the times that it may have taken without the lateness."""
     bounds = (bound for bound in (judged.low, judged.high) if bound is not None)
-    return any(measured - late_s <= bound < measured for bound in bounds)
+    return any(measured - late.total_s <= bound < measured + late.early_s for bound in bounds)
 
 
 def _shifted(

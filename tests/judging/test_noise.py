@@ -91,6 +91,16 @@ def test_what_came_too_early_cannot_be_late(blackholed: Make) -> None:
     assert judged(story_builder) == ("fail", False)
 
 
+def test_a_beginning_that_the_lab_stamped_late_makes_a_time_too_short(story_builder: Any) -> None:
+    for stamped, expected in [("subject", "fail"), ("harness", "inconclusive")]:
+        story_builder.__init__()
+        story_builder.begin(1.0)
+        story_builder.end(1.0, 3.0, "failed", stamped=stamped)
+        story_builder.noise = delayed((0.9, {}), (9.9, {"the client": 0.001}), lag_s=0.06)
+        story_builder.expect(TIME, "equals", "2.1s", within_absolute=0.05)
+        assert judged(story_builder) == (expected, expected == "inconclusive")
+
+
 def test_lateness_that_may_have_made_a_time_long_enough_proves_nothing(blackholed: Make) -> None:
     for kind, lost_s, expected in [
         ("equals", 0.04, "pass"),
