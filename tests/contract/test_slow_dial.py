@@ -2,17 +2,30 @@
 again meanwhile and in whatever order faults meet, and with nothing left once they are healed."""
 
 import asyncio
+import os
+from functools import cache
 from typing import Any
 
 import pytest
+from machine_noise import Lateness
 from talk import Talk, produce
 from toolkit import now_s, since
 
+from harness.environments.sim.loop import SimLoop
 from harness.environments.world import World
 from harness.levers import Delays, DialsDelayed, FilterPackets, PacketAction
 
-SLACK_S = 0.25
-"""Two cores, shared with other checks: what is due may come this much later. Early is never right."""
+
+@cache
+def lateness(_process: int) -> Lateness:
+    """Of the machine, since this process first asked for it: a cell is a process of its own."""
+    return Lateness()
+
+
+def slack_s() -> float:
+    """How much later than due things may happen here. Early is never right."""
+    virtual = isinstance(asyncio.get_running_loop(), SimLoop)
+    return 0.001 if virtual else 0.3 + lateness(os.getpid()).total_s
 
 
 def slow(*seconds: float, **more: Any) -> FilterPackets:
@@ -23,6 +36,7 @@ def slow(*seconds: float, **more: Any) -> FilterPackets:
 
 async def dial_s(world: World) -> float:
     """How long a dial takes; its connection is good for a request."""
+    lateness(os.getpid())
     began_s = now_s()
     talk = await Talk.to(world)
     taken_s = since(began_s)
@@ -32,7 +46,7 @@ async def dial_s(world: World) -> float:
 
 
 def assert_took(taken_s: float, delay_s: float) -> None:
-    assert delay_s <= taken_s <= delay_s + SLACK_S
+    assert delay_s <= taken_s <= delay_s + slack_s()
 
 
 @pytest.mark.parametrize("delay_s", [0.05, 0.7, 2.5])
@@ -44,10 +58,10 @@ async def test_a_dial_takes_as_much_longer_and_what_was_connected_is_as_fast_as_
         dialling = asyncio.create_task(dial_s(world))
         began_s = now_s()
         await talk.ask(produce(b"connected before"))
-        assert since(began_s) <= SLACK_S
+        assert_took(since(began_s), 0.0)
         assert_took(await dialling, delay_s)
         assert await slowing.evidence() == DialsDelayed(dials=1)
-    assert await dial_s(world) <= SLACK_S
+    assert_took(await dial_s(world), 0.0)
     talk.abandon()
 
 
@@ -118,7 +132,7 @@ async def test_delays_that_meet_add_up_and_heal_in_any_order(world: World) -> No
     await first.__aexit__(None, None, None)
     assert_took(await dial_s(world), 0.3)
     await second.__aexit__(None, None, None)
-    assert await dial_s(world) <= SLACK_S
+    assert_took(await dial_s(world), 0.0)
 
 
 DARK = FilterPackets(broker=1, flow="to_broker", only="syn", verdict=PacketAction.DROP)
@@ -147,5 +161,5 @@ async def test_a_dial_that_is_dropped_before_it_can_be_held_is_gone(world: World
         assert await slowing.evidence() == DialsDelayed()
         await dark.__aexit__(None, None, None)
         (await dialling).abandon()
-        assert_took(since(began_s), 1.6)
+        assert 1.6 <= since(began_s) <= 1.64 + slack_s()
         assert await slowing.evidence() == DialsDelayed(dials=1)

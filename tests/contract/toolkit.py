@@ -35,6 +35,10 @@ class Toolkit(Protocol):
         """A packet rule at ADDRESS, as `harness.levers.FilterPackets` has it; on leaving the context it is gone."""
         ...
 
+    def timeout_s(self, writer: asyncio.StreamWriter) -> float:
+        """The retransmission time-out that the connection has now, before any back-off (tcpi_rto)."""
+        ...
+
     def listening(self, *, backlog: int) -> AbstractAsyncContextManager[None]:
         """Somebody listens at ADDRESS and never accepts."""
         ...

@@ -2,6 +2,7 @@
 
 import asyncio
 import socket
+import struct
 import subprocess
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -21,6 +22,7 @@ from harness.brokers.kind import EMBEDDED, ClusterKind, cluster_kind
 from harness.environments.linux import addresses
 from harness.environments.linux.addresses import TOXIPROXY
 from harness.environments.linux.delays import ProcessDelays
+from harness.environments.linux.packet_hold import PacketHolds
 from harness.environments.linux.packets import PacketTable, RuleGroup, chain_for, rules_for
 from harness.environments.linux.toxiproxy.client import ToxiproxyClient
 from harness.environments.linux.toxiproxy.server import await_ready, command
@@ -78,6 +80,10 @@ class SimKit:
         with self._loop.network.rule(PacketRule.of(lever, ADDRESS)) as rule:
             yield SimCounter(rule)
 
+    def timeout_s(self, writer: asyncio.StreamWriter) -> float:
+        local, remote = writer.get_extra_info("sockname"), writer.get_extra_info("peername")
+        return self._loop.network.sockets[local, remote].sender.round_trip.timeout_s
+
     @asynccontextmanager
     async def listening(self, *, backlog: int) -> AsyncIterator[None]:
         listener = self._loop.network.listen(ADDRESS, backlog)
@@ -119,17 +125,27 @@ class SimCounter:
 class CellKit:
     def __init__(self, table: PacketTable) -> None:
         self._table = table
+        self._holds = PacketHolds(table)
         self._lateness = Lateness()
 
     @property
     def slack_s(self) -> float:
         return 0.3 + self._lateness.total_s
 
+    def timeout_s(self, writer: asyncio.StreamWriter) -> float:
+        info = writer.get_extra_info("socket").getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 104)
+        (rto_us,) = struct.unpack_from("I", info, 8)
+        return float(rto_us / 1e6)
+
     @asynccontextmanager
     async def packets(
         self, flow: Flow, *, only: str = "any", verdict: PacketAction = PacketAction.DROP, **more: Any
     ) -> AsyncIterator["CellCounter"]:
         lever = FilterPackets(broker=1, flow=flow, only=only, verdict=verdict, **more)
+        if lever.delays is not None:
+            async with self._holds.holding(lever) as (_, held):
+                yield CellCounter(held)
+            return
         group = await self._table.add(chain_for(lever), [rule.expressions for rule in rules_for(lever, *ADDRESS)])
         try:
             yield CellCounter(group)

@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from harness.environments.sim.loop import SimLoop
+from harness.environments.sim.round_trip import RoundTrip
 from harness.environments.sim.rules import PacketRule
 from harness.environments.sim.simulation import simulate
-from harness.environments.sim.timers import TimerWheel, retransmission_timeout_s
+from harness.environments.sim.timers import TimerWheel
 from harness.levers import PacketAction
 
 ADDRESS = ("127.0.2.1", 9092)
@@ -183,5 +184,5 @@ def test_the_wheels_phase_is_the_seeds() -> None:
 
 
 def test_the_retransmission_timeout_is_whole_jiffies() -> None:
-    assert retransmission_timeout_s(60e-6) == pytest.approx(0.204)
-    assert retransmission_timeout_s(0.05) == pytest.approx(0.252)
+    assert RoundTrip(60e-6).timeout_s == pytest.approx(0.204)
+    assert RoundTrip(0.05).timeout_s == pytest.approx(0.252)

@@ -23,10 +23,11 @@ class Acceptor(Protocol):
 class _Request:
     """A SYN that was answered and whose ACK has not come yet."""
 
-    __slots__ = ("edge", "timeouts", "timer")
+    __slots__ = ("at", "edge", "timeouts", "timer")
 
-    def __init__(self, edge: int) -> None:
+    def __init__(self, edge: int, at: float) -> None:
         self.edge = edge
+        self.at = at
         self.timeouts = 0
         self.timer: KernelTimer | None = None
 
@@ -84,7 +85,7 @@ class Listener:
             return True
         if segment.flags & (SYN | ACK) == SYN:
             if request is None and len(self.queue) <= self._backlog:
-                request = self._requests[segment.src] = _Request(segment.edge)
+                request = self._requests[segment.src] = _Request(segment.edge, segment.at)
             if request is not None:
                 self._answer(segment.src, request)
             return True
@@ -95,7 +96,9 @@ class Listener:
         return True
 
     def _answer(self, remote: Address, request: _Request) -> None:
-        self._network.send(Segment(self.address, remote, SYN | ACK, edge=RECEIVE_BUFFER))
+        answer = Segment(self.address, remote, SYN | ACK, edge=RECEIVE_BUFFER)
+        answer.echo = request.at
+        self._network.send(answer)
         if request.timer is not None:
             request.timer.cancel()
         network, wait_s = self._network, SYN_ACK_INTERVALS_S[request.timeouts]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from harness.environments.sim.listener import Listener
 from harness.environments.sim.rules import DataTap, PacketRule, RefusalTap
 from harness.environments.sim.segment import ACK, FIN, RST, SYN, Address, Segment
-from harness.environments.sim.timers import TimerWheel, retransmission_timeout_s
+from harness.environments.sim.timers import DELAY_S, TimerWheel
 from harness.levers import PacketAction
 from harness.sightings import ConnectionSightings
 
@@ -20,9 +20,6 @@ if TYPE_CHECKING:
 
     from harness.environments.sim.loop import SimLoop
     from harness.environments.sim.socket import TcpSocket
-
-DELAY_S = 30e-6
-"""How long a segment takes from one socket to the other: Linux loopback."""
 
 CLIENT_ADDRESS = "127.0.0.1"
 """What a dialler's own address is on the loopback interface, whatever it dials."""
@@ -33,13 +30,15 @@ FIRST_PORT = 32768
 
 class Network:
     """One network namespace. Rules sit on the receiver's input hook or on the sender's output hook, in the order in
-    which they were put there."""
+    which they were put there.
+
+    `delays` says whether a rule delays packets, or did: until then every round trip is the same, and nobody measures.
+    """
 
     def __init__(self, loop: SimLoop, rng: Random) -> None:
         self.loop = loop
         self.wheel = TimerWheel(rng)
-        self.rto_s = retransmission_timeout_s(2 * DELAY_S)
-        self.round_trip_s = 2 * DELAY_S
+        self.delays = False
         self.sockets: dict[tuple[Address, Address], TcpSocket] = {}
         self.listeners: dict[Address, Listener] = {}
         self._taps: list[DataTap] = []
@@ -61,6 +60,7 @@ class Network:
         self._rules_made += 1
         rule.number = self._rules_made
         rules.append(rule)
+        self.delays = self.delays or rule.hold is not None
         try:
             yield rule
         finally:

@@ -8,9 +8,9 @@ RECEIVE_BUFFER = 65_536
 
 class Receiver:
     """`next_seq` is the offset of the next byte expected; `ended` that the peer's FIN has come in order. `early` is
-    what came while earlier bytes are missing."""
+    what came while earlier bytes are missing. `echo` is when the last segment was sent that came in order, or again."""
 
-    __slots__ = ("_chunks", "early", "edge", "ended", "next_seq", "unread")
+    __slots__ = ("_chunks", "early", "echo", "edge", "ended", "next_seq", "unread")
 
     def __init__(self) -> None:
         self.next_seq = 0
@@ -19,12 +19,15 @@ class Receiver:
         self.edge = RECEIVE_BUFFER
         self._chunks: list[bytes] = []
         self.early: dict[int, Segment] = {}
+        self.echo = 0.0
 
     def take(self, segment: Segment) -> bool:
         """Take a segment's payload and FIN. True where the process has something new to read."""
-        if segment.seq != self.next_seq:
-            if segment.seq > self.next_seq:
-                self.early[segment.seq] = segment
+        if segment.seq > self.next_seq:
+            self.early[segment.seq] = segment
+            return False
+        self.echo = segment.at
+        if segment.seq < self.next_seq:
             return False
         self._append(segment)
         while self.early:

@@ -9,10 +9,11 @@ class Segment:
     """`seq` and `ack` are offsets into the two byte streams from 0; SYN takes no number, FIN takes one.
 
     `edge` is the offset up to which the sender of this segment can receive. `gap` says that it holds data beyond a
-    hole (what a selective acknowledgement tells).
+    hole (what a selective acknowledgement tells). `at` is when it was sent and `echo` the `at` of what it answers
+    (RFC 7323), both 0.0 where nothing delays packets.
     """
 
-    __slots__ = ("ack", "dst", "edge", "flags", "gap", "payload", "seq", "src")
+    __slots__ = ("ack", "at", "dst", "echo", "edge", "flags", "gap", "payload", "seq", "src")
 
     def __init__(
         self,
@@ -34,6 +35,7 @@ class Segment:
         self.ack = ack
         self.edge = edge
         self.gap = gap
+        self.at = self.echo = 0.0
 
     def __repr__(self) -> str:
         names = "+".join(n for bit, n in ((SYN, "SYN"), (ACK, "ACK"), (FIN, "FIN"), (RST, "RST")) if self.flags & bit)

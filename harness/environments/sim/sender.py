@@ -9,9 +9,11 @@ Source: Linux net/ipv4/tcp_output.c, tcp_timer.c, tcp_input.c.
 
 from __future__ import annotations
 
+from copy import copy
 from errno import ETIMEDOUT
 from typing import TYPE_CHECKING
 
+from harness.environments.sim.round_trip import USUAL
 from harness.environments.sim.segment import ACK, FIN
 from harness.environments.sim.timers import (
     GIVE_UP_S,
@@ -23,6 +25,7 @@ from harness.environments.sim.timers import (
 
 if TYPE_CHECKING:
     from harness.environments.sim.loop import KernelTimer
+    from harness.environments.sim.segment import Segment
     from harness.environments.sim.socket import TcpSocket
 
 SEND_BUFFER = 3_900_000
@@ -33,9 +36,9 @@ SEGMENT_SIZE = 65_483
 
 
 class _Sent:
-    """A segment in flight. `end` is the offset after it, FIN included."""
+    """A segment in flight, sent at `at` for the last time. `end` is the offset after it, FIN included."""
 
-    __slots__ = ("at", "end", "fin", "payload", "seq")
+    __slots__ = ("again", "at", "end", "fin", "payload", "seq")
 
     def __init__(self, seq: int, payload: bytes, at: float, *, fin: bool) -> None:
         self.seq = seq
@@ -43,13 +46,14 @@ class _Sent:
         self.fin = fin
         self.end = seq + len(payload) + fin
         self.at = at
+        self.again = False
 
 
 class Sender:
     """`acknowledged` is the offset up to which the peer has everything; `fin_acked` that this includes the FIN.
 
     `next_seq` is the offset of what is sent next; `queued` counts the bytes that the peer has not acknowledged, sent or
-    not.
+    not. `round_trip` is what timers go by.
     """
 
     __slots__ = (
@@ -69,6 +73,7 @@ class Sender:
         "fin_acked",
         "next_seq",
         "queued",
+        "round_trip",
     )
 
     def __init__(self, socket: TcpSocket, edge: int) -> None:
@@ -78,6 +83,7 @@ class Sender:
         self.fin_acked = False
         self.next_seq = 0
         self.queued = 0
+        self.round_trip = USUAL
         self._unsent: list[bytes | memoryview] = []
         self._flight: list[_Sent] = []
         self._fin_queued = False
@@ -116,8 +122,9 @@ class Sender:
             self._fin_queued = True
             self._push()
 
-    def acknowledge(self, ack: int, edge: int, *, gap: bool) -> bool:
+    def acknowledge(self, segment: Segment) -> bool:
         """Take an acknowledgement. True where it made room in the send buffer."""
+        ack, edge, gap = segment.ack, segment.edge, segment.gap
         opened = edge > self._edge
         self._edge = max(self._edge, edge)
         self._trouble_since = None
@@ -133,6 +140,8 @@ class Sender:
                 self._push()
             return False
         flight = self._flight
+        if self._socket.network.delays and flight:
+            self._measure(segment)
         while flight and flight[0].end <= ack:
             sent = flight.pop(0)
             self.queued -= len(sent.payload)
@@ -162,6 +171,16 @@ class Sender:
             self._timer.cancel()
             self._timer = None
         del self._socket  # or it and this hold each other
+
+    def _measure(self, segment: Segment) -> None:
+        """Take the round trip of the first segment that is acknowledged; where one was sent again, of the copy that
+        arrived."""
+        flight = self._flight
+        echoed = any(sent.again for sent in flight if sent.end <= segment.ack)
+        since = segment.echo if echoed else flight[0].at
+        if since:
+            self.round_trip = copy(self.round_trip)
+            self.round_trip.take(self._socket.loop.now - since, segment.ack, self.next_seq)
 
     def _push(self) -> None:
         """Send what may be sent now."""
@@ -218,21 +237,21 @@ class Sender:
 
     def _send_again(self, sent: _Sent) -> None:
         sent.at = self._socket.loop.now
+        sent.again = True
         self._socket.emit(ACK | FIN if sent.fin else ACK, sent.seq, sent.payload)
 
     def _arm_probe_or_retransmission(self) -> None:
         if self._lost_until is not None or self._tail_probed:
             self._arm_retransmission()
             return
-        network = self._socket.network
         slack_s = RTO_MIN_S if len(self._flight) == 1 else TAIL_PROBE_SLACK_S
-        until_rto_s = self._flight[0].at + network.rto_s - self._socket.loop.now
+        until_rto_s = self._flight[0].at + self.round_trip.timeout_s - self._socket.loop.now
         self._probing_tail = True
-        self._arm(max(0.0, min(2 * network.round_trip_s + slack_s, until_rto_s)))
+        self._arm(max(0.0, min(2 * self.round_trip.smoothed_s + slack_s, until_rto_s)))
 
     def _arm_retransmission(self) -> None:
         self._probing_tail = False
-        rto_s: float = min(self._socket.network.rto_s * 2**self._backoff, RTO_MAX_S)
+        rto_s: float = min(self.round_trip.timeout_s * 2**self._backoff, RTO_MAX_S)
         if self._tail_probed and self._backoff == 0 and self._flight:
             rto_s = max(0.0, self._flight[0].at + rto_s - self._socket.loop.now)
         self._arm(rto_s)

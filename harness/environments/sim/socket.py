@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from harness.environments.sim.hosts import Host, current_context, current_host
 from harness.environments.sim.receiver import Receiver
+from harness.environments.sim.round_trip import RoundTrip
 from harness.environments.sim.segment import ACK, FIN, RST, SYN, Address, Segment
 from harness.environments.sim.sender import Sender
 from harness.environments.sim.timers import FIN_WAIT_2_S, SYN_INTERVALS_S
@@ -149,7 +150,10 @@ class TcpSocket:
         receiver = self.receiver
         ack, edge = receiver.next_seq, receiver.advertise()
         gap = bool(receiver.early)
-        return self.network.send(Segment(self.local, self.remote, flags, seq, payload, ack, edge, gap=gap))
+        segment = Segment(self.local, self.remote, flags, seq, payload, ack, edge, gap=gap)
+        if self.network.delays:
+            segment.at, segment.echo = self.loop.now, receiver.echo
+        return self.network.send(segment)
 
     def receive_segment(self, segment: Segment) -> None:
         """Take a segment that the input hook let through."""
@@ -167,7 +171,7 @@ class TcpSocket:
         if self.orphan and segment.seq + len(segment.payload) > self.receiver.next_seq:
             self.reset()  # it can never be read
             return
-        made_room = self.sender.acknowledge(segment.ack, segment.edge, gap=segment.gap)
+        made_room = self.sender.acknowledge(segment)
         if segment.payload or flags & FIN:
             if self.receiver.take(segment):
                 self._post_read()
@@ -187,7 +191,9 @@ class TcpSocket:
         self._post_write()
 
     def _dial(self) -> None:
-        self.network.send(Segment(self.local, self.remote, SYN, edge=self.receiver.edge))
+        syn = Segment(self.local, self.remote, SYN, edge=self.receiver.edge)
+        syn.at = self.loop.now
+        self.network.send(syn)
         fires_at = self.network.wheel.fires_at(self.loop.now, SYN_INTERVALS_S[self._syns])
         self._timer = self.loop.call_kernel_at(fires_at, self._unanswered)
 
@@ -203,6 +209,8 @@ class TcpSocket:
             self._finish_connect(ECONNREFUSED)
         elif segment.flags & (SYN | ACK) == SYN | ACK:
             self.connecting = False
+            if self.network.delays:
+                self.sender.round_trip = RoundTrip(self.loop.now - segment.echo)
             self.emit(ACK, 0)
             self.sender.open(segment.edge)
             self._finish_connect(None)

@@ -8,6 +8,9 @@ from random import Random
 
 HZ = 250
 
+DELAY_S = 30e-6
+"""How long a segment takes from one socket to the other: Linux loopback."""
+
 SYN_INTERVALS_S = (1.0, 1.0, 1.0, 1.0, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
 """Waits before each SYN is sent again (tcp_syn_linear_timeouts = 4); after the last, ETIMEDOUT: 131 s in all."""
 
@@ -30,10 +33,9 @@ FIN_WAIT_2_S = 60.0
 """How long a closed connection whose FIN was acknowledged waits for the peer's."""
 
 
-def retransmission_timeout_s(round_trip_s: float) -> float:
-    """RTO before any back-off: the smoothed round trip plus at least 200 ms, rounded up to a jiffy."""
-    jiffies = -int(-(round_trip_s + RTO_MIN_S) * HZ // 1)
-    return jiffies / HZ
+def in_jiffies_s(seconds: float) -> float:
+    """Rounded up to a whole jiffy."""
+    return -int(-seconds * HZ // 1) / HZ
 
 
 class TimerWheel:
