@@ -12,7 +12,7 @@ from client.golang.mutex import Mutex
 from client.golang.neterrors import go_error_name, go_error_text
 from client.golang.rwmutex import RWMutex
 from client.golang.select import Receive, Selected, Send, select, select_or_default
-from client.golang.time import Ticker, after, sleep
+from client.golang.time import Ticker, Timer, after, sleep
 from client.golang.waitgroup import WaitGroup
 
 __all__ = [
@@ -27,6 +27,7 @@ __all__ = [
     "Selected",
     "Send",
     "Ticker",
+    "Timer",
     "WaitGroup",
     "after",
     "background",

@@ -1,4 +1,4 @@
-"""Go's timers on the loop's clock: sleep, After and Ticker. All durations and moments are in seconds."""
+"""Go's timers on the loop's clock: sleep, After, Ticker and Timer. All durations and moments are in seconds."""
 
 import asyncio
 
@@ -38,3 +38,24 @@ class Ticker:
     def stop(self) -> None:
         """No more ticks; the channel stays open, as in Go."""
         self._timer.cancel()
+
+
+class Timer:
+    """`time.Timer`: the loop's time in `channel` once the duration has passed."""
+
+    def __init__(self, duration_s: float) -> None:
+        self.channel: Channel[float] = Channel(1)
+        self._loop = asyncio.get_running_loop()
+        self._timer = self._loop.call_later(max(duration_s, 0.0), self._fire)
+
+    def _fire(self) -> None:
+        self.channel.try_send(self._loop.time())
+
+    def stop(self) -> None:
+        """It no longer fires. What it has sent before stays in the channel."""
+        self._timer.cancel()
+
+    def reset(self, duration_s: float) -> None:
+        """It fires once more, after this."""
+        self._timer.cancel()
+        self._timer = self._loop.call_later(max(duration_s, 0.0), self._fire)

@@ -1,7 +1,7 @@
 """One profile's session beside an embedded broker on virtual time, and everything that it traces."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from random import Random
 
@@ -12,6 +12,7 @@ from client.operations import Context, Result
 from client.profiles import Profile
 from client.profiles.contract import ProfileSession
 from client.runtime import ClientRuntime
+from client.settings import SettingValue
 from harness.brokers.embedded.broker import EmbeddedBroker
 from harness.brokers.embedded.cluster import ClusterState
 from harness.brokers.embedded.controller import Controller
@@ -24,6 +25,8 @@ from harness.plan import ClusterShape, Topic
 
 ADDRESS = ("127.0.2.1", 9092)
 Event = tuple[int, str, dict[str, TraceValue]]
+ACKNOWLEDGED: Mapping[str, Mapping[str, SettingValue]] = {"kafka-go": {"Writer.RequiredAcks": "all"}}
+"""By profile, what its sends need so that a broker acknowledges them: a kafka-go Writer asks for nothing of itself."""
 
 
 class Bench:
@@ -36,7 +39,7 @@ class Bench:
         self.runtime = ClientRuntime(
             Random(seed), TableResolver(), Tracer(loop.time, lambda *event: self.events.append(event))
         )
-        settings = one.settings.resolve({}, release)
+        settings = one.settings.resolve(ACKNOWLEDGED.get(one.name, {}), release)
         self.session: ProfileSession = one.open(self.runtime, settings, [ADDRESS], producer=producer)
 
     async def start_broker(self) -> None:

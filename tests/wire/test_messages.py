@@ -8,6 +8,7 @@ from io import BytesIO
 from typing import Any
 from uuid import UUID
 
+import kafka.protocol.admin
 import kafka.protocol.consumer
 import kafka.protocol.metadata
 import kafka.protocol.producer
@@ -17,6 +18,7 @@ from hypothesis import strategies as st
 
 from client.wire.api import Api, apis
 from client.wire.apis.api_versions import API_VERSIONS, ApiVersionsRequest, ApiVersionsResponse
+from client.wire.apis.create_topics import CREATE_TOPICS
 from client.wire.apis.fetch import FETCH
 from client.wire.apis.init_producer_id import INIT_PRODUCER_ID
 from client.wire.apis.list_offsets import LIST_OFFSETS
@@ -55,6 +57,7 @@ THEIRS: dict[int, tuple[Any, Any]] = {
     LIST_OFFSETS.key: (kafka.protocol.consumer.ListOffsetsRequest, kafka.protocol.consumer.ListOffsetsResponse),
     METADATA.key: (kafka.protocol.metadata.MetadataRequest, kafka.protocol.metadata.MetadataResponse),
     API_VERSIONS.key: (kafka.protocol.metadata.ApiVersionsRequest, kafka.protocol.metadata.ApiVersionsResponse),
+    CREATE_TOPICS.key: (kafka.protocol.admin.CreateTopicsRequest, kafka.protocol.admin.CreateTopicsResponse),
     INIT_PRODUCER_ID.key: (
         kafka.protocol.producer.InitProducerIdRequest,
         kafka.protocol.producer.InitProducerIdResponse,

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from random import Random
 from typing import Protocol
 
+from client.golang.hashes import fnv1a_32, murmur2
 from client.profiles.sarama.message import ProducerMessage
 
 
@@ -89,13 +90,13 @@ class ExplicitPartitioner:
 
 def _by_hash(key: bytes, count: int) -> int:
     """NewHashPartitioner. Go's remainder keeps the dividend's sign, which upstream then drops."""
-    unsigned = _fnv1a_32(key)
+    unsigned = fnv1a_32(key)
     return abs(unsigned - (1 << 32) if unsigned >= 1 << 31 else unsigned) % count
 
 
 def _by_reference_hash(key: bytes, count: int) -> int:
     """NewReferenceHashPartitioner."""
-    return (_fnv1a_32(key) & 0x7FFFFFFF) % count
+    return (fnv1a_32(key) & 0x7FFFFFFF) % count
 
 
 def _by_crc(key: bytes, count: int) -> int:
@@ -105,7 +106,7 @@ def _by_crc(key: bytes, count: int) -> int:
 
 def _by_murmur2(key: bytes, count: int) -> int:
     """NewMurmur2Partitioner: the Java producer's choice."""
-    return (_murmur2(key) & 0x7FFFFFFF) % count
+    return (murmur2(key) & 0x7FFFFFFF) % count
 
 
 PARTITIONERS: dict[str, Callable[[Random], Partitioner]] = {
@@ -118,26 +119,3 @@ PARTITIONERS: dict[str, Callable[[Random], Partitioner]] = {
     "murmur2": lambda rng: KeyPartitioner(rng, _by_murmur2),
 }
 """By the setting's value."""
-
-
-def _fnv1a_32(data: bytes) -> int:
-    """Source: Go's hash/fnv (New32a)."""
-    value = 2166136261
-    for byte in data:
-        value = ((value ^ byte) * 16777619) & 0xFFFFFFFF
-    return value
-
-
-def _murmur2(data: bytes) -> int:
-    """Source: apache/kafka Utils.java (murmur2)."""
-    magic, mask = 0x5BD1E995, 0xFFFFFFFF
-    value = (0x9747B28C ^ len(data)) & mask
-    whole = len(data) & ~3
-    for start in range(0, whole, 4):
-        part = (int.from_bytes(data[start : start + 4], "little") * magic) & mask
-        part = ((part ^ (part >> 24)) * magic) & mask
-        value = ((value * magic) & mask) ^ part
-    if whole < len(data):
-        value = ((value ^ int.from_bytes(data[whole:], "little")) * magic) & mask
-    value = ((value ^ (value >> 13)) * magic) & mask
-    return value ^ (value >> 15)

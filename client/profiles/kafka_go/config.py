@@ -1,0 +1,155 @@
+"""The fields of a Writer and of a Transport as the code reads them, from the settings of either constructor.
+
+Source: segmentio/kafka-go v0.4.8 writer.go (maxAttempts and so on, NewWriter), transport.go (dialTimeout and so on).
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from client.limit import Limit
+from client.profiles.kafka_go.releases import Release, find_release
+from client.profiles.kafka_go.settings import ACKS
+from client.settings import Settings
+from client.wire.compression import Compressor, gzip, lz4_frame, snappy_xerial, uncompressed, zstd
+
+WRITER, NEW_WRITER = "Writer", "NewWriter"
+"""The two ways to a Writer: a struct literal on a Transport that the program made, and the deprecated function."""
+
+_GO_KEEP_ALIVE_S = 15.0
+_MAX_ATTEMPTS, _BATCH_SIZE, _BATCH_BYTES = 10, 100, 1048576
+_BATCH_TIMEOUT_S, _WRITE_TIMEOUT_S = 1.0, 10.0
+_BACKOFF_MIN_S, _BACKOFF_MAX_S = 0.1, 1.0
+_DIAL_TIMEOUT_S, _IDLE_TIMEOUT_S, _METADATA_TTL_S = 5.0, 30.0, 6.0
+_LZ4_BLOCK_BYTES = 4 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TransportConfig:
+    """Limits carry their settings' names. `dial` is what one dial may take, None: no limit of its own."""
+
+    release: Release
+    dial: Limit
+    dial_timeout: Limit
+    idle_timeout_s: float
+    metadata_ttl: Limit
+    client_id: str
+    keep_alive_s: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WriterConfig:
+    """`backoff_*` are seconds; `backoff_settings` are the names that a pause is traced under."""
+
+    release: Release
+    balancer: str
+    max_attempts: int
+    batch_size: int
+    batch_bytes: int
+    batch_timeout: Limit
+    write_timeout: Limit
+    required_acks: int
+    is_async: bool
+    compressor: Compressor
+    backoff_min_s: float
+    backoff_max_s: float
+    backoff_settings: tuple[str, ...]
+    creates_topics: bool
+
+    def backoff(self, attempt: int) -> Limit:
+        """The pause before this attempt, counted from 0. Source: dialer.go (backoff)."""
+        return Limit(min(attempt * attempt * self.backoff_min_s, self.backoff_max_s), self.backoff_settings)
+
+
+def build_transport_config(settings: Settings, producer: str) -> TransportConfig:
+    """`producer` says which constructor's settings are read."""
+    if producer == NEW_WRITER:
+        dialer, ttl, idle = "Dialer", "WriterConfig.RebalanceInterval", "WriterConfig.IdleConnTimeout"
+        dial_timeout = Limit(_DIAL_TIMEOUT_S, ("Transport.DialTimeout",))  # NewWriter does not set it
+        ttl_default_s, idle_default_s = 15.0, 540.0
+        # NewWriter asks for 0 alone; what is below, the Transport takes for its own default.
+        ttl_s = settings.seconds(ttl) or ttl_default_s
+        idle_s = settings.seconds(idle) or idle_default_s
+        client_id = settings.text("Dialer.ClientID")
+    else:
+        dialer, ttl, idle = "NetDialer", "Transport.MetadataTTL", "Transport.IdleTimeout"
+        name = "Transport.DialTimeout"
+        dial_timeout = Limit(_or_default(settings.seconds(name), _DIAL_TIMEOUT_S), (name,))
+        ttl_s, idle_s = settings.seconds(ttl), settings.seconds(idle)
+        client_id = settings.text("Transport.ClientID")
+    dial_s = settings.seconds(f"{dialer}.Timeout")
+    keep_alive_s = settings.seconds(f"{dialer}.KeepAlive")
+    return TransportConfig(
+        release=find_release(settings.release),
+        # A net.Dialer's Timeout of 0 is none; one below 0 is over before it begins.
+        dial=Limit(max(dial_s, 0.0), (f"{dialer}.Timeout",)) if dial_s else Limit(),
+        dial_timeout=dial_timeout,
+        idle_timeout_s=_or_default(idle_s, _IDLE_TIMEOUT_S),
+        metadata_ttl=Limit(_or_default(ttl_s, _METADATA_TTL_S), (ttl,)),
+        client_id=client_id,
+        keep_alive_s=None if keep_alive_s < 0 else keep_alive_s or _GO_KEEP_ALIVE_S,
+    )
+
+
+def build_writer_config(settings: Settings, producer: str) -> WriterConfig:
+    """`producer` says which constructor's settings are read."""
+    release = find_release(settings.release)
+    group = "WriterConfig" if producer == NEW_WRITER else "Writer"
+    codec = "none" if producer == NEW_WRITER else settings.text("Writer.Compression")
+    configurable = _BACKOFF_MIN in settings and producer != NEW_WRITER
+    least_s, most_s = backoff_bounds_s(settings) if configurable else (_BACKOFF_MIN_S, _BACKOFF_MAX_S)
+
+    def count(name: str, default: int) -> int:
+        found = settings.count(f"{group}.{name}")
+        return found if found > 0 else default
+
+    def limit(name: str, default_s: float) -> Limit:
+        return Limit(_or_default(settings.seconds(f"{group}.{name}"), default_s), (f"{group}.{name}",))
+
+    return WriterConfig(
+        release=release,
+        balancer=settings.text(f"{group}.Balancer"),
+        max_attempts=count("MaxAttempts", _MAX_ATTEMPTS),
+        batch_size=count("BatchSize", _BATCH_SIZE),
+        batch_bytes=count("BatchBytes", _BATCH_BYTES),
+        batch_timeout=limit("BatchTimeout", _BATCH_TIMEOUT_S),
+        write_timeout=limit("WriteTimeout", _WRITE_TIMEOUT_S),
+        required_acks=_required_acks(settings, producer),
+        is_async=settings.flag(f"{group}.Async"),
+        compressor=_COMPRESSORS[codec](),
+        backoff_min_s=least_s,
+        backoff_max_s=most_s,
+        # The pauses are constants in the older releases, and for NewWriter; how many there are is set.
+        backoff_settings=(_BACKOFF_MIN, _BACKOFF_MAX) if configurable else (f"{group}.MaxAttempts",),
+        creates_topics=release.creates_topics and producer != NEW_WRITER and settings.flag(_CREATES_TOPICS),
+    )
+
+
+def backoff_bounds_s(settings: Settings) -> tuple[float, float]:
+    """The factor of a Writer's pauses and the longest of them: constants in the older releases."""
+    if _BACKOFF_MIN not in settings:
+        return _BACKOFF_MIN_S, _BACKOFF_MAX_S
+    least_s, most_s = settings.seconds(_BACKOFF_MIN), settings.seconds(_BACKOFF_MAX)
+    return _or_default(least_s, _BACKOFF_MIN_S), _or_default(most_s, _BACKOFF_MAX_S)
+
+
+_BACKOFF_MIN, _BACKOFF_MAX = "Writer.WriteBackoffMin", "Writer.WriteBackoffMax"
+_CREATES_TOPICS = "Writer.AllowAutoTopicCreation"
+
+_COMPRESSORS: dict[str, Callable[[], Compressor]] = {
+    "none": uncompressed,
+    "gzip": gzip,
+    "snappy": snappy_xerial,
+    "lz4": lambda: lz4_frame(_LZ4_BLOCK_BYTES),
+    "zstd": zstd,
+}
+
+
+def _or_default(value_s: float, default_s: float) -> float:
+    """What is not above zero means the default."""
+    return value_s if value_s > 0 else default_s
+
+
+def _required_acks(settings: Settings, producer: str) -> int:
+    if producer == NEW_WRITER:
+        return settings.count("WriterConfig.RequiredAcks") or ACKS["all"]
+    return ACKS[settings.text("Writer.RequiredAcks")]

@@ -1,0 +1,48 @@
+"""What formulas need beside arithmetic: sums over attempts, and the chances of a shuffled address list.
+
+Source: segmentio/kafka-go v0.4.8 dialer.go (backoff), transport.go (connGroup.connect).
+"""
+
+from collections.abc import Callable
+from math import ceil, comb
+
+from client.profiles.kafka_go.config import backoff_bounds_s
+from client.settings import Settings
+
+
+def backoff_sum_s(attempts: float, settings: Settings) -> float:
+    """The pauses of a batch that is tried so often."""
+    least_s, most_s = backoff_bounds_s(settings)
+    return sum(min(number * number * least_s, most_s) for number in range(1, int(attempts)))
+
+
+def walk_failure_share(dead: float, live: float, settings: Settings) -> float:
+    """The share of walks over a list with so many dead and so many live addresses that end without a connection."""
+    tried = _affordable_dials(settings) + 1
+    if live == 0:
+        return 1.0
+    return comb(int(dead), tried) / comb(int(dead + live), tried) if tried <= dead else 0.0
+
+
+def walk_delay_share(number: float, dead: float, live: float, settings: Settings) -> float:
+    """The share of walks that meet a live address after exactly so many dead ones, in time."""
+    before, n = int(number), int(dead + live)
+    if before > min(dead, _affordable_dials(settings)):
+        return 0.0
+    share = live / (n - before)
+    for met in range(before):
+        share *= (dead - met) / (n - met)
+    return share
+
+
+def _affordable_dials(settings: Settings) -> int:
+    """How many dead addresses may come before a live one under the deadline of the walk."""
+    return ceil(settings.seconds("Transport.DialTimeout") / settings.seconds("NetDialer.Timeout")) - 1
+
+
+FUNCTIONS: dict[str, Callable[..., float]] = {
+    "backoff_sum": backoff_sum_s,
+    "walk_failure_share": walk_failure_share,
+    "walk_delay_share": walk_delay_share,
+}
+"""By the names that formulas call them."""

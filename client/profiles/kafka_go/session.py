@@ -1,0 +1,112 @@
+"""The program around kafka-go: Writers by name. Those made as Writer{} share one Transport, NewWriter makes its own."""
+
+from collections.abc import Mapping, Sequence
+
+from client.golang import background, with_deadline
+from client.operations import CLOSE, CONNECT, SEND, Close, Connect, Context, Handler, Handles, Result, Send
+from client.profiles.kafka_go.batch import Message
+from client.profiles.kafka_go.bounded import Bounded
+from client.profiles.kafka_go.config import NEW_WRITER, WRITER, build_transport_config, build_writer_config
+from client.profiles.kafka_go.errors import GoError
+from client.profiles.kafka_go.transport import Transport
+from client.profiles.kafka_go.writer import Writer
+from client.runtime import ClientRuntime
+from client.settings import Settings
+
+PRODUCERS = (WRITER, NEW_WRITER)
+NO_DEADLINE = {
+    CONNECT.name: "neither Writer{} nor NewWriter takes a context",
+    CLOSE.name: "Close takes no context",
+}
+
+
+class Writers:
+    """What a handle stands for. A Writer of v0.4.8 has one topic, so that there is one for each topic there; later
+    ones take the topic of the message, and there is one, under the name ""."""
+
+    def __init__(self, session: "KafkaGoSession", transport: Transport) -> None:
+        self.transport = transport
+        self._session = session
+        self._by_topic: dict[str, Writer] = {}
+
+    def writer(self, topic: str) -> Writer:
+        """The Writer of a topic, made on first use."""
+        name = "" if self.transport.conf.release.topics_of_messages else topic
+        if name not in self._by_topic:
+            self._by_topic[name] = self._session.new_writer(self.transport)
+        return self._by_topic[name]
+
+    async def close(self) -> None:
+        """Close its Writers, and the Transport where it is theirs alone."""
+        for writer in self._by_topic.values():
+            await writer.close()
+        self._session.writers_closed(self)
+
+
+class KafkaGoSession:
+    """`client.profiles.contract.ProfileSession`."""
+
+    def __init__(
+        self,
+        runtime: ClientRuntime,
+        settings: Settings,
+        bootstrap: Sequence[tuple[str, int]],
+        *,
+        producer: str | None = None,
+    ) -> None:
+        self.handles: Handles[Writers] = Handles("producer")
+        self._runtime = runtime
+        self._settings = settings
+        self._bootstrap = tuple(bootstrap)
+        self._producer = producer or WRITER
+        self._shared = self._new_transport()
+
+    @property
+    def handlers(self) -> Mapping[str, Handler]:
+        # Made anew: kept, they and the session would hold each other.
+        return {
+            CONNECT.name: CONNECT.handler(self._connect),
+            SEND.name: SEND.handler(self._send),
+            CLOSE.name: CLOSE.handler(self._close),
+        }
+
+    def new_writer(self, transport: Transport) -> Writer:
+        conf = build_writer_config(self._settings, self._producer)
+        return Writer(self._runtime, conf, transport, self._bootstrap)
+
+    def writers_closed(self, writers: Writers) -> None:
+        """Close of a Writer that NewWriter made closes what is idle on its Transport."""
+        if writers.transport is not self._shared:
+            writers.transport.close_idle_connections()
+
+    def _new_transport(self) -> Transport:
+        return Transport(self._runtime, build_transport_config(self._settings, self._producer))
+
+    async def _connect(self, arguments: Connect, _: Context) -> Result:
+        async def new_writers() -> Writers:
+            if self._producer == NEW_WRITER and not self._bootstrap:
+                raise GoError("errors.errorString", "cannot create a kafka writer with an empty list of brokers")
+            return Writers(self, self._new_transport() if self._producer == NEW_WRITER else self._shared)
+
+        await self.handles.open(arguments.handle, new_writers)
+        return {}
+
+    async def _send(self, asked: Send, context: Context) -> Result:
+        writer = self.handles[asked.handle].writer(asked.topic)
+        message = Message(
+            operation=context.operation, topic=asked.topic, key=asked.key, value=asked.value, partition=asked.partition
+        )
+        with background() as outer:
+            ctx = outer if context.deadline_at is None else with_deadline(outer, context.deadline_at)
+            context.cancellation.on_cancel(ctx.cancel)
+            await writer.write_message(Bounded(ctx), message)
+        if message.written_at is None or writer.conf.is_async:
+            return {}
+        partition, offset = message.written_at
+        return {"partition": partition, "offset": offset}
+
+    async def _close(self, arguments: Close, _: Context) -> Result:
+        await self.handles.close(arguments.handle)
+        if self.handles.closed:
+            self._shared.close_idle_connections()  # the program ends
+        return {}

@@ -1,0 +1,86 @@
+"""kafka-go's settings: names and defaults. The library refuses no value: what is not above zero means the default.
+
+Source: segmentio/kafka-go v0.4.8, v0.4.9 and v0.4.50 writer.go, transport.go, dialer.go.
+
+`Writer.*` and `Transport.*` are the fields of these structs. `NetDialer.*` are those of the net.Dialer of which the
+Transport's Dial is made. NewWriter reads `WriterConfig.*` and `Dialer.*` instead. Left out: what only a Reader reads,
+and what is an object or a function in Go (Resolver, TLS, SASL, LocalAddr, CompressionCodec, Logger); the program
+sets Addr, Topic, Transport and Completion.
+"""
+
+from client.profiles.kafka_go.balancer import BALANCERS, NEWER_BALANCERS
+from client.settings import Setting, SettingsTable
+
+ACKS = {"none": 0, "one": 1, "all": -1}
+CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
+
+_FIRST, _NEWEST = ("0.4.8", "0.4.9"), ("0.4.50",)
+
+
+def _duration(name: str, default_s: float, about: str, releases: tuple[str, ...] = ()) -> Setting:
+    return Setting(name=name, kind="duration", default=default_s, about=about, releases=releases)
+
+
+def _count(name: str, default: int, about: str) -> Setting:
+    return Setting(name=name, kind="count", default=default, about=about)
+
+
+def _choice(name: str, default: str, choices: tuple[str, ...], about: str, releases: tuple[str, ...] = ()) -> Setting:
+    return Setting(name=name, kind="choice", default=default, about=about, choices=choices, releases=releases)
+
+
+def _batching(group: str) -> tuple[Setting, ...]:
+    """What a Writer and a WriterConfig have alike."""
+    about = "who chooses the partition of a message that names none"
+    older = tuple(name for name in BALANCERS if name not in NEWER_BALANCERS)
+    return (
+        _choice(f"{group}.Balancer", "RoundRobin", older, about, _FIRST),
+        _choice(f"{group}.Balancer", "RoundRobin", tuple(BALANCERS), about, _NEWEST),
+        _count(f"{group}.MaxAttempts", 10, "tries to write a batch"),
+        _count(f"{group}.BatchSize", 100, "messages that fill a batch"),
+        _count(f"{group}.BatchBytes", 1048576, "bytes that fill a batch, and largest message"),
+        _duration(f"{group}.BatchTimeout", 1.0, "how long a batch waits for more messages"),
+        _duration(f"{group}.ReadTimeout", 10.0, "not read by the Writer's calls"),
+        _duration(f"{group}.WriteTimeout", 10.0, "how long one try to write a batch may take, its dial included"),
+        Setting(
+            name=f"{group}.Async",
+            kind="flag",
+            default=False,
+            about="whether WriteMessages returns before it has written",
+        ),
+    )
+
+
+_WRITER = (
+    *_batching("Writer"),
+    _duration("Writer.WriteBackoffMin", 0.1, "pause before the second try, times the square of its number", _NEWEST),
+    _duration("Writer.WriteBackoffMax", 1.0, "longest pause before a try", _NEWEST),
+    _choice("Writer.RequiredAcks", "none", tuple(ACKS), "who must have a message before the broker answers"),
+    _choice("Writer.Compression", "none", CODECS, "codec of batches"),
+    Setting(
+        name="Writer.AllowAutoTopicCreation", kind="flag", default=False,
+        about="whether a broker may create a topic that is written to", releases=_NEWEST,
+    ),
+)  # fmt: skip
+
+_TRANSPORT = (
+    _duration("Transport.DialTimeout", 5.0, "one deadline for all dials of an address list, and for ApiVersions"),
+    _duration("Transport.IdleTimeout", 30.0, "how long an unused connection stays open"),
+    _duration("Transport.MetadataTTL", 6.0, "longest wait between metadata requests, and how long one may take"),
+    Setting(name="Transport.ClientID", kind="text", default="", about="name in every request"),
+    _duration("NetDialer.Timeout", 3.0, "how long one dial may take"),
+    _duration("NetDialer.KeepAlive", 0.0, "period of TCP keep-alives; 0: Go's 15 s, negative: none"),
+)
+
+_NEW_WRITER = (
+    *_batching("WriterConfig"),
+    _count("WriterConfig.RequiredAcks", -1, "as a number: -1 all, 1 one; 0 means all here"),
+    _duration("WriterConfig.RebalanceInterval", 15.0, "MetadataTTL of the Transport that NewWriter makes"),
+    _duration("WriterConfig.IdleConnTimeout", 540.0, "its IdleTimeout"),
+    _duration("Dialer.Timeout", 10.0, "how long one dial may take; its DialTimeout is 5 s all the same"),
+    _duration("Dialer.KeepAlive", 0.0, "period of TCP keep-alives; 0: Go's 15 s, negative: none"),
+    Setting(name="Dialer.ClientID", kind="text", default="", about="name in every request"),
+)
+
+SETTINGS = SettingsTable("kafka-go", (*_WRITER, *_TRANSPORT, *_NEW_WRITER))
+"""Every setting of the profile."""
