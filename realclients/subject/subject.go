@@ -26,10 +26,12 @@ type Message struct {
 	Partition *int32
 }
 
-// Acknowledged says where a message stands in the log.
+// Acknowledged says where a message stands in the log. Unconfirmed: the library returned without a broker's answer, so
+// that nobody knows.
 type Acknowledged struct {
-	Partition int32
-	Offset    int64
+	Partition   int32
+	Offset      int64
+	Unconfirmed bool
 }
 
 // Client is the library under test.
@@ -197,7 +199,10 @@ func (s *subject) send(ctx context.Context, asked command) (map[string]any, erro
 		return nil, err
 	}
 	found, err := producer.Send(ctx, message)
-	return map[string]any{"partition": found.Partition, "offset": found.Offset}, err
+	if err != nil || found.Unconfirmed {
+		return nil, err
+	}
+	return map[string]any{"partition": found.Partition, "offset": found.Offset}, nil
 }
 
 func (s *subject) close(_ context.Context, asked command) (map[string]any, error) {

@@ -121,4 +121,4 @@ def test_the_suite_on_real_sockets_stays_short() -> None:
     ]
     times = [(plan.expected_s or 0.0) + START_S for plan in runs]
     assert max(times) < 20
-    assert sum(times) / LANES < 60
+    assert sum(times) / LANES < 75

@@ -11,28 +11,37 @@ from typing import Any
 
 import pytest
 
-from harness.realclients import RealClientMissing, build, real_client
+from harness.realclients import RealClientMissing, build, real_client, real_clients
 
 ROOT = Path(__file__).parents[2]
 LIMIT_S = 60.0
 
 
 @pytest.fixture(scope="session")
-def built() -> Callable[[str], Path]:
-    """`built("1.27.2")` is the program around that Sarama."""
+def built_client() -> Callable[[str, str], Path]:
+    """`built_client("sarama", "1.27.2")` is the program around that release.
 
-    def program(version: str) -> Path:
-        client = real_client("sarama", version)
+    The first that is missing has all of them built: together they compile Go's own packages once.
+    """
+
+    def program(name: str, version: str) -> Path:
+        client = real_client(name, version)
         if not client.built:
             if shutil.which("go") is None:
                 pytest.skip(f"{client} is not built and there is no Go: faultlab clients build {client}")
             try:
-                build([client], lambda line: print(line, file=sys.stderr))
+                build(real_clients(), lambda line: print(line, file=sys.stderr))
             except RealClientMissing as missing:
                 pytest.skip(str(missing))
         return client.found()
 
     return program
+
+
+@pytest.fixture(scope="session")
+def built(built_client: Callable[[str, str], Path]) -> Callable[[str], Path]:
+    """`built("1.27.2")` is the program around that Sarama."""
+    return lambda version: built_client("sarama", version)
 
 
 class Spoken:

@@ -22,10 +22,9 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "cache"
 
 
-def test_every_release_of_the_profile_has_its_library() -> None:
-    there = {client.version for client in real_clients() if client.name == "sarama"}
-    assert set(profiles()["sarama"].releases) <= there
-    assert there == {"1.27.2", "1.60.1"}
+def test_every_release_of_a_profile_has_its_library() -> None:
+    there = {(client.name, client.version) for client in real_clients()}
+    assert {(one.name, release) for one in profiles().values() for release in one.releases} == there
 
 
 def test_every_release_pins_what_it_is_built_of() -> None:
@@ -59,7 +58,7 @@ def test_names_mean_a_client_or_one_release() -> None:
     assert select_clients([]) == real_clients()
     with pytest.raises(UnknownRealClient, match=r"did you mean sarama@1\.27\.2"):
         select_clients(["sarama@1.27.3"])
-    with pytest.raises(UnknownRealClient, match=r"there is no real sarama 1\.27\.3; there are sarama@1\.27\.2"):
+    with pytest.raises(UnknownRealClient, match=r"there is no real sarama 1\.27\.3; there are .*sarama@1\.27\.2"):
         real_client("sarama", "1.27.3")
 
 
