@@ -125,7 +125,8 @@ class FaultStory:
     """One fault: when it began, was confirmed and healed, and whether it is proven to have had an effect.
 
     `proof` names what was counted (`packets_dropped`), `count` how much of it, `finding` says it in a sentence.
-    `healing_ns`: when its undoing began; at `healed_ns` that was confirmed.
+    `healing_ns`: when its undoing began; at `healed_ns` that was confirmed. `met_by` are the operations during which it
+    met the client's traffic; None where nobody looked, as for one that is not proven.
     """
 
     alias: str
@@ -139,6 +140,7 @@ class FaultStory:
     count: float
     proven: bool
     finding: str
+    met_by: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -149,6 +149,7 @@ class StoryBuilder:
         at_s: float = 0.0,
         healing_s: float | None = None,
         healed_s: float | None = 100.0,
+        met_by: tuple[str, ...] | None = None,
     ) -> None:
         blackhole = FAULTS["blackhole"]()
         self.steps.append(PlannedFault(fault=blackhole, alias="outage"))
@@ -158,7 +159,7 @@ class StoryBuilder:
                 confirmed_ns=round(at_s * 1e9),
                 healing_ns=None if healing_s is None else round(healing_s * 1e9),
                 healed_ns=None if healed_s is None else round(healed_s * 1e9),
-                proof="packets_dropped", count=14.0 if proven else 0.0, proven=proven, finding=finding,
+                proof="packets_dropped", count=14.0 if proven else 0.0, proven=proven, finding=finding, met_by=met_by,
             )
         )  # fmt: skip
 

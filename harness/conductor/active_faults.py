@@ -1,5 +1,6 @@
 """The faults of a run: injected by its steps, healed by a step, by their own time, or when the run ends."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from client.events import TraceKind
@@ -12,7 +13,7 @@ from harness.conductor.tasks import RunTasks
 from harness.environments.world import World
 from harness.faults.unreachable_address import UnreachableAddress
 from harness.plan import PlannedFault
-from harness.story import EventKind, FaultStory
+from harness.story import EventKind, FaultStory, OperationStory
 
 _DIALS = (str(TraceKind.DIAL_STARTED), str(EventKind.DIAL_SEEN))
 
@@ -73,6 +74,11 @@ class ActiveFaults:
             await self._tasks.keep_failure(self.heal(alias))
         for fault in reversed(self._implied.values()):
             await self._tasks.keep_failure(fault.heal())
+
+    async def look_for(self, operations: Sequence[OperationStory]) -> None:
+        """Find out what each fault met, once all are healed. The run keeps the first failure."""
+        for fault in self._faults.values():
+            await self._tasks.keep_failure(fault.look_for(operations))
 
     def stories(self) -> tuple[FaultStory, ...]:
         """In the order of injection, behind the implied ones that did not work."""

@@ -1,7 +1,7 @@
 """A fault in a run: its levers pulled in order, its evidence read, everything undone in reverse order."""
 
 import asyncio
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Mapping, Sequence
 from contextlib import AsyncExitStack
 
 from harness.cluster_view import ClusterView
@@ -14,10 +14,12 @@ from harness.faults.brokers import SelectorError, depends_on_cluster
 from harness.levers import BrokerLever, Evidence, Lever
 from harness.memo import memoize_last
 from harness.plan import PlannedFault
-from harness.story import EventKind, FaultStory, Value
+from harness.story import EventKind, FaultStory, OperationStory, Value
 
 HEAL_LIMIT_S = 10.0
 """For reading the evidence, and again for undoing all of a fault's levers."""
+ON_ITS_WAY_NS = 100_000_000
+"""What an operation sent just before its end may be so long on its way, or be seen so much later."""
 
 
 class ActiveFault:
@@ -37,6 +39,7 @@ class ActiveFault:
         self._healed_ns: int | None = None
         self._seen: list[tuple[Lever, Evidence]] = []
         self._unread: str | None = None
+        self._met_by: tuple[str, ...] | None = None
 
     @property
     def brokers(self) -> frozenset[int]:
@@ -113,7 +116,43 @@ class ActiveFault:
             count=proven.count,
             proven=proven.proven and self._confirmed_ns is not None,
             finding=self._finding(proven),
+            met_by=self._met_by,
         )
+
+    async def look_for(self, operations: Sequence[OperationStory]) -> None:
+        """Find out during which operations it met the client's traffic. For a fault that is healed. Raises WorldError.
+
+        The lab's own probes are left out. What an operation has sent may still be on its way when it ends.
+        """
+        if not check_proof(self.step.fault, self._seen).proven:
+            return
+        self._met_by = ()  # also where asking fails: without an answer nothing was met
+        await self._with_timeout(self._look_for(operations), "telling what met its levers")
+
+    async def _look_for(self, operations: Sequence[OperationStory]) -> None:
+        began_ns = self._recorder.since_origin(self._pulled[0][1].began_ns)
+        later = [operation for operation in operations if operation.ended_ns > began_ns]
+        starts_ns = sorted(operation.started_ns for operation in later)
+        met: list[str] = []
+        for one in later:
+            # Traffic behind its end is its own only until the next operation begins.
+            next_ns = next((at_ns for at_ns in starts_ns if at_ns >= one.ended_ns), one.ended_ns + ON_ITS_WAY_NS)
+            until_ns = max(one.ended_ns, min(next_ns - 1, one.ended_ns + ON_ITS_WAY_NS))
+            if await self._was_met_by(one, began_ns, until_ns):
+                met.append(one.alias)
+        self._met_by = tuple(met)
+
+    async def _was_met_by(self, operation: OperationStory, began_ns: int, until_ns: int) -> bool:
+        origin_ns = self._recorder.origin_ns
+        called_ns = operation.started_ns
+        if operation.stamped == "harness" and operation.asked_ns is not None:
+            called_ns = operation.asked_ns
+        for lever, pulled in self._pulled:
+            since_ns = origin_ns + (min(called_ns, began_ns) if lever.lasts else called_ns)
+            evidence = await pulled.evidence(since_ns, origin_ns + until_ns)
+            if isinstance(evidence, self.step.fault.proof.evidence) and evidence.amount >= lever.enough:
+                return True
+        return False
 
     async def _read(self) -> None:
         self._seen = [(lever, await pulled.evidence()) for lever, pulled in self._pulled]

@@ -48,6 +48,7 @@ class Schedule:
         await self._tasks.end()
         self.calls.censor_open_calls()
         await self.faults.heal_all()
+        await self.faults.look_for(self.calls.stories())
         await self.calls.end_client()
         return self._tasks.failure
 

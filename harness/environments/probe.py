@@ -114,7 +114,7 @@ class DelayProbe:
     async def delay_s(self) -> float | None:
         """Seconds that the probe afterwards took longer than the quickest before; None where it, or none before, had an
         answer. Waits for it if it is under way."""
-        if self._after is None:
+        if self._after is None or self._after.cancelled():
             return None
         after_s = await asyncio.shield(self._after)
         return None if after_s is None or self._before_s is None else after_s - self._before_s

@@ -6,6 +6,7 @@ from harness.formulas.profiles import profile_of
 from harness.formulas.scope import scope_of
 from harness.judging.lateness import Lateness, lateness
 from harness.judging.measuring import all_measures
+from harness.judging.met_faults import faults_without_effect
 from harness.judging.noise import noise_of, statistic_noise
 from harness.judging.one_run import format_value, judge_expectation
 from harness.judging.statistic import applies
@@ -31,9 +32,9 @@ def judge(plan: RunPlan, story: Story) -> Judgement:
     """Judge a story by its plan's expectations.
 
     Before anything can pass or fail, the lab has to have worked, each step before the first fault to have ended as its
-    `expect:` says, and each fault to be proven: otherwise the measures are recorded and decide nothing. A later step
-    that did not end so is a failed expectation of its outcome. An expectation whose outcome the lab's lateness may have
-    brought about decides nothing either; another one may still fail the run.
+    `expect:` says, and each fault to be proven and to have met what is judged: otherwise the measures are recorded and
+    decide nothing. A later step that did not end so is a failed expectation of its outcome. An expectation whose
+    outcome the lab's lateness may have brought about decides nothing either; another one may still fail the run.
     """
     run = RunView(plan, story)
     scope = scope_of(plan, profile_of(plan.client))
@@ -44,7 +45,8 @@ def judge(plan: RunPlan, story: Story) -> Judgement:
     late = [lateness(run, parse(one.measure).alias) for _, one in raw]
     noises = [noise_of(run, scope, *one, during) for one, during in zip(raw, late, strict=True)]
     noise = next(filter(None, noises), None) or statistic_noise(run, together)
-    spoilt = [*_lab_errors(story), *preparation_failures(run), *_unproven(story)]
+    without_effect = faults_without_effect(run, [expectation for expectation, _ in applicable], together)
+    spoilt = [*_lab_errors(story), *preparation_failures(run), *_unproven(story), *without_effect]
     judged = tuple(
         _with_lateness(_invalidate(one, next(iter(spoilt), own or (noise if _may_follow(one) else None))), during)
         for (_, one), own, during in zip(raw, noises, late, strict=True)

@@ -73,6 +73,11 @@ class Lever(ABC):
         """The least amount of its evidence that counts as an effect."""
         return 1.0
 
+    @property
+    def lasts(self) -> bool:
+        """Whether operations that begin later meet what it did to a connection: one that was cut stays cut."""
+        return False
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BrokerLever(Lever):

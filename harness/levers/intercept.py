@@ -55,3 +55,7 @@ class Intercept(BrokerLever):
     answer: InterceptResponse
     api: str = "all"
     nth: int | None = None
+
+    @property
+    def lasts(self) -> bool:
+        return isinstance(self.answer, Silence)

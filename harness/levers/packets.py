@@ -125,6 +125,10 @@ class FilterPackets(BrokerLever):
     def where(self) -> str:
         return f"broker {self.broker} ({self.flow})"
 
+    @property
+    def lasts(self) -> bool:
+        return self.verdict is PacketAction.RESET
+
     def found(self, packets: int, refusals: int) -> Evidence:
         """The evidence: `packets` were treated, `refusals` of them were dials."""
         match self.verdict:

@@ -32,3 +32,7 @@ class Signal(BrokerLever):
     """
 
     kind: Literal["kill", "pause", "restart"]
+
+    @property
+    def lasts(self) -> bool:
+        return self.kind != "pause"

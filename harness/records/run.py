@@ -115,6 +115,8 @@ class FaultRecord(Record):
     count: float
     proven: bool
     finding: str
+    met_by: tuple[str, ...] | None = Field(None, exclude_if=lambda aliases: aliases is None)
+    """The operations during which it met the client's traffic; absent where nobody looked."""
 
 
 class NoiseRecord(Record):

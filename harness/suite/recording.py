@@ -127,6 +127,7 @@ def _fault(story: FaultStory) -> FaultRecord:
         count=story.count,
         proven=story.proven,
         finding=story.finding,
+        met_by=story.met_by,
     )
 
 

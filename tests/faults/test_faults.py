@@ -163,6 +163,7 @@ def test_a_slow_dial_holds_what_opens_a_connection_and_draws_for_each_broker() -
         ("silence", {"nth": 0}, "greater than or equal to 1"),
         ("slow_answer", {}, "Field required"),
         ("slow_answer", {"delay": "0s"}, "greater than 0"),
+        ("slow_answer", {"delay": "1ns"}, "at least 1ms"),
         ("error_answer", {}, "Field required"),
         ("error_answer", {"code": "not leader"}, "pattern"),
         ("latency", {}, "Field required"),

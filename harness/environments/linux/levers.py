@@ -215,6 +215,8 @@ async def _client_packets(parts: LinuxParts, lever: FilterPackets) -> AsyncItera
     finally:
         sampling.cancel()
         await asyncio.gather(sampling, return_exceptions=True)
+        with suppress(PacketRuleError):
+            await sample()
         await group.remove()
 
 
