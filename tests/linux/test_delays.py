@@ -7,6 +7,9 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
 
 from harness.environments.linux.delays import ProcessDelays
 
@@ -63,3 +66,42 @@ def test_every_thread_counts() -> None:
     with on_one_core(BUSY_THREAD, BUSY) as (threaded, _):
         delays.watch("threaded", threaded)
         assert read_until_above(delays, "threaded", 0.2) > 0.2
+
+
+FAULTING = """
+import mmap, os, resource, sys
+file = os.open(sys.argv[1], os.O_RDWR | os.O_CREAT)
+os.write(file, b"x" * (32 << 20))
+os.fsync(file)
+sys.stdin.readline()
+os.posix_fadvise(file, 0, 0, os.POSIX_FADV_DONTNEED)
+with mmap.mmap(file, 32 << 20) as pages:
+    pages.madvise(mmap.MADV_RANDOM)
+    sum(pages[place] for place in range(0, 32 << 20, 64 << 10))
+print(resource.getrusage(resource.RUSAGE_SELF).ru_majflt, flush=True)
+sys.stdin.readline()
+"""
+
+
+def test_a_process_whose_memory_has_to_be_read_from_a_disk_is_late_by_that(tmp_path: Path) -> None:
+    """The process sleeps when it is read, so that the two readings of its time in run queues are the same."""
+    command = [sys.executable, "-c", FAULTING, str(tmp_path / "pages")]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        delays = ProcessDelays()
+        delays.watch("faulting", process.pid)
+        before_s = delays.read()["faulting"]
+        process.stdin.write("\n")
+        process.stdin.flush()
+        faults = int(process.stdout.readline())
+        after_s, queued_s = delays.read()["faulting"], queue_delay_s(process.pid)
+        process.kill()
+    if faults < 100 or not Path("/proc/pressure/io").exists():
+        pytest.skip("this folder is on no disk, or the kernel counts no pressure")
+    assert after_s > max(before_s, queued_s)
+
+
+def queue_delay_s(pid: int) -> float:
+    """Of a process of one thread, which sleeps."""
+    return int(Path(f"/proc/{pid}/schedstat").read_text().split()[1]) / 1e9
