@@ -37,7 +37,7 @@ from harness.records.writer import Writer
 from harness.suite.grouping import judge_groups
 from harness.suite.machine import timestamp_name
 from harness.suite.progress import max_duration_s
-from harness.suite.resuming import planned, plans_with_id_prefix, remaining
+from harness.suite.resuming import Remaining, planned, plans_with_id_prefix, remaining
 from harness.suite.runner import Observer, Runner
 
 
@@ -54,16 +54,16 @@ def start_suite(request: Request, out: Path | None, options: RunOptions) -> Exit
 def resume_suite(folder: Path, options: RunOptions) -> ExitCode:
     """The rest of an interrupted suite, in its own folder."""
     started = time.monotonic()
-    results = read(folder)
     with ExitStack() as stack:
+        writer, results = Writer.reopen(folder)
+        stack.callback(writer.close)
         prepared = prepare(Request.from_manifest(results.manifest), options, stack)
         if isinstance(prepared, ExitCode):
             return prepared
         plans = planned(results, prepared.suite.plans)
         left = remaining(results, plans)
-        kept = [(run.run_id, run.attempt) for run in results.tries]
-        writer = Writer.reopen(folder, results.manifest, kept=kept)
-        ids = {plan.run_id for plan in left}
+        writer.cut_unfinished(results)
+        ids = {plan.run_id for plan in (*left.together, *left.alone)}
         previous_runs = [run for run in results.runs if run.run_id not in ids]
         screen = options.screen()
         screen.print(
@@ -138,12 +138,12 @@ def _run_new_suite(
         folder=request.folder,
     )  # fmt: skip
     writer = Writer.create(folder, manifest)
-    return _run_plans(prepared, plans, plans, (), writer, options.screen(), options, started)
+    return _run_plans(prepared, Remaining(tuple(plans)), plans, (), writer, options.screen(), options, started)
 
 
 def _run_plans(
     prepared: PreparedSuite,
-    left: Sequence[RunPlan],
+    remains: Remaining,
     plans: Sequence[RunPlan],
     previous_runs: Sequence[RunRecord],
     writer: Writer,
@@ -152,6 +152,7 @@ def _run_plans(
     started: float,
 ) -> ExitCode:
     environment = prepared.environment
+    left = (*remains.together, *remains.alone)
     lanes = min(environment.lanes, options.cells or environment.lanes)
     for line in _head(prepared, plans, left, lanes=lanes, seed=writer.manifest.seed):
         screen.print(line)
@@ -170,9 +171,9 @@ def _run_plans(
         observer: Observer = display
         if stream is not None:
             observer = stream.observer_for(display, writer, plans, prepared.suite.plans, previous_runs)
-        complete = Runner(environment, judge, writer, observer, lanes=lanes).run(left)
+        complete = Runner(environment, judge, writer, observer, lanes=lanes).run(remains.together, alone=remains.alone)
         results = read(writer.folder.path)
-        interrupted = not complete and bool(remaining(results, plans))
+        interrupted = not complete and any(remaining(results, plans))
         if not interrupted:
             groups = judge_groups(prepared.suite.plans, results.runs)
             writer.write_groups(groups)

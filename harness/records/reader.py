@@ -55,7 +55,7 @@ class Results:
 def read(path: Path) -> Results:
     """Read manifest and runs. Raises ResultsUnreadable: no suite there, no permission, or a newer format."""
     folder = ResultsFolder(path)
-    manifest = _manifest(folder)
+    manifest = read_manifest(folder)
     quarantined: list[QuarantinedLine] = []
     tries = tuple(_records(folder.runs, RunRecord, quarantined))
     for run in tries:
@@ -91,7 +91,8 @@ def folders(parent: Path) -> list[Path]:
     return sorted(there, key=lambda path: (-ResultsFolder(path).manifest.stat().st_mtime_ns, path.name))
 
 
-def _manifest(folder: ResultsFolder) -> Manifest:
+def read_manifest(folder: ResultsFolder) -> Manifest:
+    """What the suite was asked for. Raises ResultsUnreadable."""
     try:
         text = folder.manifest.read_bytes()
     except (FileNotFoundError, NotADirectoryError):

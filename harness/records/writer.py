@@ -21,10 +21,11 @@ from pydantic_core import to_json
 
 from harness.records.atomic import write_atomically
 from harness.records.event import EventRecord
-from harness.records.folder import EVENTS, RUNS, ResultsFolder, ResultsFolderOccupied, ResultsUnwritable
+from harness.records.folder import ResultsFolder, ResultsFolderOccupied, ResultsUnwritable
 from harness.records.group import GroupRecord
 from harness.records.line import encode_line
 from harness.records.manifest import Manifest
+from harness.records.reader import Results, read, read_manifest
 from harness.records.run import RunRecord
 
 
@@ -67,23 +68,32 @@ class Writer:
         return cls(folder, manifest, kept_runs=0)
 
     @classmethod
-    def reopen(cls, path: Path, manifest: Manifest, *, kept: Iterable[tuple[str, int]]) -> Self:
-        """Go on with a suite that was interrupted. `kept` are the (run_id, attempt) whose run lines are whole.
+    def reopen(cls, path: Path) -> tuple[Self, Results]:
+        """Lock a suite that was interrupted, and read it: in this order, so that nobody adds to what was read.
 
-        What the interruption cut (a last line, events of a run without its line) is removed first, and what was said
-        of all runs together: there will be more of them.
-        Raises ResultsFolderOccupied, ResultsUnwritable.
+        Nothing is changed before `cut_unfinished`. Raises ResultsFolderOccupied, ResultsUnreadable, ResultsUnwritable.
         """
-        whole = frozenset(kept)
-        writer = cls(ResultsFolder(path), manifest, kept_runs=len(whole))
+        folder = ResultsFolder(path)
+        writer = cls(folder, read_manifest(folder), kept_runs=0)
         try:
-            _cut_to(writer._runs, _whole_lines(path / RUNS))
-            _cut_to(writer._events, _claimed_events(path / EVENTS, whole))
-            writer.folder.groups.unlink(missing_ok=True)
-        except OSError as error:
+            results = read(path)
+        except BaseException:
             writer.close()
-            raise _unwritable(path, error, kept_runs=len(whole)) from error
-        return writer
+            raise
+        writer._kept_runs = len(results.tries)
+        return writer, results
+
+    def cut_unfinished(self, results: Results) -> None:
+        """Remove what the interruption cut (a last line, events of a run without its line), and what was said of all
+        runs together: there will be more of them. `results` are those of `reopen`. Raises ResultsUnwritable.
+        """
+        whole = frozenset((run.run_id, run.attempt) for run in results.tries)
+        try:
+            _cut_to(self._runs, _whole_lines(self.folder.runs))
+            _cut_to(self._events, _claimed_events(self.folder.events, whole))
+            self.folder.groups.unlink(missing_ok=True)
+        except OSError as error:
+            raise _unwritable(self.folder.path, error, kept_runs=self._kept_runs) from error
 
     def write(self, run: RunRecord, events: Iterable[EventRecord]) -> None:
         """Append a run that has ended, its events first. Raises ResultsUnwritable; then nothing of it is kept."""

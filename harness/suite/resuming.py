@@ -2,9 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 from harness.plan import RunPlan
 from harness.records.reader import Results
+from harness.records.run import RunRecord
 from harness.suite.runner import MAX_ATTEMPTS
 
 
@@ -17,21 +19,35 @@ class CannotResume(Exception):
         self.remedy = remedy
 
 
-def remaining(results: Results, plans: Sequence[RunPlan]) -> tuple[RunPlan, ...]:
-    """The manifest's runs without a record, and those whose last try was too noisy and may be made again.
+class Remaining(NamedTuple):
+    """What is still to be made: runs beside others, and those that were too noisy for that."""
+
+    together: tuple[RunPlan, ...]
+    alone: tuple[RunPlan, ...] = ()
+
+
+def remaining(results: Results, plans: Sequence[RunPlan]) -> Remaining:
+    """The manifest's runs without a record, those that the lab itself lost, and those whose last try was too noisy and
+    may be made again. A run that was made before gets its next try.
 
     `plans` are made anew from the manifest's arguments. Raises CannotResume where a run of the manifest is not among
     them: its scenario was changed since, and the results would not belong together.
     """
     kept = {run.run_id: run for run in results.runs}
-    left: list[RunPlan] = []
+    together, alone = list[RunPlan](), list[RunPlan]()
     for plan in planned(results, plans):
         record = kept.get(plan.run_id)
         if record is None:
-            left.append(plan)
+            together.append(plan)
+        elif _lost_by_the_lab(record):
+            together.append(replace(plan, attempt=record.attempt + 1))
         elif record.noisy and record.attempt < MAX_ATTEMPTS:
-            left.append(replace(plan, attempt=record.attempt + 1))
-    return tuple(left)
+            alone.append(replace(plan, attempt=record.attempt + 1))
+    return Remaining(tuple(together), tuple(alone))
+
+
+def _lost_by_the_lab(record: RunRecord) -> bool:
+    return record.verdict == "lab_error" and record.error is not None and record.error.blame == "lab"
 
 
 def planned(results: Results, plans: Sequence[RunPlan]) -> tuple[RunPlan, ...]:

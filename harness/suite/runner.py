@@ -88,18 +88,18 @@ class Runner:
         self._failed = threading.Event()
         self._signalled = False
 
-    def run(self, plans: Sequence[RunPlan]) -> bool:
-        """Run them all; those whose `attempt` is above 1 alone, after the others.
+    def run(self, plans: Sequence[RunPlan], *, alone: Sequence[RunPlan] = ()) -> bool:
+        """Run them all; those of `alone` after the others, one by one.
 
         True when all have ended; False when a signal stopped the suite: what had ended by then is written.
         Raises ResultsUnwritable. The runs of a suite that does not go to its end are interrupted.
         """
-        alone = [plan for plan in plans if plan.attempt > 1]
+        retries = [*alone]
         with ThreadPoolExecutor(self.lanes, thread_name_prefix="lane") as lanes, self._signals():
             try:
-                alone += self._side_by_side(longest_first(p for p in plans if p.attempt == 1), lanes)
-                while alone:
-                    alone = alone[1:] + self._side_by_side(alone[:1], lanes)
+                retries += self._side_by_side(longest_first(plans), lanes)
+                while retries:
+                    retries = retries[1:] + self._side_by_side(retries[:1], lanes)
             except BaseException:
                 self._stop()
                 raise
@@ -177,15 +177,18 @@ class Runner:
                 os._exit(INTERRUPTED)
             self._messages.put(_Signalled())
 
-        numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-        before = [signal.signal(number, on_signal) for number in numbers]
+        before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+        # Who started this with a signal ignored (nohup, a script's background job) does not want it to end the suite.
+        taken = {number: handler for number, handler in before.items() if handler is not signal.SIG_IGN}
+        for number in taken:
+            signal.signal(number, on_signal)
         try:
             yield
         finally:
-            for number, handler in zip(numbers, before, strict=True):
+            for number, handler in taken.items():
                 signal.signal(number, handler)
 
 
-def longest_first(plans: Sequence[RunPlan] | Iterator[RunPlan]) -> list[RunPlan]:
+def longest_first(plans: Sequence[RunPlan]) -> list[RunPlan]:
     """The order in which the last lane is idle for the shortest time; unknown lengths count as the longest."""
     return sorted(plans, key=lambda plan: -(plan.limit_s if plan.expected_s is None else plan.expected_s))

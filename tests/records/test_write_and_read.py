@@ -24,6 +24,13 @@ def filled(folder: Path) -> Path:
     return folder
 
 
+def reopened(folder: Path) -> Writer:
+    """As `--resume` goes on with it."""
+    writer, results = Writer.reopen(folder)
+    writer.cut_unfinished(results)
+    return writer
+
+
 def test_what_is_written_is_read_back(tmp_path: Path) -> None:
     results = read(filled(tmp_path / "r"))
     assert [run.run_id for run in results.runs] == ["aaa", "bbb"]
@@ -35,11 +42,11 @@ def test_what_is_written_is_read_back(tmp_path: Path) -> None:
 
 def test_what_all_runs_amount_to_is_written_whole_and_gone_when_there_will_be_more(tmp_path: Path) -> None:
     folder = filled(tmp_path / "r")
-    with Writer.reopen(folder, sample.manifest("aaa", "bbb"), kept=[("aaa", 1), ("bbb", 1)]) as writer:
+    with reopened(folder) as writer:
         writer.write_groups([sample.group("held"), sample.group("failed")])
         writer.write_groups([sample.group("held")])
     assert read(folder).groups == (sample.group("held"),)
-    with Writer.reopen(folder, sample.manifest("aaa", "bbb"), kept=[("aaa", 1), ("bbb", 1)]):
+    with reopened(folder):
         assert read(folder).groups == ()
 
 
@@ -74,8 +81,7 @@ def test_cut_anywhere_at_most_the_last_line_is_lost_and_reopening_repairs_it(tmp
         else:
             assert len(list(read_events(results, spoilt))) == lines
         assert [q.cut for q in spoilt] == ([] if whole[:size].endswith(b"\n") or not size else [True])
-        kept = {(run.run_id, run.attempt) for run in results.runs}
-        with Writer.reopen(folder, results.manifest, kept=kept) as writer:
+        with reopened(folder) as writer:
             for run_id in results.missing:
                 writer.write(sample.run(run_id), sample.events(run_id, count=2))
         again, spoilt = read(folder), []
@@ -163,13 +169,32 @@ def test_a_suite_is_never_written_over(tmp_path: Path) -> None:
 
 def test_two_writers_of_one_folder_are_refused(tmp_path: Path) -> None:
     folder = filled(tmp_path / "r")
-    kept = {("aaa", 1), ("bbb", 1)}
-    with (
-        Writer.reopen(folder, sample.manifest("aaa"), kept=kept),
-        pytest.raises(ResultsFolderOccupied, match="another faultlab is writing"),
-    ):
-        Writer.reopen(folder, sample.manifest("aaa"), kept=kept)
-    Writer.reopen(folder, sample.manifest("aaa"), kept=kept).close()
+    with reopened(folder), pytest.raises(ResultsFolderOccupied, match="another faultlab is writing"):
+        Writer.reopen(folder)
+    reopened(folder).close()
+
+
+def test_a_suite_is_locked_before_it_is_read(tmp_path: Path) -> None:
+    """What is read while another writes is stale by the time it is used: its runs would be made twice."""
+    folder = filled(tmp_path / "r")
+    with reopened(folder):
+        (folder / "runs.jsonl").write_text('{"format": 99}\n')  # to read it would be another error
+        with pytest.raises(ResultsFolderOccupied):
+            Writer.reopen(folder)
+    with pytest.raises(ResultsUnreadable):
+        Writer.reopen(tmp_path)
+    assert not (tmp_path / "runs.jsonl").exists(), "a folder that holds no suite is left as it is"
+
+
+def test_a_suite_that_cannot_be_continued_is_left_as_it_is(tmp_path: Path) -> None:
+    folder = filled(tmp_path / "r")
+    with (folder / "runs.jsonl").open("a") as runs:
+        runs.write("cut sho")
+    with Writer.reopen(folder)[0] as writer:
+        writer.write_groups([sample.group("held")])
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    Writer.reopen(folder)[0].close()
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
 
 
 def test_a_disk_that_fills_up_leaves_whole_lines_and_names_the_folder(tmp_path: Path) -> None:

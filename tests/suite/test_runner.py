@@ -97,6 +97,22 @@ def test_a_signal_ends_the_suite_and_keeps_what_was_measured(plans: tuple[RunPla
     assert len(results.missing) == len(plans) - 3
 
 
+def test_a_signal_that_was_ignored_at_the_start_stays_so(plans: tuple[RunPlan, ...], tmp_path: Path) -> None:
+    """nohup ignores hang-ups for what it starts."""
+
+    def run(plan: RunPlan) -> Story:
+        os.kill(os.getpid(), signal.SIGHUP)
+        return story_of_error(plan)
+
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with Writer.create(tmp_path / "r", manifest(plans)) as writer:
+            assert Runner(ScriptedEnvironment(run), judge_by_hand(), writer, Seen()).run(plans)
+        assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGHUP, before)
+
+
 def test_a_second_signal_ends_the_process_at_once(plans: tuple[RunPlan, ...], tmp_path: Path) -> None:
     """Even if interrupting hangs: a child that would wait for ever is gone with 130."""
     child = os.fork()
