@@ -15,12 +15,14 @@ MOST_BROKERS = 99
 MOST_REPEATS = 1000
 MOST_BOOTSTRAP_ADDRESSES = 50
 
-NAME, ALIAS, TOPIC = r"^[a-z0-9]+(?:[-_.][a-z0-9]+)*$", r"^[A-Za-z][A-Za-z0-9_]*$", r"^[A-Za-z0-9._-]{1,249}$"
+NAME, ALIAS = r"^[a-z0-9]+(?:[-_.][a-z0-9]+)*$", r"^[A-Za-z][A-Za-z0-9_]*$"
+TOPIC = r"^(?:\.*[A-Za-z0-9_-][A-Za-z0-9._-]*|\.{3,})$"
+"""As Kafka checks it: neither `.` nor `..`. Source: apache/kafka Topic.java."""
 MOMENT = r"^\s*[A-Za-z][A-Za-z0-9_]*\s*(\+.*)?$"
 PATTERN_HINTS = {
     NAME: "small letters and digits, joined by - or _ or a dot, such as my-producer",
     ALIAS: "begin with a letter; letters, digits and _ may follow, such as warm_up",
-    TOPIC: "letters and digits without accents, dots, - and _",
+    TOPIC: "letters and digits without accents, dots, - and _; neither . nor .. alone",
     MOMENT: "write the name of an earlier step, or outage+4s",
 }
 """The hint for a text that does not match the pattern."""
@@ -94,7 +96,7 @@ class Client(StrictModel):
 class TopicShape(StrictModel):
     """A topic; `leaders` holds the leader of each partition, in order."""
 
-    name: Annotated[str, StringConstraints(pattern=TOPIC)]
+    name: Annotated[str, StringConstraints(pattern=TOPIC, max_length=249)]
     partitions: int = Field(default=1, ge=1, le=1000)
     replication: int = Field(default=1, ge=1, le=MOST_BROKERS)
     leaders: list[BrokerId] | None = Field(default=None, description="Brokers in turn where absent")
