@@ -21,6 +21,7 @@ from pyroute2.netlink.exceptions import NetlinkError
 from pyroute2.netlink.nlsocket import AsyncNetlinkSocket
 
 from harness.environments.linux.addresses import PORT
+from harness.environments.linux.netlink_dump import dump
 from harness.environments.world import WorldError
 
 _IPV4, _TCP = 2, 6
@@ -83,7 +84,7 @@ class SocketTable:
                     unsent=found["idiag_wqueue"],
                     unread=found["idiag_rqueue"],
                 )
-                async for found in await self._netlink.nlm_request(request, SOCK_DIAG_BY_FAMILY, flags)
+                for found in await dump(lambda: self._netlink.nlm_request(request, SOCK_DIAG_BY_FAMILY, flags))
             ]
         except (NetlinkError, OSError) as exc:
             raise _refused(exc) from exc

@@ -21,10 +21,12 @@ from pyroute2.netlink.nfnetlink.nftsocket import (
 from pyroute2.netlink.nlsocket import NetlinkRequest
 from pyroute2.nftables.main import AsyncNFTables
 
+from harness.environments.linux.netlink_dump import dump
 from harness.environments.linux.packets.expressions import Expressions
 
 _IPV4 = 2
 _TABLE = "faultlab"
+_DUMP = NLM_F_REQUEST | NLM_F_DUMP
 _BATCH_BEGIN, _BATCH_END = 0x10, 0x11
 
 COPIES, TREAT, WATCH, SEND = "copies", "treat", "watch", "send"
@@ -90,18 +92,16 @@ class PacketTable:
 
     async def listed(self, chain: str, mark: str) -> list["ListedRule"]:
         """The rules that the kernel has under this mark now, in the order in which they were given."""
-        request = _message(NFT_MSG_GETRULE, 0, TABLE=_TABLE, CHAIN=chain)
-        found = []
+        request, found = _message(NFT_MSG_GETRULE, 0, TABLE=_TABLE, CHAIN=chain), []
         try:
             async with self._one_at_a_time:
-                async for rule in await self._netlink.request_get(
-                    request, NFT_MSG_GETRULE, msg_flags=NLM_F_REQUEST | NLM_F_DUMP
-                ):
-                    place = _place(rule, mark)
-                    if place is not None and rule.get_attr("NFTA_RULE_CHAIN") == chain:
-                        found.append((place, ListedRule(rule.get_attr("NFTA_RULE_HANDLE"), _counted(rule))))
+                rules = await dump(lambda: self._netlink.request_get(request, NFT_MSG_GETRULE, msg_flags=_DUMP))
         except NetlinkError as exc:
             raise PacketRuleError(f"the kernel did not list the packet rules ({exc})") from exc
+        for rule in rules:
+            place = _place(rule, mark)
+            if place is not None and rule.get_attr("NFTA_RULE_CHAIN") == chain:
+                found.append((place, ListedRule(rule.get_attr("NFTA_RULE_HANDLE"), _counted(rule))))
         return [rule for _, rule in sorted(found, key=lambda pair: pair[0])]
 
     async def _transact(self, messages: list[Any]) -> None:
