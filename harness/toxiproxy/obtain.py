@@ -6,6 +6,7 @@ a folder of its own, the finished program is moved into place at once, and every
 """
 
 import os
+import resource
 import shlex
 import shutil
 import subprocess
@@ -94,10 +95,21 @@ def _unusable(program: Path) -> str | None:
         )
     except (OSError, subprocess.TimeoutExpired, UnicodeDecodeError) as exc:
         return f"cannot be run ({exc})"
+    if done.returncode != 0:
+        first_line = next(iter(done.stderr.strip().splitlines()), "no word why")[:200]
+        return f"ends with exit code {done.returncode} ({first_line}{_address_space_limit()})"
     said = done.stdout.strip()
     if said != f"{_PROGRAM} version {VERSION}":
         return f"is not version {VERSION} (it says {said[:80]!r})"
     return None
+
+
+def _address_space_limit() -> str:
+    """What keeps Go programs from starting, whatever their version."""
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if limit == resource.RLIM_INFINITY:
+        return ""
+    return f"; the address space is limited to {limit >> 20} MiB here: lift that with `ulimit -v unlimited`"
 
 
 def _build(build_dir: Path, report: ReportProgress, missing: ToxiproxyMissing) -> None:

@@ -55,6 +55,21 @@ def test_another_version_on_path_is_passed_over(bare: Path) -> None:
     assert find() == cached
 
 
+def test_a_program_that_does_not_start_is_no_other_version(bare: Path) -> None:
+    """A Go program under `ulimit -v`: the limit is what to change."""
+    script = "#!/bin/sh\necho 'fatal error: failed to reserve page summary memory' >&2\nexit 2\n"
+    _program(bare / "bin" / "toxiproxy-server", script)
+    for limit_mib, said in ((None, "memory)"), (1 << 20, "limited to 1048576 MiB here: lift that with `ulimit -v")):
+        limited = "" if limit_mib is None else f"ulimit -v {limit_mib << 10}; "
+        done = subprocess.run(
+            ["sh", "-c", f"{limited}exec {sys.executable} -c 'from harness.toxiproxy.obtain import find; find()'"],
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert "ends with exit code 2 (fatal error: failed to reserve page summary memory" in done.stderr
+        assert said in done.stderr
+        assert "is not version" not in done.stderr
+
+
 def test_what_is_missing_is_said_place_by_place(bare: Path) -> None:
     _server(bare / "bin" / "toxiproxy-server", "2.1.4")
     with pytest.raises(ToxiproxyMissing) as caught:
