@@ -15,6 +15,7 @@ import click
 
 from cli import commands
 from cli.command_help import read_command_help
+from cli.early_interrupt import command_begins
 from cli.errors import CommandError, annotate_errors, print_error, print_internal_error
 from cli.exit_codes import ExitCode
 
@@ -32,6 +33,7 @@ class Commands(click.Group):
             return None
         module = importlib.import_module(f"{commands.__name__}.{name.replace('-', '_')}")
         command: click.Command = module.command
+        command_begins()
         return command
 
     def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:

@@ -8,6 +8,7 @@ import random
 import re
 import signal
 import subprocess
+import sys
 import time
 import uuid
 from collections.abc import Callable, Iterator
@@ -128,6 +129,17 @@ def checked(folder: Path, kept: dict[str, str]) -> dict[str, str]:
     now = {run.run_id: run.started_at for run in results.runs}
     assert kept.items() <= now.items()
     return now
+
+
+def test_an_interruption_before_the_command_has_begun_is_one_line(tmp_path: Path) -> None:
+    """In the middle of the imports: `click` is the first of them here that comes from outside."""
+    (tmp_path / "click.py").write_text("import os, signal\nos.kill(os.getpid(), signal.SIGINT)\n")
+    path = f"{tmp_path}:{Path(__file__).parents[2]}"
+    done = subprocess.run(
+        [sys.executable, "-m", "cli", "list"], capture_output=True, text=True, check=False,
+        env={**os.environ, "PYTHONPATH": path},
+    )  # fmt: skip
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "error: interrupted\n")
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP], ids=lambda s: s.name)
