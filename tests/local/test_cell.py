@@ -4,9 +4,11 @@ works as root and as nobody, and that a machine which refuses it is told apart f
 import asyncio
 import errno
 import os
+import shutil
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -58,6 +60,28 @@ def test_network_processes_and_temporary_files_are_a_cell_s_own() -> None:
     assert not sees_marker
     assert not (namespaces.TEMPORARY / "mine").exists()
     assert user == 0
+
+
+def test_folders_and_programs_below_the_temporary_files_stay_where_they_are() -> None:
+    """`--out /dev/shm/results`, and a scenario or a program that somebody keeps there."""
+    folder = Path(tempfile.mkdtemp(dir=namespaces.TEMPORARY))
+    program = Path(shutil.copy("/bin/true", namespaces.TEMPORARY / f"{folder.name}-program"))
+    link = namespaces.TEMPORARY / f"{folder.name}-link"
+    link.symlink_to(folder.name)
+
+    async def use() -> int:
+        (link / "from-the-cell").write_text("kept")
+        (namespaces.TEMPORARY / f"{folder.name}-of-the-cell").write_text("gone with it")
+        return subprocess.run([program], check=False).returncode
+
+    try:
+        assert call_in_cell(use, timeout_s=10) == 0
+        assert (folder / "from-the-cell").read_text() == "kept"
+        assert not (namespaces.TEMPORARY / f"{folder.name}-of-the-cell").exists()
+    finally:
+        shutil.rmtree(folder)
+        program.unlink()
+        link.unlink()
 
 
 def test_cells_use_the_same_addresses_side_by_side() -> None:

@@ -4,11 +4,13 @@ closed, and a story for every run whose cell broke."""
 import asyncio
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -26,7 +28,7 @@ from harness.environments.world import (
     World,
     WorldError,
 )
-from harness.plan import RunPlan
+from harness.plan import ClientPlan, DriverName, RunPlan
 from harness.story import Story
 from harness.toxiproxy.obtain import find
 
@@ -139,6 +141,37 @@ def test_a_cell_that_dies_has_a_story_that_says_so(tmp_path: Path) -> None:
     assert result.error is not None
     assert result.error.code == "cell-died"
     assert str(tmp_path) in result.error.text
+
+
+@pytest.mark.parametrize(
+    ("number", "driver", "code", "blame"),
+    [
+        (signal.SIGKILL, "exec", "subject-killed-conductor", "subject"),
+        (signal.SIGTERM, "real", "subject-killed-conductor", "subject"),
+        (signal.SIGKILL, "bundled", "cell-died", "lab"),
+        (signal.SIGSEGV, "exec", "cell-died", "lab"),
+    ],
+)
+def test_who_is_blamed_for_a_killed_conductor(
+    number: signal.Signals, driver: DriverName, code: str, blame: str
+) -> None:
+    """A program under test sees the processes of its cell; the bundled client and the lab send no such signal."""
+
+    async def conduct(plan: RunPlan, world: World, _progress: ProgressCallback, _logs: Path | None) -> Story:
+        os.kill(os.getpid(), number)
+        await asyncio.sleep(30)
+        raise AssertionError("it lives")
+
+    clients = {
+        "exec": ClientPlan(name="own", version="1", argv=("subject",)),
+        "real": ClientPlan(name="sarama", version="1.27.2", profile="sarama", real=True),
+        "bundled": ClientPlan(name="sarama", version="1.27.2", profile="sarama"),
+    }
+    assert clients[driver].driver == driver
+    result = run(conduct, replace(plan(), client=clients[driver]))
+    assert result.error is not None
+    assert (result.error.code, result.error.blame) == (code, blame)
+    assert number.name in result.error.text
 
 
 def test_a_bug_in_the_lab_is_told_in_a_line_with_its_traceback_in_the_log(tmp_path: Path) -> None:

@@ -22,6 +22,8 @@ import sys
 import time
 import traceback
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from pathlib import Path
 from typing import NoReturn, TypeVar
 
 from harness.environments.linux import sysctls
@@ -100,6 +102,7 @@ def _init(body: Body, channel: socket.socket, lifeline: int, user: int) -> int:
     except OSError as refused:
         return _refused(channel, refused, user)
     sysctls.pin()
+    kills_before = oom_kills()
     wake, woken = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
     signal.signal(signal.SIGCHLD, lambda *_: None)
     signal.set_wakeup_fd(woken, warn_on_full_buffer=False)
@@ -108,7 +111,6 @@ def _init(body: Body, channel: socket.socket, lifeline: int, user: int) -> int:
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         run_and_exit(lambda: _conductor(body, channel))
-    channel.close()
     waiting = select.poll()
     waiting.register(lifeline, 0)
     waiting.register(wake, select.POLLIN)
@@ -118,12 +120,27 @@ def _init(body: Body, channel: socket.socket, lifeline: int, user: int) -> int:
                 return _ENDED
             os.read(wake, 4096)
             status = _reap(conductor)
-            if status is not None:
-                return status
+            if status is None:
+                continue
+            if status < 0:
+                by_kernel = kills_before is None or oom_kills() != kills_before
+                Channel(channel).try_send(("killed", signal.Signals(-status).name, by_kernel))
+            return status & 0xFF
+
+
+def oom_kills() -> int | None:
+    """How many processes the kernel has killed for want of memory so far; None where it does not say."""
+    with suppress(OSError):
+        for line in Path("/proc/vmstat").read_text().splitlines():
+            name, _, count = line.partition(" ")
+            if name == "oom_kill":
+                return int(count)
+    return None
 
 
 def _reap(conductor: int) -> int | None:
-    """Collect every ended child, orphans too. The conductor's exit status if it was among them."""
+    """Collect every ended child, orphans too. The conductor's exit code if it was among them, or the negative number
+    of the signal that killed it."""
     ended = None
     while True:
         try:
@@ -133,7 +150,7 @@ def _reap(conductor: int) -> int | None:
         if pid == 0:
             return ended
         if pid == conductor:
-            ended = os.waitstatus_to_exitcode(status) & 0xFF
+            ended = os.waitstatus_to_exitcode(status)
 
 
 def _conductor(body: Body, channel: socket.socket) -> int:

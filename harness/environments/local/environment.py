@@ -6,7 +6,7 @@ import threading
 import time
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Literal, Self
 
 from harness.brokers.kind import EMBEDDED
 from harness.environments.linux.levers import LINUX_LEVERS
@@ -35,6 +35,8 @@ _STARTING_LIMIT_S = 10.0
 GRACE_S = 60.0
 """How long after its limit a run may take to heal and to end before its cell is ended."""
 _GONE_LIMIT_S = 10.0
+_CRASHES = ("SIGSEGV", "SIGBUS", "SIGABRT", "SIGFPE", "SIGILL")
+"""Signals of a process' own mistakes."""
 
 
 @register("local")
@@ -95,7 +97,7 @@ class LocalEnvironment:
             cell = self._open_cell(self._zygote)
             try:
                 cell.channel.send(CellTask(plan=plan, logs=logs, toxiproxy=self._toxiproxy))
-                return self._await_story(cell, plan, progress, turn)
+                return self._await_story(cell, plan, progress, turn, logs)
             except ChannelClosed:
                 if self._interrupted:
                     raise RunInterrupted from None
@@ -121,7 +123,9 @@ class LocalEnvironment:
             self._cells.add(cell)
             return cell
 
-    def _await_story(self, cell: CellHandle, plan: RunPlan, progress: ProgressCallback, turn: "_StartSlot") -> Story:
+    def _await_story(
+        self, cell: CellHandle, plan: RunPlan, progress: ProgressCallback, turn: "_StartSlot", logs: Path | None
+    ) -> Story:
         deadline_s = time.monotonic() + plan.limit_s + GRACE_S
         turn.deadline_s = time.monotonic() + _STARTING_LIMIT_S
         while True:
@@ -142,6 +146,8 @@ class LocalEnvironment:
                     return story
                 case "failed":
                     return _lost(plan, *rest)
+                case "killed":
+                    return _conductor_killed(plan, logs, *rest)
                 case "unavailable":
                     raise EnvironmentUnavailable(*rest)
                 case _:
@@ -192,8 +198,19 @@ def _where(logs: Path | None) -> str:
     return "no logs were kept" if logs is None else f"see {logs}"
 
 
-def _lost(plan: RunPlan, code: str, text: str) -> Story:
+def _conductor_killed(plan: RunPlan, logs: Path | None, by: str, short_of_memory: bool) -> Story:
+    """The lab sends its conductor no signal: inside the cell, nobody but a program under test can have sent one."""
+    how = f"the process that conducts the run was killed by {by}"
+    if short_of_memory:
+        return _lost(plan, "cell-died", f"{how}: the machine ran out of memory; {_where(logs)}")
+    if plan.client.driver == "bundled" or by in _CRASHES:
+        return _lost(plan, "cell-died", f"{how}; {_where(logs)}")
+    text = f"{how}: a program can signal every process of its cell, and the lab sends no such signal; {_where(logs)}"
+    return _lost(plan, "subject-killed-conductor", text, blame="subject")
+
+
+def _lost(plan: RunPlan, code: str, text: str, *, blame: Literal["lab", "subject"] = "lab") -> Story:
     """The story of a run of which nothing came back."""
     kernel = Kernel(release=os.uname().release, hz=0)
-    error = LabError(code=code, text=text)
+    error = LabError(code=code, text=text, blame=blame)
     return lost_story(plan.run_id, plan.attempt, error, origin_ns=time.monotonic_ns(), kernel=kernel)

@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from harness.environments.local.namespaces import TEMPORARY
+from harness.environments.local.namespaces import CELL_FILES
 
 
 class CellLogs:
@@ -15,7 +15,7 @@ class CellLogs:
 
     def temporary_folder(self, name: str) -> Path:
         """A folder on the cell's own tmpfs."""
-        folder = TEMPORARY / name
+        folder = CELL_FILES / name
         folder.mkdir(exist_ok=True)
         return folder
 

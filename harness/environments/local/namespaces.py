@@ -8,8 +8,10 @@ import errno
 import fcntl
 import os
 import socket
+import stat
 import struct
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from harness.environments.local import syscalls
@@ -20,6 +22,8 @@ _SIOCGIFFLAGS, _SIOCSIFFLAGS, _IFF_UP = 0x8913, 0x8914, 0x1
 
 TEMPORARY = Path("/dev/shm")  # noqa: S108 - a tmpfs of the cell's own is mounted over it
 """Where a cell has its temporary files. Not /tmp: programs under test may live there."""
+CELL_FILES = TEMPORARY / ".faultlab"
+"""The folder of the cell's own files in it."""
 
 _LIMITS = ("max_user_namespaces", "max_net_namespaces", "max_pid_namespaces", "max_mnt_namespaces")
 _OTHERWISE = "or choose the simulated world (`--env sim`)"
@@ -44,8 +48,37 @@ def configure() -> None:
     syscalls.mount("none", "/", "", syscalls.MS_REC | syscalls.MS_PRIVATE)
     nothing_special = syscalls.MS_NOSUID | syscalls.MS_NODEV
     syscalls.mount("proc", "/proc", "proc", nothing_special | syscalls.MS_NOEXEC)
-    syscalls.mount("faultlab", str(TEMPORARY), "tmpfs", nothing_special, "mode=1777,size=50%")
+    before = os.open(TEMPORARY, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        syscalls.mount("faultlab", str(TEMPORARY), "tmpfs", nothing_special, "mode=1777,size=50%")
+        _keep_folders_and_programs(before)
+    finally:
+        os.close(before)
+    CELL_FILES.mkdir()
     _bring_up("lo")
+
+
+def _keep_folders_and_programs(covered: int) -> None:
+    """Bind what a run may be asked to use to where it was: results, scenarios, programs.
+
+    `covered` is open at the folder that the tmpfs lies over. Other programs' shared memory is files that nobody can
+    execute: it stays out of sight.
+    """
+    for name in os.listdir(covered):
+        with suppress(OSError):  # gone since, or another user's
+            mode = os.stat(name, dir_fd=covered, follow_symlinks=False).st_mode
+            if stat.S_ISLNK(mode):
+                (TEMPORARY / name).symlink_to(os.readlink(name, dir_fd=covered))
+                continue
+            if stat.S_ISDIR(mode):
+                (TEMPORARY / name).mkdir()
+            elif stat.S_ISREG(mode) and mode & 0o111:
+                (TEMPORARY / name).touch()
+            else:
+                continue
+            syscalls.mount(
+                f"/proc/self/fd/{covered}/{name}", str(TEMPORARY / name), "", syscalls.MS_BIND | syscalls.MS_REC
+            )
 
 
 def _bring_up(interface: str) -> None:
