@@ -1,11 +1,10 @@
 """What a world asks of its cluster, whatever kind of brokers it has (held by tests/contract/test_cluster.py)."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable
 from typing import Protocol
 
 from harness.cluster_view import ClusterView
-from harness.levers import Intercept
+from harness.levers import ClusterChange, Intercept
 from harness.sightings import Sightings
 from harness.story import StoredRecord
 
@@ -22,29 +21,6 @@ class LogUnreadable(Exception):
     """The log of a partition cannot be read; the text says why."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MoveLeader:
-    """Make another replica the leader of a partition, with the next leader epoch."""
-
-    topic: str
-    partition: int
-    to: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CapVersions:
-    """Have a broker speak no higher versions than these; -1: not that API at all.
-
-    APIs go by the names that intercepts use (`produce`). One that is not named is spoken in all versions.
-    """
-
-    broker: int
-    highest: Mapping[str, int]
-
-
-ClusterChange = MoveLeader | CapVersions
-
-
 class BrokerProcesses(Protocol):
     """The brokers of one world by their ids. Each method returns when it is done. Raises BrokerFailed."""
 
@@ -52,13 +28,18 @@ class BrokerProcesses(Protocol):
         """Whether it has a process, paused or not."""
         ...
 
-    async def kill(self, broker: int) -> None: ...
-
-    async def revive(self, broker: int) -> None:
-        """Start a killed one again, on its old logs; it listens on return."""
+    async def kill(self, broker: int, *, election_s: float) -> None:
+        """End its process. `election_s` later the cluster elects others to lead what it led, where it has replicas; at
+        0 before the process ends, as in a controlled shutdown."""
         ...
 
-    async def pause(self, broker: int) -> None: ...
+    async def revive(self, broker: int) -> None:
+        """Start a killed one again, on its old logs; it listens on return, and others go on leading what they took."""
+        ...
+
+    async def pause(self, broker: int, *, election_s: float) -> None:
+        """Have its process stand still; for `election_s` see `kill`."""
+        ...
 
     async def resume(self, broker: int) -> None: ...
 
@@ -70,6 +51,11 @@ class BrokerProcesses(Protocol):
 class BrokerCluster(BrokerProcesses, Protocol):
     """A cluster of one kind in one world."""
 
+    @property
+    def brokers(self) -> Iterable[int]:
+        """The ids of all brokers that it was started with."""
+        ...
+
     async def ready(self) -> None:
         """On return all brokers listen. Raises BrokerFailed."""
         ...
@@ -79,10 +65,26 @@ class BrokerCluster(BrokerProcesses, Protocol):
         ...
 
     async def change(self, change: ClusterChange) -> None:
-        """Change the cluster's state; on return every broker that runs and is not paused has taken it.
+        """Change the cluster's state; on return every broker that runs and hears of changes has taken it.
 
         Raises ClusterStateError for a change that cannot be, BrokerFailed.
         """
+        ...
+
+    async def undo(self, change: ClusterChange) -> None:
+        """Undo a change, whatever was changed since; returns as `change` does. Raises BrokerFailed."""
+        ...
+
+    def hold(self, broker: int) -> None:
+        """Let a broker hear of no more changes."""
+        ...
+
+    async def release_state(self, broker: int) -> None:
+        """Let it hear of changes again; on return it has the present state. Raises BrokerFailed."""
+        ...
+
+    def changed_ns(self) -> tuple[int, ...]:
+        """When the state was changed, on the loop's clock."""
         ...
 
     async def read_log(self, topic: str, partition: int) -> tuple[StoredRecord, ...]:

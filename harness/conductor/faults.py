@@ -150,7 +150,7 @@ class ActiveFault:
         for lever, pulled in self._pulled:
             since_ns = origin_ns + (min(called_ns, began_ns) if lever.lasts else called_ns)
             evidence = await pulled.evidence(since_ns, origin_ns + until_ns)
-            if isinstance(evidence, self.step.fault.proof.evidence) and evidence.amount >= lever.enough:
+            if self.step.fault.proof.evidence.of(evidence).amount >= lever.enough:
                 return True
         return False
 

@@ -26,7 +26,7 @@ def check_proof(fault: FaultModel, seen: Sequence[tuple[Lever, Evidence]]) -> Pr
     if not seen:
         return ProofResult(count=0.0, proven=False, finding="pulled no lever: nothing was tested")
     kind = fault.proof.evidence
-    effects = [evidence if isinstance(evidence, kind) else kind() for _, evidence in seen]
+    effects = [kind.of(evidence) for _, evidence in seen]
     together = reduce(add, effects)
     count, finding = together.amount, together.sentence()
     idle = [lever for (lever, _), effect in zip(seen, effects, strict=True) if effect.amount < lever.enough]

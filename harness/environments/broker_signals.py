@@ -40,30 +40,30 @@ class SignalLevers:
 
     def pull(self, lever: Signal) -> AbstractAsyncContextManager[ActiveLever]:
         kinds = {"kill": self._kill, "pause": self._pause, "restart": self._restart}
-        return kinds[lever.kind](lever.broker)
+        return kinds[lever.kind](lever.broker, lever.election_s)
 
     @asynccontextmanager
-    async def _kill(self, broker: int) -> AsyncIterator[ActiveLever]:
+    async def _kill(self, broker: int, election_s: float) -> AsyncIterator[ActiveLever]:
         async with self._stop_listening(broker) as refusing:
             first = self._kills.add_holder(broker)
             try:
                 if first:
-                    await self._processes.kill(broker)
+                    await self._processes.kill(broker, election_s=election_s)
                 yield PulledLever(refusing.began_ns, self._now_ns(), _connections_cut(refusing))
             finally:
                 if self._kills.remove_holder(broker):
                     await self._processes.revive(broker)
 
     @asynccontextmanager
-    async def _restart(self, broker: int) -> AsyncIterator[ActiveLever]:
+    async def _restart(self, broker: int, election_s: float) -> AsyncIterator[ActiveLever]:
         self._require_running(broker, "restarted")
         async with self._stop_listening(broker) as refusing:
-            await self._processes.kill(broker)
+            await self._processes.kill(broker, election_s=election_s)
             await self._processes.revive(broker)
         yield PulledLever(refusing.began_ns, self._now_ns(), _connections_cut(refusing))
 
     @asynccontextmanager
-    async def _pause(self, broker: int) -> AsyncIterator[ActiveLever]:
+    async def _pause(self, broker: int, election_s: float) -> AsyncIterator[ActiveLever]:
         self._require_running(broker, "paused")
         with self._watch_data(broker, "to_broker") as requests:
             unread: RequestsUnread | None = None
@@ -76,7 +76,7 @@ class SignalLevers:
             began_ns = self._now_ns()
             self._pauses.add_holder(broker)
             try:
-                await self._processes.pause(broker)
+                await self._processes.pause(broker, election_s=election_s)
                 yield PulledLever(began_ns, self._now_ns(), collect)
                 unread = await collect(None, None)
             finally:

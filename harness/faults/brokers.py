@@ -120,13 +120,13 @@ def _named(item: int | str, view: ClusterView) -> tuple[int, ...]:
     led = _LEADER.fullmatch(item)
     if led is None:
         return ()
-    leader = _partition(led[1], int(led[2]), item, view).leader
+    leader = partition_of(led[1], int(led[2]), item, view).leader
     if leader is None:
         raise SelectorError("no-leader", f"{led[1]}/{led[2]} has no leader", "name a broker by its number", item)
     return (leader,)
 
 
-def _partition(topic: str, partition: int, item: str, view: ClusterView) -> PartitionView:
+def partition_of(topic: str, partition: int, item: str, view: ClusterView) -> PartitionView:
     if topic not in view.topics:
         text = f"the cluster has no topic {quote_value(topic)}"
         raise SelectorError("unknown-topic", text, did_you_mean(topic, view.topics), item)

@@ -26,10 +26,16 @@ class RequestFault(FaultModel):
         default=None, ge=1, description="Only the nth such request that each broker gets; each one where absent"
     )
 
+    chance: float = Field(
+        default=1.0, gt=0, le=1, description="With what probability each such request is taken, from the run's seed"
+    )
+
     def answer(self) -> InterceptResponse:
         """What takes the place of the answer."""
         raise NotImplementedError
 
     def stages(self, view: ClusterView) -> tuple[Stage, ...]:
         which: dict[str, Any] = {"answer": self.answer(), "api": self.api, "nth": self.nth}
+        if self.chance < 1:
+            which |= {"chance": self.chance, "seed": view.seed}
         return tuple(Stage(Intercept(broker=broker, **which)) for broker in select_brokers(self.brokers, view))

@@ -31,6 +31,11 @@ class Evidence(ABC):
         """How much the lever did, in the unit of what is counted."""
         return float(sum([getattr(self, name) for name in _field_names(type(self))]))
 
+    @classmethod
+    def of(cls, evidence: "Evidence") -> Self:
+        """What a lever's evidence amounts to as evidence of this kind: nothing, unless it is of this kind."""
+        return evidence if isinstance(evidence, cls) else cls()
+
     @property
     def known(self) -> bool:
         """False where it could not be seen whether the lever did anything."""

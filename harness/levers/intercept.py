@@ -1,7 +1,7 @@
 """Requests that a broker meets with something else than their answer."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from harness.levers.base import BrokerLever, Evidence, lever, quantity
 
@@ -38,7 +38,40 @@ class ErrorAnswer:
     error: str
 
 
-InterceptResponse = Silence | DelayedResponse | ErrorAnswer
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OrdinaryAnswer:
+    """The request is answered as usual, and counted; another intercept may take it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LateHandling:
+    """The request waits `seconds` before it is carried out. Later requests on its connection wait, too."""
+
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WrongCorrelation:
+    """The request is carried out and answered under the correlation id of another request."""
+
+
+FrameDamage = Literal["negative_size", "huge_size", "zero_size", "cut", "garbage"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DamagedFrame:
+    """The request is carried out, and what is sent back is no response: the connection is then closed.
+
+    `negative_size`, `huge_size`, `zero_size`: the response with another length before it; `cut`: its first half;
+    `garbage`: as many other bytes with the right length before them.
+    """
+
+    damage: FrameDamage
+
+
+InterceptResponse = (
+    Silence | DelayedResponse | ErrorAnswer | OrdinaryAnswer | LateHandling | WrongCorrelation | DamagedFrame
+)
 
 
 @lever("intercept")
@@ -47,7 +80,7 @@ class Intercept(BrokerLever):
     """Have one broker meet requests with something else than their answer.
 
     `api` is the request's name as in `list_offsets`, or `all`. `nth` counts such requests from 1, since the lever was
-    pulled; None: each of them.
+    pulled; None: each of them. `chance` is with what probability one of them is taken, drawn from `seed`.
 
     Evidence: RequestsIntercepted.
     """
@@ -55,7 +88,9 @@ class Intercept(BrokerLever):
     answer: InterceptResponse
     api: str = "all"
     nth: int | None = None
+    chance: float = 1.0
+    seed: str = ""
 
     @property
     def lasts(self) -> bool:
-        return isinstance(self.answer, Silence)
+        return isinstance(self.answer, Silence | DamagedFrame | WrongCorrelation)

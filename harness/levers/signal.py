@@ -5,6 +5,9 @@ from typing import ClassVar, Literal
 
 from harness.levers.base import BrokerLever, Evidence, lever, quantity
 
+SESSION_S = 9.0
+"""How long Kafka waits for a broker that it does not hear of: `broker.session.timeout.ms` of KRaft."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestsUnread(Evidence):
@@ -26,12 +29,14 @@ class Signal(BrokerLever):
 
     `kill`: it ends at once and nobody listens at its advertised port; undone, it is started again on its old logs.
     `pause`: it stands still, while its kernel continues to accept and acknowledge; undone, it reads what has arrived
-    meanwhile. `restart`: it is killed and started again, which undoing does not change.
+    meanwhile. `restart`: it is killed and started again, which undoing does not change. `election_s` after a kill or a
+    pause the cluster has others lead what it led, as far as there are replicas.
 
     Evidence: RequestsUnread of a pause, else ConnectionsCut.
     """
 
     kind: Literal["kill", "pause", "restart"]
+    election_s: float = SESSION_S
 
     @property
     def lasts(self) -> bool:

@@ -5,10 +5,11 @@ import json
 import pytest
 
 from client.wire.api import apis
-from harness.brokers.cluster import CapVersions, ClusterStateError, MoveLeader
+from harness.brokers.cluster import ClusterStateError
 from harness.brokers.embedded.cluster import ClusterState, decode_state, encode_state
 from harness.brokers.embedded.controller import Controller
 from harness.brokers.embedded.handlers import handlers
+from harness.levers import CapVersions, MoveLeader
 from harness.plan import ClusterShape, Topic
 
 

@@ -17,12 +17,13 @@ from client.wire.apis.produce import PRODUCE, PartitionProduceData, ProduceReque
 from client.wire.frames import FrameReader
 from client.wire.messages import decode_response, encode_request
 from client.wire.records import Record, decode_batches, encode_batch
-from harness.brokers.cluster import BrokerFailed, MoveLeader
+from harness.brokers.cluster import BrokerFailed
 from harness.brokers.embedded.controller import Controller
 from harness.brokers.embedded.file_log import read_valid_batches
 from harness.brokers.embedded.handlers import prepare_all
 from harness.brokers.embedded.link import BrokerLink
 from harness.brokers.embedded.process import run_broker
+from harness.levers import MoveLeader
 from harness.plan import ClusterShape, Topic
 
 SHAPE = ClusterShape(brokers=2, topics=(Topic(name="orders", replication=2, leaders=(1,)),))

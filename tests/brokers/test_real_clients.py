@@ -12,8 +12,8 @@ import confluent_kafka
 import kafka
 import pytest
 
-from harness.brokers.cluster import MoveLeader
 from harness.brokers.embedded.file_log import FileLogs
+from harness.levers import MoveLeader
 
 PARTITIONS = 6
 DEADLINE_S = 30

@@ -11,6 +11,7 @@ from harness.faults.brokers import SelectorError
 from harness.levers import (
     FLOWS,
     LEVERS,
+    ChangeCluster,
     CloseListener,
     DelayedResponse,
     Delays,
@@ -19,23 +20,26 @@ from harness.levers import (
     Intercept,
     Lever,
     PacketAction,
+    RemoveMembers,
     Signal,
     Silence,
     Toxic,
 )
-from harness.plan import ClusterShape
+from harness.plan import ClusterShape, Topic
 
 REQUIRED: dict[str, dict[str, object]] = {
-    "latency": {"delay": "1ms"}, "slow_answer": {"delay": "1ms"}, "slow_dial": {"delay": "1ms"},
-    "error_answer": {"code": "REQUEST_TIMED_OUT"},
+    "bad_frame": {"damage": "cut"}, "error_answer": {"code": "REQUEST_TIMED_OUT"}, "latency": {"delay": "1ms"},
+    "leader_move": {"partition": "orders/0"}, "no_leader": {"partition": "orders/0"},
+    "old_broker": {"release": "kafka-2.3"}, "scale_down": {"brokers": [1]}, "slow_answer": {"delay": "1ms"},
+    "slow_broker": {"delay": "1ms"}, "slow_dial": {"delay": "1ms"}, "unknown_topic": {"topic": "orders"},
 }  # fmt: skip
 """What a fault cannot do without."""
 
 
-def levers(name: str, brokers: int = 3, **parameters: object) -> list[Lever]:
-    return [
-        stage.lever for stage in FAULTS[name].model_validate(parameters).stages(ClusterShape(brokers=brokers).view())
-    ]
+def levers(name: str, count: int = 3, **parameters: object) -> list[Lever]:
+    """Those that a fault pulls in a cluster of so many brokers."""
+    shape = ClusterShape(brokers=count, topics=(Topic(name="orders", replication=count),))
+    return [stage.lever for stage in FAULTS[name].model_validate(parameters).stages(shape.view())]
 
 
 def test_every_fault_is_registered_under_its_own_name_with_a_summary_and_a_proof() -> None:
@@ -55,9 +59,7 @@ def test_blackhole_drops_both_ways_on_every_broker_by_default() -> None:
 
 @pytest.mark.parametrize("flow", FLOWS)
 def test_one_way_blackhole_leaves_the_other_way_open(flow: str) -> None:
-    assert levers("blackhole", flows=[flow], brokers=3)[0] == FilterPackets(
-        broker=1, flow=flow, verdict=PacketAction.DROP
-    )  # type: ignore[arg-type]
+    assert levers("blackhole", flows=[flow])[0] == FilterPackets(broker=1, flow=flow, verdict=PacketAction.DROP)  # type: ignore[arg-type]
     assert {lever.flow for lever in levers("blackhole", flows=[flow])} == {flow}  # type: ignore[attr-defined]
 
 
@@ -184,6 +186,38 @@ def test_a_slow_dial_holds_what_opens_a_connection_and_draws_for_each_broker() -
 def test_impossible_parameters_are_refused_with_the_reason(name: str, parameters: dict[str, object], says: str) -> None:
     with pytest.raises(ValidationError, match=says):
         FAULTS[name].model_validate(parameters)
+
+
+def test_scale_down_closes_ports_after_the_members_left_or_before() -> None:
+    left = ChangeCluster(change=RemoveMembers(brokers=(1,)))
+    ports = CloseListener(broker=1)
+    planned = FAULTS["scale_down"].model_validate({"brokers": [1], "election": "2s"})
+    view = ClusterShape(brokers=3).view()
+    assert [(stage.lever, stage.after_s) for stage in planned.stages(view)] == [(left, 0.0), (ports, 2.0)]
+    wrong_order = FAULTS["scale_down"].model_validate({"brokers": [1], "election": "2s", "first": "ports"})
+    assert [(stage.lever, stage.after_s) for stage in wrong_order.stages(view)] == [(ports, 0.0), (left, 2.0)]
+    assert levers("scale_down", brokers=[1], then="foreign")[1:] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters", "says"),
+    [
+        ("scale_down", {"brokers": "all"}, "all brokers would leave"),
+        ("leader_move", {"partition": "orders/0"}, "orders/0 has one replica"),
+        ("leader_move", {"partition": "orders/0", "to": 3}, "broker 3 is no replica of orders/0"),
+        ("no_leader", {"partition": "orders/7"}, "orders has no partition 7"),
+        ("unknown_topic", {"topic": "order"}, "no topic `order`"),
+    ],
+)
+def test_a_change_that_this_cluster_cannot_make_is_refused(name: str, parameters: dict[str, object], says: str) -> None:
+    shape = ClusterShape(brokers=3, topics=(Topic(name="orders"),))
+    with pytest.raises(SelectorError, match=says):
+        FAULTS[name].model_validate(parameters).stages(shape.view())
+
+
+def test_an_old_broker_must_be_old_in_something() -> None:
+    with pytest.raises(ValidationError, match="says no versions"):
+        FAULTS["old_broker"].model_validate({})
 
 
 def test_a_broker_outside_the_cluster_is_refused_with_those_that_exist() -> None:

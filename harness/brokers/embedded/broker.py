@@ -13,7 +13,8 @@ Time comes from the running loop alone. Where brokers are processes of their own
 
 import asyncio
 import logging
-from collections.abc import Sequence
+import struct
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -27,11 +28,24 @@ from harness.brokers.embedded.handlers import Handler, handlers, spoken_versions
 from harness.brokers.embedded.intercepts import InstalledIntercept, Intercepts, code_of
 from harness.brokers.embedded.log import PartitionLogs
 from harness.brokers.embedded.node import Disconnect, Node
-from harness.levers import DelayedResponse, ErrorAnswer, Silence
+from harness.levers import (
+    DamagedFrame,
+    DelayedResponse,
+    ErrorAnswer,
+    FrameDamage,
+    InterceptResponse,
+    LateHandling,
+    Silence,
+    WrongCorrelation,
+)
 
 _log = logging.getLogger(__name__)
 
 _READ_BYTES = 65536
+
+
+class _Ruined(Exception):
+    """What is sent in place of a response, as the only argument; nothing comes after it."""
 
 
 class _Silenced(Exception):
@@ -97,6 +111,12 @@ class EmbeddedBroker:
         except _Silenced:
             while await reader.read(_READ_BYTES):
                 pass
+        except _Ruined as ruined:
+            writer.write(ruined.args[0])
+            with suppress(OSError):
+                await writer.drain()
+            writer.close()
+            return
         except (WireError, Disconnect) as wrong:
             _log.warning("broker %d closes the connection from %s: %s", self.broker_id, peer, wrong)
         except OSError as gone:
@@ -144,7 +164,8 @@ class EmbeddedBroker:
             body = await self._answer_intercepted(request, handler, intercepted)
         if body is None:
             return None
-        return encode_response(body, version=request.version, correlation_id=request.correlation_id)
+        response = encode_response(body, version=request.version, correlation_id=request.correlation_id)
+        return response if intercepted is None else _damaged(response, intercepted.answer)
 
     async def _answer_intercepted(self, request: Request, handler: Handler, intercepted: InstalledIntercept) -> Any:
         """The body of the response to a request that is intercepted. Raises _Silenced, Disconnect."""
@@ -156,7 +177,41 @@ class EmbeddedBroker:
             case DelayedResponse(seconds=seconds):
                 due_s = asyncio.get_running_loop().time() + seconds
                 body = await handler.answer(self._node, request)
-                with suppress(TimeoutError):
-                    async with asyncio.timeout_at(due_s):
-                        await intercepted.released.wait()
+                await _released_or_due(intercepted, due_s)
                 return body
+            case LateHandling(seconds=seconds):
+                await _released_or_due(intercepted, asyncio.get_running_loop().time() + seconds)
+                return await handler.answer(self._node, request)
+            case _:
+                return await handler.answer(self._node, request)
+
+
+async def _released_or_due(intercepted: InstalledIntercept, due_s: float) -> None:
+    with suppress(TimeoutError):
+        async with asyncio.timeout_at(due_s):
+            await intercepted.released.wait()
+
+
+_SIZE = struct.Struct(">i")
+_CORRELATION = struct.Struct(">i")
+
+
+def _damaged(response: bytes, answer: InterceptResponse) -> bytes:
+    """A framed response as an intercept sends it. Raises _Ruined with what is sent before the connection closes."""
+    body = response[_SIZE.size :]
+    match answer:
+        case WrongCorrelation():
+            (number,) = _CORRELATION.unpack_from(body)
+            return response[: _SIZE.size] + _CORRELATION.pack(number ^ 0x40000000) + body[_CORRELATION.size :]
+        case DamagedFrame(damage=damage):
+            raise _Ruined(_DAMAGE[damage](body))
+    return response
+
+
+_DAMAGE: dict[FrameDamage, Callable[[bytes], bytes]] = {
+    "negative_size": lambda body: _SIZE.pack(-1) + body,
+    "huge_size": lambda body: _SIZE.pack(2**31 - 1) + body,
+    "zero_size": lambda body: _SIZE.pack(0),
+    "cut": lambda body: _SIZE.pack(len(body)) + body[: len(body) // 2],
+    "garbage": lambda body: _SIZE.pack(len(body)) + bytes(byte ^ 0xA5 for byte in body),
+}

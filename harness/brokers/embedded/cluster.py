@@ -16,6 +16,7 @@ from harness.cluster_view import ClusterView, PartitionView
 
 _LEGAL_NAME = re.compile(r"[a-zA-Z0-9._-]{1,249}")
 NO_LEADER = -1
+FOREIGN_CLUSTER = "another-cluster"
 
 
 ApiVersions = tuple[tuple[int, int, int], ...]
@@ -26,13 +27,15 @@ ApiVersions = tuple[tuple[int, int, int], ...]
 class BrokerState:
     """A broker that is a member, with the address that it advertises: a proxy's, where there is one before it.
 
-    `api_versions`: what it speaks; None: all that this broker has handlers for.
+    `api_versions`: what it speaks; None: all that this broker has handlers for. `fenced`: the controller has given it
+    up, and metadata does not list it.
     """
 
     broker_id: int
     host: str
     port: int
     api_versions: ApiVersions | None = None
+    fenced: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,13 +77,19 @@ def _topic_id(name: str) -> UUID:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterState:
-    """The whole cluster at one epoch."""
+    """The whole cluster at one epoch.
+
+    `not_replicating` are brokers that fetch nothing from leaders, though in-sync replicas name them: acknowledgements
+    of all replicas wait for them. `foreign` were members and are a cluster of their own now, each by itself.
+    """
 
     epoch: int
     cluster_id: str
     controller_id: int
     brokers: tuple[BrokerState, ...]
     topics: tuple[TopicState, ...]
+    not_replicating: tuple[int, ...] = ()
+    foreign: tuple[BrokerState, ...] = ()
 
     def view(self) -> ClusterView:
         """The state as faults see it."""
@@ -96,8 +105,19 @@ class ClusterState:
             },
         )
 
+    def seen_by(self, broker_id: int) -> "ClusterState":
+        """The state as a broker takes it: for a foreign one, that of its own cluster."""
+        alone = next((broker for broker in self.foreign if broker.broker_id == broker_id), None)
+        if alone is None:
+            return self
+        return ClusterState(
+            epoch=self.epoch, cluster_id=FOREIGN_CLUSTER, controller_id=broker_id, brokers=(alone,), topics=()
+        )
+
     def has_broker(self, broker_id: int) -> bool:
-        return self.broker(broker_id) is not None
+        """Whether it is a member that metadata lists."""
+        found = self.broker(broker_id)
+        return found is not None and not found.fenced
 
     def broker(self, broker_id: int) -> BrokerState | None:
         return next((b for b in self.brokers if b.broker_id == broker_id), None)
@@ -130,6 +150,8 @@ def decode_state(text: str | bytes) -> ClusterState:
             controller_id=int(raw["controller_id"]),
             brokers=tuple(_broker(b) for b in raw["brokers"]),
             topics=tuple(TopicState(name=t["name"], partitions=_partitions(t["partitions"])) for t in raw["topics"]),
+            not_replicating=tuple(int(broker) for broker in raw.get("not_replicating", ())),
+            foreign=tuple(_broker(b) for b in raw.get("foreign", ())),
         )
     except ClusterStateError:
         raise
@@ -144,6 +166,7 @@ def _broker(raw: Any) -> BrokerState:
         host=str(raw["host"]),
         port=int(raw["port"]),
         api_versions=None if versions is None else tuple((int(k), int(low), int(high)) for k, low, high in versions),
+        fenced=bool(raw.get("fenced", False)),
     )
 
 

@@ -3,13 +3,15 @@
 It is an object, not a broker: one lives beside the brokers of a simulation, one in the process that forks brokers.
 """
 
+import time
 from collections.abc import Callable
 from dataclasses import replace
 
-from harness.brokers.cluster import CapVersions, ClusterChange, ClusterStateError, MoveLeader
-from harness.brokers.embedded.cluster import ApiVersions, BrokerState, ClusterState, PartitionState, TopicState
-from harness.brokers.embedded.handlers import handlers, spoken_versions
+from harness.brokers.cluster import ClusterStateError
+from harness.brokers.embedded.changes import apply, undo
+from harness.brokers.embedded.cluster import BrokerState, ClusterState, PartitionState, TopicState
 from harness.cluster_view import replicas_of
+from harness.levers import ClusterChange
 from harness.plan import ClusterShape, Topic
 
 StateListener = Callable[[ClusterState], None]
@@ -22,7 +24,14 @@ AddressLookup = Callable[[int], tuple[str, int]]
 class Controller:
     """Makes epoch 1 from a cluster's shape. Raises ClusterStateError for a shape that cannot be."""
 
-    def __init__(self, shape: ClusterShape, advertised_address: AddressLookup, *, cluster_id: str = "faultlab") -> None:
+    def __init__(
+        self,
+        shape: ClusterShape,
+        advertised_address: AddressLookup,
+        *,
+        cluster_id: str = "faultlab",
+        now_ns: Callable[[], int] = time.monotonic_ns,
+    ) -> None:
         self._state = ClusterState(
             epoch=1,
             cluster_id=cluster_id,
@@ -33,69 +42,66 @@ class Controller:
             ),
             topics=tuple(TopicState(name=t.name, partitions=_partitions(t, shape.broker_ids)) for t in shape.topics),
         )
-        self._attached: list[StateListener] = []
+        self._attached: list[tuple[StateListener, int | None]] = []
+        self._held: list[int] = []
+        self.changed_ns: list[int] = []
+        """When the state was changed, by `now_ns`."""
+        self._now_ns = now_ns
+        self._made: list[tuple[ClusterChange, ClusterState]] = []
 
     @property
     def state(self) -> ClusterState:
         return self._state
 
-    def attach(self, push: StateListener) -> None:
-        """Push the present state now and every later one when it is made."""
-        self._attached.append(push)
+    def attach(self, push: StateListener, broker: int | None = None) -> None:
+        """Push the present state now and every later one when it is made; `broker` is whose listener it is."""
+        self._attached.append((push, broker))
         push(self._state)
 
     def detach(self, push: StateListener) -> None:
         """Push nothing more there: the broker is gone. Raises ValueError where it was not attached."""
-        self._attached.remove(push)
+        index = [attached for attached, _ in self._attached].index(push)
+        del self._attached[index]
 
     def dispose(self) -> None:
         """Detach all."""
         self._attached.clear()
+        self._held.clear()
+
+    def hold(self, broker: int) -> None:
+        """Push no more states to this broker until `release`."""
+        self._held.append(broker)
+
+    def release(self, broker: int) -> None:
+        """Push the present state to it, and later ones again."""
+        self._held.remove(broker)
+        if broker not in self._held:
+            for push, attached in list(self._attached):
+                if attached == broker:
+                    push(self._state)
+
+    def holds(self, broker: int) -> bool:
+        return broker in self._held
 
     def change(self, change: ClusterChange) -> ClusterState:
         """Make the next epoch and push it. Raises ClusterStateError for a change that cannot be."""
-        match change:
-            case MoveLeader():
-                state = _with_leader(self._state, change)
-            case CapVersions():
-                state = _with_capped_versions(self._state, change)
-        self._state = replace(state, epoch=state.epoch + 1)
-        for push in list(self._attached):
-            push(self._state)
+        changed = apply(self._state, change)
+        self._made.append((change, self._state))
+        return self._next(changed)
+
+    def undo(self, change: ClusterChange) -> ClusterState:
+        """Make the next epoch without a change that was made, the last one of several that are equal, and push it."""
+        index = max(index for index, (made, _) in enumerate(self._made) if made == change)
+        _, before = self._made.pop(index)
+        return self._next(undo(self._state, change, before))
+
+    def _next(self, state: ClusterState) -> ClusterState:
+        self._state = replace(state, epoch=self._state.epoch + 1)
+        self.changed_ns.append(self._now_ns())
+        for push, broker in list(self._attached):
+            if broker not in self._held:
+                push(self._state)
         return self._state
-
-
-def _with_leader(state: ClusterState, move: MoveLeader) -> ClusterState:
-    placed = state.partition(move.topic, move.partition)
-    if placed is None:
-        raise ClusterStateError(f"there is no partition {move.topic}-{move.partition}")
-    if move.to not in placed.replicas:
-        raise ClusterStateError(f"broker {move.to} is no replica of {move.topic}-{move.partition}: {placed.replicas}")
-    moved = replace(placed, leader=move.to, leader_epoch=placed.leader_epoch + 1)
-    topics = tuple(
-        replace(t, partitions=(*t.partitions[: move.partition], moved, *t.partitions[move.partition + 1 :]))
-        if t.name == move.topic
-        else t
-        for t in state.topics
-    )
-    return replace(state, topics=topics)
-
-
-def _with_capped_versions(state: ClusterState, cap: CapVersions) -> ClusterState:
-    names = {key: handler.api.module for key, handler in handlers().items()}
-    unknown = sorted(set(cap.highest) - set(names.values()))
-    if unknown:
-        raise ClusterStateError(f"there is no API {unknown[0]}: brokers know {', '.join(sorted(names.values()))}")
-    member = state.broker(cap.broker)
-    if member is None:
-        raise ClusterStateError(f"there is no broker {cap.broker}")
-    spoken: ApiVersions = tuple(
-        (key, versions[0], highest)
-        for key, versions in spoken_versions(None).items()
-        if (highest := min(versions[-1], cap.highest.get(names[key], versions[-1]))) >= versions[0]
-    )
-    capped = replace(member, api_versions=spoken if cap.highest else None)
-    return replace(state, brokers=tuple(capped if broker is member else broker for broker in state.brokers))
 
 
 def _partitions(topic: Topic, broker_ids: tuple[int, ...]) -> tuple[PartitionState, ...]:

@@ -7,19 +7,19 @@ with one is its answer. The first in force that takes a request has it; later on
 import asyncio
 from collections.abc import Callable
 from dataclasses import asdict
+from random import Random
+from typing import Any, get_args
 
 from client.wire.errors import ERRORS, ERRORS_BY_NAME
 from harness.brokers.embedded.handlers import Handler, handlers
-from harness.levers import DelayedResponse, ErrorAnswer, Intercept, InterceptResponse, Silence
+from harness.levers import ErrorAnswer, Intercept, InterceptResponse, OrdinaryAnswer
 
 EVERY_API = "all"
 
 PROBE_CLIENT_ID = "faultlab-probe"
 """What the lab's own requests have as their client id."""
 
-_ANSWERS: dict[str, type[Silence] | type[DelayedResponse] | type[ErrorAnswer]] = {
-    kind.__name__: kind for kind in (Silence, DelayedResponse, ErrorAnswer)
-}
+_ANSWERS: dict[str, type[Any]] = {kind.__name__: kind for kind in get_args(InterceptResponse)}
 
 
 class InstalledIntercept:
@@ -30,6 +30,7 @@ class InstalledIntercept:
         self.released = asyncio.Event()
         self.count = 0
         self._seen = 0
+        self._chance = Random(f"{intercept.seed}/{intercept.broker}")
 
     @property
     def answer(self) -> InterceptResponse:
@@ -41,6 +42,8 @@ class InstalledIntercept:
             return False
         self._seen += 1
         if self.intercept.nth not in (None, self._seen):
+            return False
+        if self.intercept.chance < 1.0 and self._chance.random() >= self.intercept.chance:
             return False
         self.count += 1
         return True
@@ -67,13 +70,14 @@ class Intercepts:
             found.released.set()
 
     def find_match(self, handler: Handler, client_id: str | None) -> InstalledIntercept | None:
-        """The one that takes this client's request, None where it is to be answered normally."""
+        """The one that takes this client's request, None where it is to be answered as usual."""
         for number, one in self._installed.items():
             if one.match_and_count(handler):
                 if self._on_intercepted is not None:
                     at_ns = None if client_id == PROBE_CLIENT_ID else round(asyncio.get_running_loop().time() * 1e9)
                     self._on_intercepted(number, at_ns)
-                return one
+                if not isinstance(one.answer, OrdinaryAnswer):
+                    return one
         return None
 
 
@@ -99,4 +103,4 @@ def encode_intercept(intercept: Intercept) -> dict[str, object]:
 
 def decode_intercept(raw: dict[str, object]) -> Intercept:
     kind, fields = raw["answer"]  # type: ignore[misc]
-    return Intercept(**{**raw, "answer": _ANSWERS[kind](**fields)})  # type: ignore[arg-type, has-type]
+    return Intercept(**{**raw, "answer": _ANSWERS[kind](**fields)})  # type: ignore[has-type]

@@ -75,13 +75,21 @@ class BrokerLink:
 
         Raises BrokerFailed.
         """
-        self._send(json.dumps({"intercept": encode_intercept(intercept), "number": number}))
+        self.send_intercept(number, intercept)
         await self._within_limit(lambda: number in self._in_force or None)
+
+    def send_intercept(self, number: int, intercept: Intercept) -> None:
+        """The same without waiting."""
+        self._send(json.dumps({"intercept": encode_intercept(intercept), "number": number}))
 
     async def release(self, number: int) -> None:
         """Have nothing more intercepted under that number. Raises BrokerFailed."""
-        self._send(json.dumps({"release": number}))
+        self.send_release(number)
         await self._within_limit(lambda: number not in self._in_force or None)
+
+    def send_release(self, number: int) -> None:
+        """The same without waiting."""
+        self._send(json.dumps({"release": number}))
 
     @property
     def ended(self) -> bool:

@@ -40,7 +40,7 @@ class Node:
     def __init__(self, broker_id: int, state: ClusterState, logs: PartitionLogs) -> None:
         self.broker_id = broker_id
         self.logs = logs
-        self.state = state
+        self.state = state.seen_by(broker_id)
         self.api_versions: ApiVersions | None = None
         self._led: dict[tuple[str, int], LedPartition] = {}
         self._waiting: list[asyncio.Future[None]] = []
@@ -50,7 +50,7 @@ class Node:
         """Take a newer state; an older one is passed over. Whether it was taken."""
         if state.epoch <= self.state.epoch:
             return False
-        self.state = state
+        self.state = state.seen_by(self.broker_id)
         self._take_over()
         self.wake()
         return True

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from harness.brokers.cluster import BrokerCluster
 from harness.environments.broker_signals import SignalLevers
+from harness.environments.cluster_levers import ClusterLevers
 from harness.environments.holder_counts import HolderCounts
 from harness.environments.lever_table import LeverTable, PulledLever
 from harness.environments.linux import addresses
@@ -34,11 +35,13 @@ from harness.environments.linux.traffic_capture import TrafficCapture
 from harness.environments.toxics import ToxicLevers
 from harness.environments.world import ActiveLever, WorldError
 from harness.levers import (
+    ChangeCluster,
     CloseListener,
     DialsRefused,
     Evidence,
     FilterPackets,
     Flow,
+    HoldState,
     Intercept,
     PacketAction,
     RequestsIntercepted,
@@ -73,6 +76,7 @@ class LinuxParts:
         self.brokers = brokers
         self.traffic = traffic
         self.signals = SignalLevers(brokers, self.stop_listening, self.watch_data, time.monotonic_ns)
+        self.cluster = ClusterLevers(brokers, time.monotonic_ns)
         self.toxics = ToxicLevers(self, time.monotonic_ns, quick_share=_QUICK_SHARE)
         self._unlistened = HolderCounts()
         self._toxics = 0
@@ -233,6 +237,16 @@ def _close_listener(parts: LinuxParts, lever: CloseListener) -> AbstractAsyncCon
 @LINUX_LEVERS.pulls(Signal)
 def _signal(parts: LinuxParts, lever: Signal) -> AbstractAsyncContextManager[ActiveLever]:
     return parts.signals.pull(lever)
+
+
+@LINUX_LEVERS.pulls(ChangeCluster)
+def _change_cluster(parts: LinuxParts, lever: ChangeCluster) -> AbstractAsyncContextManager[ActiveLever]:
+    return parts.cluster.change(lever)
+
+
+@LINUX_LEVERS.pulls(HoldState)
+def _hold_state(parts: LinuxParts, lever: HoldState) -> AbstractAsyncContextManager[ActiveLever]:
+    return parts.cluster.hold(lever)
 
 
 @LINUX_LEVERS.pulls(Intercept)

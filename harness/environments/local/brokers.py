@@ -3,14 +3,16 @@
 import asyncio
 import os
 import socket
+from collections.abc import Iterable
 from pathlib import Path
 
-from harness.brokers.cluster import BrokerFailed, ClusterChange, LogUnreadable
+from harness.brokers.cluster import BrokerFailed, LogUnreadable
 from harness.brokers.embedded.controller import Controller
 from harness.brokers.embedded.file_log import read_valid_batches
 from harness.brokers.embedded.link import BrokerLink
 from harness.brokers.embedded.log import StorageError
 from harness.brokers.embedded.process import run_broker
+from harness.brokers.embedded.sessions import Sessions
 from harness.brokers.stored import decode_log
 from harness.cluster_view import ClusterView
 from harness.environments.linux import addresses
@@ -18,7 +20,7 @@ from harness.environments.linux.delays import Watch
 from harness.environments.linux.sockets import SocketTable
 from harness.environments.local.children import ChildFiles, ChildProcess, fork
 from harness.environments.local.logs import CellLogs
-from harness.levers import Intercept
+from harness.levers import ClusterChange, Intercept
 from harness.plan import ClusterShape
 from harness.sightings import Sightings
 from harness.story import StoredRecord
@@ -39,6 +41,7 @@ class ForkedBrokers:
         self._watch = watch
         self.died: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         self._logs = logs
+        self._sessions = Sessions(controller)
         self._processes: dict[int, ChildProcess] = {}
         self._channels: dict[int, socket.socket] = {}
         self._links: dict[int, BrokerLink] = {}
@@ -54,6 +57,10 @@ class ForkedBrokers:
             brokers._fork(broker)
         return brokers
 
+    @property
+    def brokers(self) -> Iterable[int]:
+        return self._processes
+
     async def ready(self) -> None:
         for broker in self._channels:
             await self._link(broker)
@@ -66,8 +73,9 @@ class ForkedBrokers:
     def running(self, broker: int) -> bool:
         return self._processes[broker].alive()
 
-    async def kill(self, broker: int) -> None:
+    async def kill(self, broker: int, *, election_s: float) -> None:
         """SIGKILL, and wait until it has ended."""
+        self._sessions.lose(broker, election_s)
         self._controller.detach(self._links[broker].push)
         self._processes[broker].kill(whole_group=False)
         await self._processes[broker].ended
@@ -80,22 +88,35 @@ class ForkedBrokers:
         for number in self._of(broker):
             if number not in self._released:
                 await self._links[broker].intercept(number, self._intercepts[number])
+        self._sessions.regain(broker, restarted=True)
 
-    async def pause(self, broker: int) -> None:
+    async def pause(self, broker: int, *, election_s: float) -> None:
         """SIGSTOP, and wait until it is stopped. Raises BrokerFailed."""
         self._processes[broker].pause()
         await self._await_stopped(broker, wanted=True)
+        self._sessions.lose(broker, election_s)
 
     async def resume(self, broker: int) -> None:
         """SIGCONT, and wait until it runs. Raises BrokerFailed."""
         self._processes[broker].resume()
         await self._await_stopped(broker, wanted=False)
+        self._sessions.regain(broker, restarted=False)
 
     async def change(self, change: ClusterChange) -> None:
-        epoch = self._controller.change(change).epoch
-        for broker, process in self._processes.items():
-            if process.alive() and not process.is_stopped():
-                await self._links[broker].applied(epoch)
+        await self._applied(self._controller.change(change).epoch)
+
+    async def undo(self, change: ClusterChange) -> None:
+        await self._applied(self._controller.undo(change).epoch)
+
+    def hold(self, broker: int) -> None:
+        self._controller.hold(broker)
+
+    async def release_state(self, broker: int) -> None:
+        self._controller.release(broker)
+        await self._applied(self._controller.state.epoch)
+
+    def changed_ns(self) -> tuple[int, ...]:
+        return tuple(self._controller.changed_ns)
 
     async def read_log(self, topic: str, partition: int) -> tuple[StoredRecord, ...]:
         try:
@@ -111,18 +132,33 @@ class ForkedBrokers:
         number = len(self._intercepts)
         self._intercepts.append(intercept)
         self._interceptions[number] = Sightings()
-        await self._links[intercept.broker].intercept(number, intercept)
+        link = self._links[intercept.broker]
+        if self._hears(intercept.broker):
+            await link.intercept(number, intercept)
+        elif not link.ended:
+            link.send_intercept(number, intercept)  # a paused broker does it first when it is resumed
         return number
 
     async def release(self, number: int) -> None:
         self._released.add(number)
         link = self._links[self._intercepts[number].broker]
-        if not link.ended:
+        if self._hears(self._intercepts[number].broker):
             await link.release(number)
+        elif not link.ended:
+            link.send_release(number)
 
     def interceptions(self, number: int) -> Sightings:
         """The requests that were intercepted, also those by processes that were killed since."""
         return self._interceptions[number]
+
+    def _hears(self, broker: int) -> bool:
+        """Whether it can confirm what it is asked for now."""
+        return not self._links[broker].ended and not self._processes[broker].is_stopped()
+
+    async def _applied(self, epoch: int) -> None:
+        for broker in self._processes:
+            if self._hears(broker) and not self._controller.holds(broker):
+                await self._links[broker].applied(epoch)
 
     def _of(self, broker: int) -> list[int]:
         return [number for number, intercept in enumerate(self._intercepts) if intercept.broker == broker]
@@ -142,7 +178,7 @@ class ForkedBrokers:
 
     async def _link(self, broker: int) -> None:
         link = await BrokerLink.from_socket(broker, self._channels[broker], self._interceptions)
-        self._controller.attach(link.push)
+        self._controller.attach(link.push, broker)
         self._links[broker] = link
 
     async def _ready(self, broker: int) -> None:

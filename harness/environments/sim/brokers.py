@@ -1,21 +1,21 @@
 """The cluster of a simulation: a controller, and each broker on a host of its own, which can be killed and revived."""
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from harness.brokers.cluster import ClusterChange
 from harness.brokers.embedded.broker import EmbeddedBroker
 from harness.brokers.embedded.controller import Controller
 from harness.brokers.embedded.intercepts import Intercepts
 from harness.brokers.embedded.log import MemoryLogs
+from harness.brokers.embedded.sessions import Sessions
 from harness.brokers.stored import decode_log
 from harness.cluster_view import ClusterView
 from harness.environments.sim.host_logs import append_to_file
 from harness.environments.sim.hosts import Host, HostState
 from harness.environments.sim.loop import SimLoop
 from harness.environments.sim.segment import Address
-from harness.levers import Intercept
+from harness.levers import ClusterChange, Intercept
 from harness.plan import ClusterShape
 from harness.sightings import Sightings
 from harness.story import StoredRecord
@@ -38,13 +38,18 @@ class SimBrokers:
         self._loop = loop
         self._listen_address = listen_address
         self._logs = logs
-        self._controller = Controller(cluster, advertised_address)
+        self._controller = Controller(cluster, advertised_address, now_ns=lambda: round(loop.now * 1e9))
         self._partitions = MemoryLogs()
         self._hosts: dict[int, Host] = {}
         self._brokers: dict[int, EmbeddedBroker] = {}
         self._intercepts = {broker: Intercepts(self._intercepted) for broker in cluster.broker_ids}
+        self._sessions = Sessions(self._controller)
         self._installed: list[Intercept] = []
         self._interceptions: list[Sightings] = []
+
+    @property
+    def brokers(self) -> Iterable[int]:
+        return self._intercepts
 
     async def ready(self) -> None:
         for broker in self._intercepts:
@@ -56,7 +61,8 @@ class SimBrokers:
     def running(self, broker: int) -> bool:
         return self._hosts[broker].state is not HostState.KILLED
 
-    async def kill(self, broker: int) -> None:
+    async def kill(self, broker: int, *, election_s: float) -> None:
+        self._sessions.lose(broker, election_s)
         self._controller.detach(self._brokers[broker].apply)
         self._hosts[broker].kill()
 
@@ -67,13 +73,16 @@ class SimBrokers:
         made = EmbeddedBroker(broker, self._controller.state, self._partitions, self._intercepts[broker])
         self._brokers[broker] = made
         await host.spawn(made.start(*self._listen_address(broker)), name="listen")
-        self._controller.attach(made.apply)
+        self._controller.attach(made.apply, broker)
+        self._sessions.regain(broker, restarted=True)
 
-    async def pause(self, broker: int) -> None:
+    async def pause(self, broker: int, *, election_s: float) -> None:
         self._hosts[broker].pause()
+        self._sessions.lose(broker, election_s)
 
     async def resume(self, broker: int) -> None:
         self._hosts[broker].resume()
+        self._sessions.regain(broker, restarted=False)
 
     async def unread(self, broker: int) -> int:
         address = self._listen_address(broker)
@@ -83,6 +92,18 @@ class SimBrokers:
 
     async def change(self, change: ClusterChange) -> None:
         self._controller.change(change)
+
+    async def undo(self, change: ClusterChange) -> None:
+        self._controller.undo(change)
+
+    def hold(self, broker: int) -> None:
+        self._controller.hold(broker)
+
+    async def release_state(self, broker: int) -> None:
+        self._controller.release(broker)
+
+    def changed_ns(self) -> tuple[int, ...]:
+        return tuple(self._controller.changed_ns)
 
     async def read_log(self, topic: str, partition: int) -> tuple[StoredRecord, ...]:
         return decode_log(self._partitions.of(topic, partition).read(0, max_bytes=sys.maxsize, at_least_one=True))
@@ -102,6 +123,7 @@ class SimBrokers:
 
     def dispose(self) -> None:
         """The simulation is over: hold nothing any more."""
+        self._sessions.dispose()
         self._controller.dispose()
         self._brokers.clear()
         self._intercepts.clear()

@@ -10,6 +10,7 @@ from math import inf
 
 from harness.brokers.cluster import BrokerCluster
 from harness.environments.broker_signals import SignalLevers
+from harness.environments.cluster_levers import ClusterLevers
 from harness.environments.holder_counts import HolderCounts
 from harness.environments.lever_table import LeverTable, PulledLever
 from harness.environments.sim.addresses import PROBES, advertised_address
@@ -20,11 +21,13 @@ from harness.environments.sim.toxics import TOXICS, SimToxic
 from harness.environments.toxics import ToxicLevers
 from harness.environments.world import ActiveLever
 from harness.levers import (
+    ChangeCluster,
     CloseListener,
     DialsRefused,
     Evidence,
     FilterPackets,
     Flow,
+    HoldState,
     Intercept,
     RequestsIntercepted,
     Signal,
@@ -86,6 +89,7 @@ class SimParts:
         self.links = links
         self.brokers = brokers
         self.signals = SignalLevers(brokers, links.stop_listening, links.watch_data, now_ns)
+        self.cluster = ClusterLevers(brokers, now_ns)
         self.toxics = ToxicLevers(links, now_ns, quick_share=inf)
 
 
@@ -131,6 +135,16 @@ def _close_listener(parts: SimParts, lever: CloseListener) -> AbstractAsyncConte
 @SIM_LEVERS.pulls(Signal)
 def _signal(parts: SimParts, lever: Signal) -> AbstractAsyncContextManager[ActiveLever]:
     return parts.signals.pull(lever)
+
+
+@SIM_LEVERS.pulls(ChangeCluster)
+def _change_cluster(parts: SimParts, lever: ChangeCluster) -> AbstractAsyncContextManager[ActiveLever]:
+    return parts.cluster.change(lever)
+
+
+@SIM_LEVERS.pulls(HoldState)
+def _hold_state(parts: SimParts, lever: HoldState) -> AbstractAsyncContextManager[ActiveLever]:
+    return parts.cluster.hold(lever)
 
 
 @SIM_LEVERS.pulls(Intercept)

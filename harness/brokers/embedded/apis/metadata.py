@@ -1,6 +1,6 @@
 """Metadata, versions 0-12.
 
-- Describes the cluster at this broker's epoch; brokers with the addresses that they advertise.
+- Describes the cluster at this broker's epoch; brokers with the addresses that they advertise, fenced ones not.
 - Topics are never created: an unknown one gets UNKNOWN_TOPIC_OR_PARTITION, an unknown id UNKNOWN_TOPIC_ID.
 - A partition whose leader is gone has leader -1 and LEADER_NOT_AVAILABLE; replicas that are gone are offline.
 - No topics named: all of them (version 0 says so with an empty list, later ones with null).
@@ -42,7 +42,9 @@ def _answer(node: Node, request: Request) -> MetadataResponse:
     asked = () if body.topics is None else body.topics
     topics = tuple(_known(state, t) for t in state.topics) if everything else tuple(_asked(state, t) for t in asked)
     return MetadataResponse(
-        brokers=tuple(MetadataResponseBroker(node_id=b.broker_id, host=b.host, port=b.port) for b in state.brokers),
+        brokers=tuple(
+            MetadataResponseBroker(node_id=b.broker_id, host=b.host, port=b.port) for b in state.brokers if not b.fenced
+        ),
         cluster_id=state.cluster_id,
         controller_id=state.controller_id,
         topics=topics,

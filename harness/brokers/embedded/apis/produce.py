@@ -2,8 +2,9 @@
 
 - One batch of magic 2 for a partition, as Apache Kafka demands from version 3 on; header, checksum and, where it is
   not compressed, every record are looked at before anything is appended. Compressed batches are kept as they came.
-- acks 1 and -1: answered when the batch is in the log, which all replicas share. acks 0: not answered at all; an
-  error then closes the connection, as Kafka does it.
+- acks 1: answered when the batch is in the log, which all replicas share; -1: when no in-sync replica has stopped
+  replicating either, or with REQUEST_TIMED_OUT after the request's time-out, though the batch stays. acks 0: not
+  answered at all; an error then closes the connection, as Kafka does it.
 - Unknown topics UNKNOWN_TOPIC_OR_PARTITION, other leaders and fenced ones NOT_LEADER_OR_FOLLOWER, damaged batches
   CORRUPT_MESSAGE, unfit ones INVALID_RECORD, large ones MESSAGE_TOO_LARGE, other acks INVALID_REQUIRED_ACKS.
 - Idempotent producers: a repeated batch gets its old offset, a gap OUT_OF_ORDER_SEQUENCE_NUMBER, an old epoch
@@ -13,6 +14,7 @@
 Source: apache/kafka LogValidator.java, KafkaApis.scala.
 """
 
+import asyncio
 from dataclasses import replace
 
 from client.wire import errors
@@ -88,6 +90,8 @@ async def produce(node: Node, request: Request) -> ProduceResponse | None:
         )
         for topic in body.topic_data
     )
+    if body.acks == -1 and node.state.not_replicating:
+        return ProduceResponse(responses=await _replicated(node, answered, body.timeout_ms))
     if body.acks != 0:
         return ProduceResponse(responses=answered)
     for topic in answered:
@@ -96,6 +100,44 @@ async def produce(node: Node, request: Request) -> ProduceResponse | None:
                 name = errors.error_of(partition.error_code).name
                 raise Disconnect(f"{topic.name}-{partition.index} with acks 0: {name}")
     return None
+
+
+async def _replicated(
+    node: Node, answered: tuple[TopicProduceResponse, ...], timeout_ms: int
+) -> tuple[TopicProduceResponse, ...]:
+    """The same once every in-sync replica has what was appended, as DelayedProduce waits for it."""
+    deadline_s = asyncio.get_running_loop().time() + timeout_ms / 1000
+    appended = [
+        (topic.name, each.index) for topic in answered for each in topic.partition_responses if each.error_code == 0
+    ]
+    epochs = {key: placed.leader_epoch for key in appended if (placed := node.state.partition(*key))}
+    failed: dict[tuple[str, int], int] = {}
+    while waiting := [key for key in appended if key not in failed and _lags(node, *key)]:
+        if not await node.wait_for_change(deadline_s):
+            failed |= dict.fromkeys(waiting, errors.REQUEST_TIMED_OUT)
+        failed |= {key: errors.NOT_LEADER_OR_FOLLOWER for key in waiting if not _leads_since(node, key, epochs[key])}
+    return tuple(
+        replace(
+            topic,
+            partition_responses=tuple(
+                replace(each, error_code=failed.get((topic.name, each.index), each.error_code))
+                for each in topic.partition_responses
+            ),
+        )
+        for topic in answered
+    )
+
+
+def _lags(node: Node, topic: str, partition: int) -> bool:
+    placed = node.state.partition(topic, partition)
+    return placed is not None and any(
+        broker in node.state.not_replicating for broker in placed.isr if broker != node.broker_id
+    )
+
+
+def _leads_since(node: Node, key: tuple[str, int], epoch: int) -> bool:
+    placed = node.state.partition(*key)
+    return placed is not None and placed.leader == node.broker_id and placed.leader_epoch == epoch
 
 
 def _append(node: Node, request: Request, topic: str, data: PartitionProduceData) -> PartitionProduceResponse:

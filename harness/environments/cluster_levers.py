@@ -1,0 +1,70 @@
+"""Changes of a cluster's state, and brokers that hear of none: what these levers do in every world."""
+
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import AsyncExitStack, asynccontextmanager
+
+from harness.brokers.cluster import BrokerCluster, ClusterStateError
+from harness.environments.lever_table import PulledLever
+from harness.environments.world import ActiveLever, WorldError
+from harness.levers import ChangeCluster, ChangeMet, HoldState, Intercept, OrdinaryAnswer
+from harness.sightings import Sightings
+
+TELLING = ("metadata", "produce")
+"""Requests whose answers tell a client what its cluster is."""
+
+
+class ClusterLevers:
+    """Pulls ChangeCluster and HoldState."""
+
+    def __init__(self, cluster: BrokerCluster, now_ns: Callable[[], int]) -> None:
+        self._cluster = cluster
+        self._now_ns = now_ns
+
+    @asynccontextmanager
+    async def change(self, lever: ChangeCluster) -> AsyncIterator[ActiveLever]:
+        async with AsyncExitStack() as stack:
+            watched = [
+                await stack.enter_async_context(self._watched(broker, api))
+                for broker in self._cluster.brokers
+                for api in TELLING
+            ]
+            began_ns = self._now_ns()
+            try:
+                await self._cluster.change(lever.change)
+            except ClusterStateError as wrong:
+                raise WorldError("plan-unusable", f"the cluster cannot change {lever.where}: {wrong}") from wrong
+            stack.push_async_callback(self._cluster.undo, lever.change)
+            confirmed_ns = self._now_ns()
+
+            async def collect(since_ns: int | None, until_ns: int | None) -> ChangeMet:
+                return _met(watched, max(since_ns or began_ns, began_ns), until_ns)
+
+            yield PulledLever(began_ns, confirmed_ns, collect)
+
+    @asynccontextmanager
+    async def hold(self, lever: HoldState) -> AsyncIterator[ActiveLever]:
+        async with AsyncExitStack() as stack:
+            watched = [await stack.enter_async_context(self._watched(lever.broker, api)) for api in TELLING]
+            began_ns = self._now_ns()
+            self._cluster.hold(lever.broker)
+            stack.push_async_callback(self._cluster.release_state, lever.broker)
+
+            async def collect(since_ns: int | None, until_ns: int | None) -> ChangeMet:
+                missed_ns = next((at_ns for at_ns in self._cluster.changed_ns() if at_ns >= began_ns), None)
+                if missed_ns is None:
+                    return ChangeMet()
+                return _met(watched, max(since_ns or missed_ns, missed_ns), until_ns)
+
+            yield PulledLever(began_ns, self._now_ns(), collect)
+
+    @asynccontextmanager
+    async def _watched(self, broker: int, api: str) -> AsyncIterator[Sightings]:
+        number = await self._cluster.intercept(Intercept(broker=broker, answer=OrdinaryAnswer(), api=api))
+        try:
+            yield self._cluster.interceptions(number)
+        finally:
+            await self._cluster.release(number)
+
+
+def _met(watched: Iterable[Sightings], since_ns: int, until_ns: int | None) -> ChangeMet:
+    return ChangeMet(requests=sum(seen.count(since_ns, until_ns) for seen in watched))

@@ -1,0 +1,50 @@
+"""Brokers speak no newer versions than an old release of Kafka."""
+
+from collections.abc import Mapping
+from typing import Literal
+
+from pydantic import Field, model_validator
+
+from harness.cluster_view import ClusterView
+from harness.faults.base import FaultModel, Proof, Stage, fault
+from harness.faults.brokers import Brokers, select_brokers
+from harness.levers import CapVersions, ChangeCluster, ChangeMet
+
+PRESETS: Mapping[str, Mapping[str, int]] = {
+    "kafka-2.3": {
+        "produce": 7, "fetch": 11, "list_offsets": 5, "metadata": 8, "api_versions": 2, "init_producer_id": 1,
+    },
+}  # fmt: skip
+"""The highest version of each API that a release answers. Source: Apache Kafka 2.3, clients/.../protocol/ApiKeys.java
+and its message schemas."""
+
+
+@fault("old_broker")
+class OldBroker(FaultModel):
+    """Brokers speak no newer versions than an old release of Kafka, as in the middle of an upgrade or a downgrade.
+
+    An ApiVersions request tells which; a request in a newer version ends its connection.
+    """
+
+    proof = Proof(ChangeMet)
+
+    brokers: Brokers = "all"
+    release: Literal["kafka-2.3"] | None = Field(default=None, description="Whose versions: `kafka-2.3`")
+    highest: Mapping[str, int] = Field(
+        default_factory=dict,
+        description="The highest version by API, such as `{produce: 3}`; -1: not that API at all. Goes before "
+        "`release`",
+    )
+
+    @model_validator(mode="after")
+    def _limits_something(self) -> "OldBroker":
+        if self.release is None and not self.highest:
+            raise ValueError("says no versions: give `release: kafka-2.3` or `highest: {produce: 3}`")
+        return self
+
+    def stages(self, view: ClusterView) -> tuple[Stage, ...]:
+        highest = {**(PRESETS[self.release] if self.release else {}), **self.highest}
+        return tuple(
+            Stage(ChangeCluster(change=CapVersions(broker=broker, highest=highest)))
+            for broker in select_brokers(self.brokers, view)
+        )

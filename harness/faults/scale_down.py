@@ -1,0 +1,63 @@
+"""Brokers leave the cluster."""
+
+from collections.abc import Callable, Mapping
+from typing import Literal
+
+from pydantic import Field
+
+from harness.cluster_view import ClusterView
+from harness.faults.base import FaultModel, Proof, Stage, fault
+from harness.faults.brokers import Brokers, SelectorError, select_brokers
+from harness.levers import (
+    FLOWS,
+    ChangeCluster,
+    CloseListener,
+    DepartureMet,
+    FilterPackets,
+    Lever,
+    PacketAction,
+    RemoveMembers,
+)
+from harness.quantities import Seconds
+
+Afterwards = Literal["refuse", "blackhole", "foreign"]
+
+_PORTS: Mapping[Afterwards, Callable[[int], tuple[Lever, ...]]] = {
+    "refuse": lambda broker: (CloseListener(broker=broker),),
+    "blackhole": lambda broker: tuple(
+        FilterPackets(broker=broker, flow=flow, verdict=PacketAction.DROP) for flow in FLOWS
+    ),
+    "foreign": lambda broker: (),
+}
+
+
+@fault("scale_down")
+class ScaleDown(FaultModel):
+    """Brokers leave the cluster: others have their replicas and lead their partitions, and metadata forgets them.
+
+    What a client keeps of them then misleads it: open connections, metadata that it has not refreshed, and its
+    bootstrap list. Their addresses refuse dials, are blackholed as where machines are gone, or answer as another
+    cluster as where addresses were given to new machines. In the wrong order (`first: ports`) the ports go while
+    metadata still names the brokers. Healed, they are members again and lead what they led.
+    """
+
+    proof = Proof(DepartureMet)
+
+    brokers: Brokers
+    then: Afterwards = Field(
+        default="refuse", description="What becomes of their addresses: `refuse`, `blackhole`, or `foreign`"
+    )
+    first: Literal["leaders", "ports"] = Field(
+        default="leaders", description="What goes first: `leaders` as in a planned scale-down, or `ports`"
+    )
+    election: Seconds = Field(default=0.0, ge=0, description="How long after the first the other one goes")
+
+    def stages(self, view: ClusterView) -> tuple[Stage, ...]:
+        leaving = select_brokers(self.brokers, view)
+        if set(leaving) == set(view.brokers):
+            text = "all brokers would leave: a cluster without brokers is none"
+            raise SelectorError("no-brokers-left", text, "leave one of them, or use blackhole or kill", leaving[0])
+        membership: Lever = ChangeCluster(change=RemoveMembers(brokers=leaving, foreign=self.then == "foreign"))
+        ports = [lever for broker in leaving for lever in _PORTS[self.then](broker)]
+        first, second = ([membership], ports) if self.first == "leaders" else (ports, [membership])
+        return (*map(Stage, first), *(Stage(lever, self.election) for lever in second))

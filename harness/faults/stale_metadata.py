@@ -1,0 +1,23 @@
+"""Brokers tell an old state of the cluster."""
+
+from harness.cluster_view import ClusterView
+from harness.faults.base import FaultModel, Proof, Stage, fault
+from harness.faults.brokers import Brokers, select_brokers
+from harness.levers import ChangeMet, HoldState
+
+
+@fault("stale_metadata")
+class StaleMetadata(FaultModel):
+    """Brokers hear nothing of the cluster's changes: they tell the state that was when the fault was injected.
+
+    It needs a second fault that changes something (`leader_move`, `scale_down`, a `kill` with an election): only what
+    was asked after that is proof. A broker that does not know that it was replaced still takes requests, and its
+    appends are refused. Healed, brokers tell the present state.
+    """
+
+    proof = Proof(ChangeMet)
+
+    brokers: Brokers = "all"
+
+    def stages(self, view: ClusterView) -> tuple[Stage, ...]:
+        return tuple(Stage(HoldState(broker=broker)) for broker in select_brokers(self.brokers, view))
