@@ -68,6 +68,13 @@ def test_every_thread_counts() -> None:
         assert read_until_above(delays, "threaded", 0.2) > 0.2
 
 
+def test_a_kernel_that_counts_nothing_is_not_taken_for_a_quiet_machine(tmp_path: Path) -> None:
+    """An empty answer: the lab's own timers say then how late it is."""
+    delays = ProcessDelays(tmp_path)
+    delays.watch("broker 1", os.getpid())
+    assert delays.read() == {}
+
+
 FAULTING = """
 import mmap, os, resource, sys
 file = os.open(sys.argv[1], os.O_RDWR | os.O_CREAT)

@@ -11,7 +11,7 @@ from pathlib import Path
 Watch = Callable[[str, int], None]
 """Takes the name of a process and its id, to watch it from then on."""
 
-_PROC = Path("/proc")
+PROC = Path("/proc")
 _QUEUED_FIELD = 1
 """In `schedstat`: nanoseconds in a run queue."""
 _FAULTS_FIELD = 9
@@ -20,18 +20,25 @@ _PRESSURES = ("io", "memory")
 
 
 class ProcessDelays:
-    """Delays of the processes that are watched, from their start on."""
+    """Delays of the processes that are watched, from their start on. `proc`: where the kernel tells of them."""
 
-    def __init__(self) -> None:
+    def __init__(self, proc: Path = PROC) -> None:
+        self._proc = proc
+        self._counted = (proc / "self" / "schedstat").exists()
         self._watched: list[_Process] = []
 
     def watch(self, name: str, pid: int) -> None:
         """Count this process too, under its name. A name may stand for several processes, one after the other."""
-        self._watched.append(_Process(name, pid))
+        self._watched.append(_Process(name, self._proc / str(pid)))
 
     def read(self) -> dict[str, float]:
-        """Seconds by the process' name, so far; nothing a process lost after it was last read and then ended."""
-        stalled_s = _stalled_s()
+        """Seconds by the process' name, so far; nothing a process lost after it was last read and then ended.
+
+        Empty on a kernel that does not count (CONFIG_SCHED_INFO).
+        """
+        if not self._counted:
+            return {}
+        stalled_s = _stalled_s(self._proc)
         found: dict[str, float] = {}
         for process in self._watched:
             found[process.name] = found.get(process.name, 0.0) + process.delayed_s(stalled_s)
@@ -39,9 +46,9 @@ class ProcessDelays:
 
 
 class _Process:
-    def __init__(self, name: str, pid: int) -> None:
+    def __init__(self, name: str, folder: Path) -> None:
         self.name = name
-        self._folder = _PROC / str(pid)
+        self._folder = folder
         self._queued_s: dict[str, float] = {}
         self._faults = 0
         self._waited_s = 0.0
@@ -62,7 +69,7 @@ class _Process:
         return sum(self._queued_s.values()) + self._waited_s
 
 
-def _stalled_s() -> float:
+def _stalled_s(proc: Path) -> float:
     """How long some process on some core has waited for memory or a disk; 0 on a kernel that does not count.
 
     The kernel gives the mean of the cores that are busy: this is the sum, if they are all that is there.
@@ -70,7 +77,7 @@ def _stalled_s() -> float:
     total_us = 0
     for kind in _PRESSURES:
         try:
-            some = (_PROC / "pressure" / kind).read_text().partition("\n")[0]
+            some = (proc / "pressure" / kind).read_text().partition("\n")[0]
         except OSError:
             continue
         total_us += int(some.rpartition("total=")[2])
