@@ -201,6 +201,13 @@ Seconds = Annotated[
 ]
 """A field written as a duration, held in seconds."""
 
+Share = Annotated[
+    float,
+    BeforeValidator(_field(percent)),
+    WithJsonSchema({"type": "string", "pattern": rf"^{NUMBER}%$", "examples": ["30%"]}),
+]
+"""A field written as a percentage, held as a fraction."""
+
 ToleranceField = Annotated[
     Tolerance,
     BeforeValidator(_field(tolerance)),

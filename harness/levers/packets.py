@@ -93,7 +93,9 @@ class FilterPackets(BrokerLever):
     heard of. Only drops can sit there.
 
     `only="syn"` matches a SYN without ACK, `"data"` a segment with payload. A reset is of data. `at_most` packets are
-    treated, later ones pass; None: all are.
+    treated, later ones pass; None: all are. Of packets that are dropped where they arrive, each may be spared: `chance`
+    is that of its being dropped, drawn anew for each copy, by the `seed` where time is virtual. The lab's own probes
+    are then spared.
 
     What is delayed are dials, by `delays`: the first SYN of each is held, its retransmissions meanwhile vanish. It is
     delivered also where its client has given up by then. Undone, all that is held is delivered at once. The lab's own
@@ -108,6 +110,8 @@ class FilterPackets(BrokerLever):
     hook: Hook = "receiver"
     at_most: int | None = None
     delays: Delays | None = None
+    chance: float = 1.0
+    seed: str = ""
 
     def __post_init__(self) -> None:
         if self.hook == "sender" and self.verdict is not PacketAction.DROP:
@@ -120,6 +124,9 @@ class FilterPackets(BrokerLever):
             raise ValueError("packets are delayed by `delays`, and nothing else has them")
         if self.verdict is PacketAction.DELAY and (self.only != "syn" or self.at_most is not None):
             raise ValueError("what is delayed are dials, all of them")
+        dropped_here = self.verdict is PacketAction.DROP and self.hook == "receiver" and self.at_most is None
+        if not 0 < self.chance <= 1 or (self.chance < 1 and not dropped_here):
+            raise ValueError("by chance, above 0 and up to 1, packets are dropped where they arrive, and nothing else")
 
     @property
     def where(self) -> str:

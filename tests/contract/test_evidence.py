@@ -49,7 +49,9 @@ async def refused_dial(world: World) -> None:
         await Talk.to(world)
 
 
-@pytest.mark.parametrize("more", [{}, {"hook": "sender"}, {"only": "data"}, {"flow": "to_client"}])
+@pytest.mark.parametrize(
+    "more", [{}, {"hook": "sender"}, {"only": "data"}, {"flow": "to_client"}, {"chance": 0.999999}]
+)
 async def test_dropped_packets_are_known_by_their_time(world: World, more: dict[str, Any]) -> None:
     talk = await Talk.to(world)
     await asyncio.sleep(PAUSE_S)

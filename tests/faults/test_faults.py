@@ -106,6 +106,9 @@ def test_levers_that_no_world_can_pull_cannot_be_written() -> None:
         ({"verdict": PacketAction.RESET}, "of a connection's data"),
         ({"verdict": PacketAction.DROP, "at_most": 0}, "are none"),
         ({"verdict": PacketAction.DELAY, "only": "syn"}, "delayed by"),
+        ({"verdict": PacketAction.DROP, "chance": 0.0}, "by chance"),
+        ({"verdict": PacketAction.DROP, "chance": 0.5, "hook": "sender"}, "by chance"),
+        ({"verdict": PacketAction.REFUSE, "chance": 0.5}, "by chance"),
         ({"verdict": PacketAction.DROP, "delays": Delays(seconds=(1.0,))}, "delayed by"),
         ({"verdict": PacketAction.DELAY, "delays": Delays(seconds=(1.0,))}, "are dials"),
     ]:
@@ -131,6 +134,17 @@ def test_latency_speaks_milliseconds_and_is_proven_by_its_own_delay() -> None:
     ]
     (slow,) = levers("latency", 1, delay="100ms", jitter="10ms", flows="to_client")
     assert slow.enough == pytest.approx(0.081)
+
+
+def test_drop_takes_what_it_names_and_draws_for_each_link() -> None:
+    assert levers("drop", 1, only="syn") == [
+        FilterPackets(broker=1, flow="to_broker", only="syn", verdict=PacketAction.DROP)
+    ]
+    half_open = levers("drop", 1, only="data")
+    assert half_open == [FilterPackets(broker=1, flow=f, only="data", verdict=PacketAction.DROP) for f in FLOWS]
+    lossy = levers("drop", 2, chance="30%")
+    assert {lever.chance for lever in lossy} == {0.3}  # type: ignore[attr-defined]
+    assert len({lever.seed for lever in lossy}) == 4  # type: ignore[attr-defined]
 
 
 def test_a_slow_dial_holds_what_opens_a_connection_and_draws_for_each_broker() -> None:
@@ -173,6 +187,11 @@ def test_a_slow_dial_holds_what_opens_a_connection_and_draws_for_each_broker() -
         ("latency", {"delay": "1.5ms"}, "whole milliseconds"),
         ("latency", {"delay": "0ms"}, "whole milliseconds"),
         ("latency", {"delay": "10ms", "jitter": "10ms"}, "not less than"),
+        ("drop", {"only": "ack"}, "syn"),
+        ("drop", {"only": "syn", "flows": ["to_client"]}, "no SYN goes to a client"),
+        ("drop", {"chance": "0%"}, "greater than 0"),
+        ("drop", {"chance": "101%"}, "less than or equal to 1"),
+        ("drop", {"chance": 0.5}, "not a percentage"),
         ("slow_dial", {}, "one of delay and delays"),
         ("slow_dial", {"delay": "1s", "delays": ["1s"]}, "one of delay and delays"),
         ("slow_dial", {"delays": []}, "at least 1 item"),

@@ -9,7 +9,13 @@ import socket
 import sys
 import time
 from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, AbstractContextManager, asynccontextmanager, suppress
+from contextlib import (
+    AbstractAsyncContextManager,
+    AbstractContextManager,
+    AsyncExitStack,
+    asynccontextmanager,
+    suppress,
+)
 from pathlib import Path
 
 from harness.brokers.cluster import BrokerCluster
@@ -24,6 +30,7 @@ from harness.environments.linux.packets import (
     WATCH,
     PacketRuleError,
     PacketTable,
+    RuleGroup,
     chain_for,
     count_from_client,
     count_refusals,
@@ -161,10 +168,14 @@ async def _hold_packets(parts: LinuxParts, lever: FilterPackets) -> AsyncIterato
 @asynccontextmanager
 async def _filter_packets(parts: LinuxParts, lever: FilterPackets) -> AsyncIterator[ActiveLever]:
     address = addresses.advertised_address(lever.broker)
-    rules = rules_for(lever, *address)
+    rules = rules_for(lever, *address, holds=parts.holds.made)
     began_ns = time.monotonic_ns()
-    async with _client_packets(parts, lever) as met:
+    async with AsyncExitStack() as stack:
+        met = await stack.enter_async_context(_client_packets(parts, lever))
         group = await parts.table.add(chain_for(lever), [rule.expressions for rule in rules])
+        stack.push_async_callback(group.remove)
+        if lever.chance < 1:  # a packet socket does not see which are dropped
+            met = await stack.enter_async_context(_sampled(group))
 
         async def collect(since_ns: int | None, until_ns: int | None) -> Evidence:
             counts = await group.packet_counts()
@@ -175,10 +186,7 @@ async def _filter_packets(parts: LinuxParts, lever: FilterPackets) -> AsyncItera
             number = met(since_ns, until_ns)
             return lever.found(min(packets, number), min(refusals, number))
 
-        try:
-            yield PulledLever(began_ns, time.monotonic_ns(), collect)
-        finally:
-            await group.remove()
+        yield PulledLever(began_ns, time.monotonic_ns(), collect)
 
 
 _CountMet = Callable[[int | None, int | None], int]
@@ -199,11 +207,21 @@ async def _client_packets(parts: LinuxParts, lever: FilterPackets) -> AsyncItera
             yield met
         return
     # No packet socket sees what is dropped on the sender's hook: a separate rule counts the client's, and is sampled.
-    group = await parts.table.add(SEND, [count_from_client(lever, host, port, addresses.PROBES)])
+    group = await parts.table.add(SEND, [count_from_client(lever, host, port)])
+    try:
+        async with _sampled(group) as count:
+            yield count
+    finally:
+        await group.remove()
+
+
+@asynccontextmanager
+async def _sampled(group: RuleGroup) -> AsyncIterator[_CountMet]:
+    """Say when the rules have counted, by reading their counters again and again."""
     sampled = Sightings()
 
     async def sample() -> None:
-        (counted,) = await group.packet_counts()
+        counted = sum(await group.packet_counts())
         for _ in range(counted - sampled.total):
             sampled.add(time.monotonic_ns())
 
@@ -221,7 +239,6 @@ async def _client_packets(parts: LinuxParts, lever: FilterPackets) -> AsyncItera
         await asyncio.gather(sampling, return_exceptions=True)
         with suppress(PacketRuleError):
             await sample()
-        await group.remove()
 
 
 @LINUX_LEVERS.pulls(Toxic, Toxic.unsupported_reason)

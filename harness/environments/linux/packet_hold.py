@@ -114,11 +114,12 @@ class PacketHold:
 
 
 class PacketHolds:
-    """All holds of one network namespace. A later one also holds what an earlier one has sent on: delays add up."""
+    """All holds of one network namespace, `made` so far: the number of the latest. A later one also holds what an
+    earlier one has sent on: delays add up."""
 
     def __init__(self, table: PacketTable) -> None:
         self._table = table
-        self._made = 0
+        self.made = 0
         self._idle: list[PacketSocket] = []
 
     @asynccontextmanager
@@ -128,9 +129,9 @@ class PacketHolds:
         Raises WorldError, PacketRuleError.
         """
         assert lever.delays is not None, "a lever that delays says by how much"
-        self._made += 1
-        hold = PacketHold(self._made, lever.delays, self._packet_socket())
-        rules = rules_that_hold(lever, *addresses.advertised_address(lever.broker), addresses.PROBES, hold.number)
+        self.made += 1
+        hold = PacketHold(self.made, lever.delays, self._packet_socket())
+        rules = rules_that_hold(lever, *addresses.advertised_address(lever.broker), hold.number)
         copies = await self._table.add(COPIES, [copies_dropped()])
         try:
             group = await self._table.add(TREAT, [rule.expressions for rule in rules])

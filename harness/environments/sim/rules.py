@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from random import Random
 from typing import TYPE_CHECKING
 
 from harness.environments.sim.addresses import PROBES
@@ -24,9 +25,11 @@ class PacketRule:
     __slots__ = (
         "_address",
         "_at_most",
+        "_chance",
         "_flow",
         "_now_ns",
         "_only",
+        "_rng",
         "hold",
         "hook",
         "number",
@@ -45,6 +48,8 @@ class PacketRule:
         hook: Hook = "receiver",
         at_most: int | None = None,
         delays: Delays | None = None,
+        chance: float = 1.0,
+        seed: str = "",
         now_ns: Callable[[], int] | None = None,
     ) -> None:
         self._address = address
@@ -52,6 +57,8 @@ class PacketRule:
         self._only = only
         self._at_most = at_most
         self._now_ns = now_ns
+        self._chance = chance
+        self._rng = Random(seed) if chance < 1 else None
         self.hook = hook
         self.verdict = verdict
         self.number = 0
@@ -70,6 +77,8 @@ class PacketRule:
             hook=lever.hook,
             at_most=lever.at_most,
             delays=lever.delays,
+            chance=lever.chance,
+            seed=lever.seed,
             now_ns=now_ns,
         )
 
@@ -93,6 +102,8 @@ class PacketRule:
             return False
         if self.hold is not None and (theirs[0] == PROBES or self.hold.knows(segment)):
             return self.hold.holds(segment)
+        if self._rng is not None and (theirs[0] == PROBES or self._rng.random() >= self._chance):
+            return False
         at_ns = None if self._now_ns is None or theirs[0] == PROBES else self._now_ns()
         self.seen.add(at_ns)
         if opens and self.verdict is PacketAction.REFUSE:

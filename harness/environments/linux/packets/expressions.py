@@ -19,6 +19,7 @@ _NETWORK, _TRANSPORT = 1, 2
 _REJECT_WITH_TCP_RESET = 1
 _CHECKSUM_OF_TCP_AT = 16
 _MOST_COUNTED = 2**31 - 1
+_IN_TURN, _AT_RANDOM = 0, 1
 
 
 class Flag(IntEnum):
@@ -165,10 +166,19 @@ def _in_network_order() -> Expression:
 
 def limit_to_first(packets: int) -> Expressions:
     """Match only the first so many packets that reach this comparison."""
+    return _numbered_below(packets, _IN_TURN)
+
+
+def by_chance(chance: float) -> Expressions:
+    """Match each packet that reaches this comparison with this chance."""
+    return _numbered_below(round(chance * _MOST_COUNTED), _AT_RANDOM)
+
+
+def _numbered_below(number: int, how: int) -> Expressions:
     # `genex` would name its attributes after the expression; the kernel has a short name for them.
-    numbering = {"NFTA_NG_DREG": Regs.NFT_REG_1, "NFTA_NG_MODULUS": _MOST_COUNTED, "NFTA_NG_TYPE": 0}
+    numbering = {"NFTA_NG_DREG": Regs.NFT_REG_1, "NFTA_NG_MODULUS": _MOST_COUNTED, "NFTA_NG_TYPE": how}
     numbered = {"attrs": [("NFTA_EXPR_NAME", "numgen"), ("NFTA_EXPR_DATA", {"attrs": list(numbering.items())})]}
-    return (numbered, _in_network_order(), _compare(struct.pack("!I", packets), Cmp.NFT_CMP_LT))
+    return (numbered, _in_network_order(), _compare(struct.pack("!I", number), Cmp.NFT_CMP_LT))
 
 
 def count() -> Expressions:

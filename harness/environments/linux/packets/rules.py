@@ -5,6 +5,7 @@ Every rule counts what it matches: that count is a fault's proof.
 
 from dataclasses import dataclass
 
+from harness.environments.linux.addresses import PROBES
 from harness.environments.linux.packets import expressions as x
 from harness.environments.linux.packets.table import SEND, TREAT
 from harness.levers import FilterPackets, PacketAction
@@ -33,12 +34,16 @@ def chain_for(lever: FilterPackets) -> str:
     return TREAT if lever.hook == "receiver" else SEND
 
 
-def rules_for(lever: FilterPackets, host: str, port: int) -> tuple[NftRule, ...]:
+def rules_for(lever: FilterPackets, host: str, port: int, *, holds: int = 0) -> tuple[NftRule, ...]:
     """The rules on the lever's hook that do what the lever says to the link with the advertised address.
 
-    Of a lever that delays, see `rules_that_hold`.
+    `holds`: the highest number of a rule that holds packets and was there before; what a later one has sent on was here
+    already. Of a lever that delays, see `rules_that_hold`.
     """
     link = x.tcp_to(host, port) if lever.flow == "to_broker" else x.tcp_from(host, port)
+    if lever.chance < 1:
+        ours = x.not_from(PROBES) if lever.flow == "to_broker" else x.not_to(PROBES)
+        link = (*link, *ours, *x.marked_below(holds + 1, among=_HELD_BY))
     if lever.hook == "sender":
         link = (*x.marked(0, among=HELD_COPY | _HELD_BY), *link)  # what was held has left its sender before
     treatment = {PacketAction.DROP: x.drop, PacketAction.REFUSE: x.refuse, PacketAction.RESET: x.reset}[lever.verdict]()
@@ -61,12 +66,12 @@ def rules_for(lever: FilterPackets, host: str, port: int) -> tuple[NftRule, ...]
             return (_treating(lever, (*link, *syn), treatment, refuses=lever.verdict is PacketAction.REFUSE),)
 
 
-def rules_that_hold(lever: FilterPackets, host: str, port: int, probes: str, number: int) -> tuple[NftRule, ...]:
+def rules_that_hold(lever: FilterPackets, host: str, port: int, number: int) -> tuple[NftRule, ...]:
     """The rule that takes dials out of the way, and marks a copy of each for a PacketHold of this number.
 
     A dial that was held is sent on with the number as its mark, and passes this rule and those of lower numbers.
     """
-    dials = (*x.tcp_to(host, port), *x.not_from(probes), *x.flags(x.Flag.SYN, **_SYN_ALONE))
+    dials = (*x.tcp_to(host, port), *x.not_from(PROBES), *x.flags(x.Flag.SYN, **_SYN_ALONE))
     first = x.marked_below(number, among=_HELD_BY)
     return (NftRule((*dials, *first, *x.count(), *x.mark(HELD_COPY | number), *x.copy(), *x.drop())),)
 
@@ -85,6 +90,7 @@ def _treating(
     lever: FilterPackets, match: x.Expressions, treatment: x.Expressions, *, refuses: bool = False
 ) -> NftRule:
     limit = () if lever.at_most is None else x.limit_to_first(lever.at_most)
+    limit = limit if lever.chance == 1 else x.by_chance(lever.chance)
     return NftRule((*match, *limit, *x.count(), *treatment), refuses)
 
 
@@ -103,10 +109,10 @@ def count_refusals(host: str, port: int) -> x.Expressions:
     )
 
 
-def count_from_client(lever: FilterPackets, host: str, port: int, probes: str) -> x.Expressions:
-    """Counts what a drop on the sender's hook matches, but for the lab's own probes, which come from `probes`."""
+def count_from_client(lever: FilterPackets, host: str, port: int) -> x.Expressions:
+    """Counts what a drop on the sender's hook matches, but for the lab's own probes."""
     to_broker = lever.flow == "to_broker"
     link = x.tcp_to(host, port) if to_broker else x.tcp_from(host, port)
     syn = x.flags(x.Flag.SYN, **_SYN_ALONE) if lever.only == "syn" else ()
     link = (*x.marked(0, among=HELD_COPY | _HELD_BY), *link)
-    return (*link, *(x.not_from(probes) if to_broker else x.not_to(probes)), *syn, *x.count())
+    return (*link, *(x.not_from(PROBES) if to_broker else x.not_to(PROBES)), *syn, *x.count())

@@ -1,0 +1,61 @@
+"""Some packets vanish: those of a kind, or those that chance picks."""
+
+from typing import Literal
+
+from pydantic import Field, model_validator
+from pydantic_core import PydanticCustomError
+
+from harness.cluster_view import ClusterView
+from harness.faults.base import FaultModel, Proof, Stage, fault
+from harness.faults.brokers import Brokers, select_brokers
+from harness.faults.flows import Flows
+from harness.levers import FLOWS, FilterPackets, PacketAction, PacketsDropped
+from harness.quantities import Share
+
+
+@fault("drop")
+class Drop(FaultModel):
+    """Some packets vanish where they arrive: those of a kind, or those that chance picks.
+
+    `only: syn` makes dials hang while connections live on, as a firewall does that lost its rules for new ones.
+    `only: data` lets dials succeed and nothing come through them: a half-open connection, whose peer is gone.
+    With a `chance` each packet is drawn for by itself, also one that is sent again, as on a lossy line.
+    """
+
+    proof = Proof(PacketsDropped)
+
+    brokers: Brokers = "all"
+    flows: Flows = FLOWS
+    only: Literal["any", "syn", "data"] = Field(
+        default="any", description="`syn`: dials alone; `data`: what carries bytes; `any`: all packets"
+    )
+    chance: Share | None = Field(
+        default=None, gt=0, le=1, description="How likely each of them vanishes, such as 30%; each does where absent"
+    )
+
+    @model_validator(mode="after")
+    def _possible(self) -> "Drop":
+        if self.only == "syn" and "to_broker" not in self.flows:
+            raise PydanticCustomError(
+                "drop",
+                "{text}",
+                {"text": "clients dial brokers: no SYN goes to a client", "hint": "write flows: [to_broker]"},
+            )
+        return self
+
+    def stages(self, view: ClusterView) -> tuple[Stage, ...]:
+        return tuple(
+            Stage(
+                FilterPackets(
+                    broker=broker,
+                    flow=flow,
+                    only=self.only,
+                    verdict=PacketAction.DROP,
+                    chance=self.chance or 1.0,
+                    seed=f"{view.seed}/{broker}/{flow}" if self.chance else "",
+                )
+            )
+            for broker in select_brokers(self.brokers, view)
+            for flow in self.flows
+            if self.only != "syn" or flow == "to_broker"
+        )
