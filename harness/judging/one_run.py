@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any
 
+from harness.formulas.allowed import allowed_range
 from harness.formulas.evaluate import Formula, evaluate_condition
 from harness.formulas.scope import Scope
 from harness.measures import (
@@ -104,27 +105,15 @@ def _expected_range(scope: Scope, expectation: Expectation) -> _ExpectedRange | 
         return _judged(expectation, unit, outcome="skipped", reason=f"{expectation.when} is false here")
     if unit == "text":
         return _ExpectedRange(name=name, unit=unit)
-    if expectation.ends:
-        return _between(scope, expectation, name, unit)
-    evaluated = Formula.parse(expectation.formula).evaluate(scope)
-    predicted = evaluated.number
-    tolerance = expectation.within_relative * abs(predicted) + expectation.within_absolute
+    allowed = allowed_range(expectation, scope)
+    evaluated = allowed.evaluated
     return _ExpectedRange(
         name=name,
         unit=unit,
-        terms=evaluated.terms,
-        predicted=predicted,
-        low=None if expectation.kind == "at_most" else predicted - tolerance - evaluated.early_s,
-        high=None if expectation.kind == "at_least" else predicted + tolerance + evaluated.late_s,
-    )
-
-
-def _between(scope: Scope, expectation: Expectation, name: MeasureName, unit: str) -> _ExpectedRange:
-    """From the lower end to the upper one, each with the tolerance."""
-    low, high = (Formula.parse(end).evaluate(scope) for end in expectation.ends)
-    below, above = (expectation.within_relative * abs(end.number) + expectation.within_absolute for end in (low, high))
-    return _ExpectedRange(
-        name=name, unit=unit, low=low.number - below - low.early_s, high=high.number + above + high.late_s
+        terms=() if evaluated is None else evaluated.terms,
+        predicted=None if evaluated is None else evaluated.number,
+        low=allowed.low,
+        high=allowed.high,
     )
 
 

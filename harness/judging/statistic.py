@@ -8,7 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from harness.formulas.evaluate import condition_holds, evaluate
+from harness.formulas.allowed import allowed_range
+from harness.formulas.evaluate import condition_holds
+from harness.formulas.profiles import profile_of
+from harness.formulas.scope import scope_of
 from harness.judging.estimating import Bounds, IntervalEstimate, estimate, estimate_interval
 from harness.judging.sample import CensoredSample, collect_sample, format_value
 from harness.plan import RunPlan, Statistic
@@ -49,14 +52,11 @@ def judge_statistic(
     """
     if not applies(plan, statistic):
         return StatisticJudgement(outcome="skipped", reason=f"{statistic.when} is false here")
-    predicted = evaluate(statistic.formula, plan)
+    allowed = allowed_range(statistic, scope_of(plan, profile_of(plan.client)))
+    predicted = allowed.evaluated
+    assert predicted is not None, "a statistic has one formula"
     tolerance = statistic.within_relative * abs(predicted.number) + statistic.within_absolute
-    bounds = Bounds(
-        predicted=predicted.number,
-        tolerance=tolerance,
-        low=None if statistic.kind == "at_most" else predicted.number - tolerance - predicted.early_s,
-        high=None if statistic.kind == "at_least" else predicted.number + tolerance + predicted.late_s,
-    )
+    bounds = Bounds(predicted=predicted.number, tolerance=tolerance, low=allowed.low, high=allowed.high)
     sample = collect_sample(plan, statistic, runs)
     reason = _no_data_reason(statistic, sample)
     found = estimate_interval(statistic, sample, bounds, level=level) if reason is None else None

@@ -132,7 +132,7 @@ def test_a_limit_predicts_nothing_and_is_waited_for(changed: Callable[..., objec
     cell = changed(hasty, (expected, "at_most: 500s")).load().cells[0]  # type: ignore[attr-defined]
     assert cell.predicted_s is None, "nobody says that it takes so long"
     assert next(step.give_up_after_s for step in cell.steps if step.alias == "probe") == 1000.0
-    both = changed((END, END + "\n  - {measure: probe.time_to_error, at_most: 500s}")).load()  # type: ignore[attr-defined]
+    both = changed((END, END + "\n  - {measure: probe.time_to_error, at_most: 50s}")).load()  # type: ignore[attr-defined]
     assert both.cells[0].predicted_s == both.longest_s == 4.0
 
 
