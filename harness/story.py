@@ -100,6 +100,10 @@ class OperationStory:
     unmet: str | None = None
     """Why the step's own `expect:` was not met; None where it was, or where there is none."""
 
+    def outlasts(self, at_ns: int) -> bool:
+        """Whether it was under way behind this moment, or called at it: on virtual time a call may take no time."""
+        return self.ended_ns > at_ns or self.started_ns >= at_ns
+
     @property
     def partition(self) -> int | None:
         return integer_of(self.result, "partition")

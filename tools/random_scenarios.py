@@ -110,7 +110,7 @@ def _scenario(rng: Random, kind: FaultKind, name: str) -> Scenario:
                 "name": "ends",
                 "source": "drawn by chance",
             },
-            {"measure": "probe.dials", "at_least": 0, "name": "dials", "source": "drawn by chance"},
+            {"measure": "probe.dials", "claim": 0, "name": "dials", "source": "drawn by chance"},
         ],
     }
 

@@ -131,13 +131,12 @@ class ActiveFault:
 
     async def _look_for(self, operations: Sequence[OperationStory]) -> None:
         began_ns = self._recorder.since_origin(self._pulled[0][1].began_ns)
-        later = [operation for operation in operations if operation.ended_ns > began_ns]
-        starts_ns = sorted(operation.started_ns for operation in later)
+        later = [operation for operation in operations if operation.outlasts(began_ns)]
         met: list[str] = []
         for one in later:
             # Traffic behind its end is its own only until the next operation begins.
-            next_ns = next((at_ns for at_ns in starts_ns if at_ns >= one.ended_ns), one.ended_ns + ON_ITS_WAY_NS)
-            until_ns = max(one.ended_ns, min(next_ns - 1, one.ended_ns + ON_ITS_WAY_NS))
+            next_ns = [other.started_ns - 1 for other in later if other is not one and other.started_ns >= one.ended_ns]
+            until_ns = max(one.ended_ns, min([*next_ns, one.ended_ns + ON_ITS_WAY_NS]))
             if await self._was_met_by(one, began_ns, until_ns):
                 met.append(one.alias)
         self._met_by = tuple(met)

@@ -50,7 +50,7 @@ def _judged_operations(run: RunView, names: set[str]) -> list[OperationStory]:
         for operation in run.story.operations
         if step_alias(operation.alias) in names
         or (WHOLE_RUN in names and delivers(operation.operation))
-        or any(operation.ended_ns > at_ns for at_ns in begun_ns)
+        or any(operation.outlasts(at_ns) for at_ns in begun_ns)
     ]
 
 

@@ -38,7 +38,7 @@ class RunView:
         """Whether it ended before the first of the plan's faults began: what it shows is no effect of any fault."""
         if not any(isinstance(step, PlannedFault) for step in self.plan.steps):
             return False
-        return all(operation.ended_ns <= fault.began_ns for fault in self.story.faults)
+        return not any(operation.outlasts(fault.began_ns) for fault in self.story.faults)
 
     def ended_otherwise(self, operation: OperationStory, reason: str) -> Missing:
         """What a time gives whose operation ended the other way. In preparation that says nothing."""

@@ -8,6 +8,7 @@ from harness.faults import FAULTS
 from harness.plan import ClusterShape, PlannedFault, PlannedHealing, PlannedOperation, StartCondition, Topic
 
 CONNECT = PlannedOperation(operation="connect", alias="connect", give_up_after_s=60.0)
+CLOSE = PlannedOperation(operation="close", alias="close", give_up_after_s=60.0)
 TWO_BROKERS = ClusterShape(brokers=2, topics=(Topic(name="orders"),))
 
 
@@ -37,6 +38,7 @@ SLOW = inject("latency", delay="100ms")
         ((CONNECT, inject("blackhole"), send("lost"), send("too")), ("lost", "too")),
         ((CONNECT, send("before"), inject("restart"), send("after")), ("after",)),
         ((CONNECT, send("before"), inject("kill"), heal()), ()),
+        ((CONNECT, send("before"), inject("blackhole"), CLOSE, heal(0.1)), ("close",)),
         ((CONNECT, inject("error_answer", code="NOT_LEADER_OR_FOLLOWER"), send("probe"), heal(), send("after")),
          ("probe",)),
     ],

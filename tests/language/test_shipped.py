@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from harness.language import Scenario, condition_holds, evaluate, find, load, load_formulas, plans
-from harness.plan import RunPlan
+from harness.operations import OPERATIONS
+from harness.plan import PlannedOperation, RunPlan
 
 FOLDER = Path(__file__).parents[2] / "scenarios"
 SCENARIOS = {scenario.name: scenario for scenario in map(load, find([FOLDER]))}
@@ -100,6 +101,14 @@ def test_every_named_formula_is_cited_and_every_cell_is_judged() -> None:
             expected = (*plan.expectations, *plan.statistics)
             judged = [e for e in expected if e.kind != "claim" and (not e.when or condition_holds(e.when, plan))]
             assert judged, f"{scenario.name} {plan.parameters} expects nothing"
+
+
+@pytest.mark.parametrize("operation", sorted(OPERATIONS))
+def test_every_operation_occurs_in_a_scenario_of_the_quick_suite(operation: str) -> None:
+    """What is not slow runs in both worlds."""
+    quick = (scenario for scenario in SCENARIOS.values() if "slow" not in scenario.tags)
+    done = {step.operation for s in quick for step in s.cells[0].steps if isinstance(step, PlannedOperation)}
+    assert operation in done
 
 
 def test_predictions_for_the_release_that_refreshes_first() -> None:
