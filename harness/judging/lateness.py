@@ -67,7 +67,8 @@ def lateness(run: RunView, alias: str) -> Lateness:
     if isinstance(fault, FaultStory):
         lost_s[LAB] = sum(_between_steps_s(run, inside, began_ns))
     left_ns = ended_ns - began_ns - sum(map(waited_out_ns, waits))
-    return Lateness(lost_s=lost_s, left_s=max(0, left_ns) / 1e9, early_s=stamped_s)
+    early_s = stamped_s + (_healing_s(fault) if isinstance(fault, FaultStory) else 0.0)
+    return Lateness(lost_s=lost_s, left_s=max(0, left_ns) / 1e9, early_s=early_s)
 
 
 def waited_out_ns(waits: Sequence[Wait]) -> int:
@@ -89,6 +90,13 @@ def waited_out_ns(waits: Sequence[Wait]) -> int:
         if any(began <= start and end <= ended for began, ended in limits)
         and not any(began <= start and end <= ended for began, ended in others)
     )
+
+
+def _healing_s(fault: FaultStory) -> float:
+    """How long before its confirmed healing a fault may have ended for the client."""
+    if fault.healing_ns is None or fault.healed_ns is None:
+        return 0.0
+    return (fault.healed_ns - fault.healing_ns) / 1e9
 
 
 def _lost_s(run: RunView, began_ns: int, ended_ns: int) -> dict[str, float]:

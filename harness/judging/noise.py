@@ -86,9 +86,14 @@ def statistic_noise(run: RunView, together: list[Statistic]) -> str | None:
 
 
 def _straddles(judged: ExpectationResult, measured: float, late: Lateness) -> bool:
-    """Whether a bound lies among the times that it may have taken without the lateness."""
+    """Whether a bound lies among the times that it may have taken without the lateness.
+
+    What began earlier than the lab knows explains what is too short, and puts nothing in doubt that is short enough:
+    limits are on times since the lab's confirmation.
+    """
     bounds = (bound for bound in (judged.low, judged.high) if bound is not None)
-    return any(measured - late.total_s <= bound < measured + late.early_s for bound in bounds)
+    too_short = judged.low is not None and measured < judged.low <= measured + late.early_s
+    return too_short or any(measured - late.total_s <= bound < measured for bound in bounds)
 
 
 def _shifted(

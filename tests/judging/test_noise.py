@@ -1,6 +1,7 @@
 """Protects what lateness decides: nothing that it may have brought about itself, and everything that it cannot."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -154,6 +155,19 @@ def test_a_measure_of_a_fault_is_judged_by_the_lateness_since_the_fault(story_bu
         recovered(story_builder, healed_s=1.602, answered_s=1.95, lost_s=lost_s)
         story_builder.expect("outage.recovery", "equals", RECOVERY, within_absolute=0.05)
         assert judged(story_builder) == (expected, expected == "inconclusive")
+
+
+def test_a_recovery_may_have_begun_as_soon_as_the_healing_did(story_builder: Any) -> None:
+    """The lab knows of the healing at 1.7 s; the client may have been rid of the fault since 1.6 s."""
+    for healing_s, expected in [(1.6, "inconclusive"), (1.69, "fail")]:
+        story_builder.__init__()
+        recovered(story_builder, healed_s=1.7, answered_s=1.72)
+        story_builder.faults[0] = replace(story_builder.faults[0], healing_ns=round(healing_s * 1e9))
+        story_builder.expect("outage.recovery", "equals", "0.1s", within_absolute=0.05)
+        assert judged(story_builder) == (expected, expected == "inconclusive")
+        story_builder.expectations.clear()
+        story_builder.expect("outage.recovery", "at_most", "0.05s")
+        assert judged(story_builder) == ("pass", False)
 
 
 def test_what_the_lab_lost_between_the_steps_counts_for_a_fault(story_builder: Any) -> None:
