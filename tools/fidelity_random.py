@@ -34,7 +34,7 @@ class ScenarioAgreement:
 
     @property
     def agrees(self) -> bool:
-        return all(row.outcome in ("agrees", "explained") for row in self.rows)
+        return all(row.outcome == "agrees" for row in self.rows)
 
     @property
     def time_comparison(self) -> SideComparison:
@@ -55,7 +55,7 @@ class ScenarioAgreement:
             f"{row.measure}: {compared.outcome}: {compared.reason}"
             for row in self.rows
             for compared in row.compared
-            if compared.outcome not in ("agrees", "explained")
+            if compared.outcome != "agrees"
         ]
 
 

@@ -1,5 +1,6 @@
 """A matrix of agreement: the suites of its sides are run one after the other, and judged together."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -23,8 +24,8 @@ from harness.agreement import (
 from harness.environments.world import Environment
 from harness.judging import judge
 from harness.plan import RunPlan
-from harness.records.agreement import AgreementRecord, Side
-from harness.records.case_key import CaseKey
+from harness.records.agreement import Agreement, AgreementRecord, Side
+from harness.records.case_key import CaseKey, case_key
 from harness.records.folder import ResultsFolder
 from harness.records.line import encode_line
 from harness.records.reader import read
@@ -36,6 +37,13 @@ from harness.suite.environment_choice import make
 from harness.suite.planning import Client, load_all, plan_all, require_real_clients
 from harness.suite.runner import Runner
 
+HEADLINES: dict[Agreement, str] = {
+    "differs": "DIFFERS", "unsure": "NOT ENOUGH RUNS", "explained": "EXPLAINED", "agrees": "AGREES"
+}  # fmt: skip
+"""The verdict on a matrix, by the worst outcome of its rows; the worst first."""
+WORDS: dict[Agreement, str] = {
+    "differs": "different", "unsure": "not certain", "explained": "explained", "agrees": "agree"
+}  # fmt: skip
 LOOKS = 2
 """Once with the runs that were asked for, and once more where they were too few."""
 
@@ -163,10 +171,11 @@ def disagreement_lines(records: Sequence[AgreementRecord]) -> Iterator[Text]:
             worst = next(one for one in record.compared if one.outcome == outcome)
             case = parameters_text([(p.name, p.text) for p in record.parameters])
             needs = f", needs about {worst.needed} runs a side" if worst.needed is not None else ""
+            source = f" ({worst.source})" if worst.source else ""
             off = "" if worst.difference is None else f" {worst.difference:+.3f}{' s' if record.unit == 's' else ''}"
             text = (
                 f"{record.scenario}  {record.client} {record.client_version}  {case}  {record.measure}: "
-                f"{worst.side} beside {worst.reference}{off}: {worst.reason or worst.source}{needs}"
+                f"{worst.side} beside {worst.reference}{off}: {worst.reason}{source}{needs}"
             )
             yield wrapped(text, lead=f"{outcome.upper():<9} ", style=style)
 
@@ -178,3 +187,12 @@ def agreement_exit_code(records: Sequence[AgreementRecord]) -> ExitCode:
     if "differs" in outcomes:
         return ExitCode.FAILED
     return ExitCode.INCONCLUSIVE if "unsure" in outcomes else ExitCode.PASSED
+
+
+def verdict_text(records: Sequence[AgreementRecord]) -> str:
+    """`AGREES  12 of 12 rows in 4 cases`, and how many rows have each other outcome. Explained ones do not agree."""
+    counted = Counter(record.outcome for record in records)
+    word = next(word for outcome, word in HEADLINES.items() if counted[outcome])
+    cases = pluralized(len({*map(case_key, records)}), "case")
+    others = "".join(f", {counted[o]} {WORDS[o]}" for o in HEADLINES if o != "agrees" and counted[o])
+    return f"{word}  {counted['agrees']} of {pluralized(len(records), 'row')} in {cases}{others}"

@@ -14,13 +14,13 @@ from cli.agree.matrix import (
     disagreement_lines,
     measure,
     read_matrix,
+    verdict_text,
     write_matrix,
 )
 from cli.arguments import ANY_PATH, FILE
 from cli.errors import CommandError
 from cli.exit_codes import ExitCode
 from cli.report.build import make_report
-from cli.show.formatting import pluralized
 from cli.suite.request import PARAMETERS, Request
 from cli.suite.results_folders import unused_results_folder
 from cli.suite.unavailable import unavailable_error
@@ -31,16 +31,9 @@ from harness.agreement.fidelity_page import fidelity_page
 from harness.environments.world import EnvironmentUnavailable
 from harness.language import Problems
 from harness.records.agreement import Side
-from harness.records.case_key import case_key
 from harness.suite.machine import machine, timestamp_name, wall_clock
 
 REPEAT, MOST = 13, 120
-WORDS = {
-    ExitCode.PASSED: "AGREES",
-    ExitCode.FAILED: "DIFFERS",
-    ExitCode.INCONCLUSIVE: "NOT ENOUGH RUNS",
-    ExitCode.NOTHING_SELECTED: "NOTHING COMPARED",
-}
 
 
 def agree(
@@ -51,7 +44,8 @@ def agree(
 
     PATHS are scenario files, folders, or names of bundled scenarios: each is run by every side. The real client is the
     reference: each time, each count and each error is compared with its own. Where runs are too few to say, more are
-    made, once.
+    made, once. A difference that a differences.yaml beside its scenario explains is counted apart: it is no agreement,
+    and no failure.
     """
     began = time.monotonic()
     screen = console()
@@ -88,10 +82,7 @@ def agree(
         screen.print(f"written {write}")
     page = make_report(screen, *matrix.folders, out=target).page if report else None
     code = agreement_exit_code(matrix.records)
-    agreed = sum(record.outcome in ("agrees", "explained") for record in matrix.records)
-    cases = pluralized(len({*map(case_key, matrix.records)}), "case")
-    counted = f"{agreed} of {pluralized(len(matrix.records), 'row')} in {cases}"
-    screen.print(f"\n{WORDS[code]}  {counted}; {time.monotonic() - began:.1f} s")
+    screen.print(f"\n{verdict_text(matrix.records)}; {time.monotonic() - began:.1f} s")
     screen.print(f"results {kept}")
     screen.print(f"report  {page or 'faultlab report ' + ' '.join(map(str, matrix.folders))}   exit {int(code)}")
     return code

@@ -7,6 +7,9 @@ from pathlib import Path
 import pytest
 from command_line import faultlab, write_scenario
 
+from harness.records.reader import read
+from harness.records.writer import Writer
+
 
 def short(folder: Path) -> Path:
     """A send of half a second into the dark: no retry."""
@@ -60,3 +63,52 @@ def test_a_folder_without_results_is_said(tmp_path: Path) -> None:
     done = faultlab("agree", "--of", ".", cwd=tmp_path)
     assert done.code == 4
     assert "is no results folder" in done.err
+
+
+DIFFERENCES = """\
+differences:
+  - scenario: dark
+    measure: probe.time_to_error
+    side: sim
+    because: the simulation has no such timer
+    source: IBM/sarama v1.27.2 broker.go
+"""
+
+
+def slower_real_client(results: Path, out: Path, *, by_s: float) -> None:
+    """The same runs as the real client's, each time to error so much longer."""
+    found = read(results)
+    real = [
+        run.model_copy(
+            update={
+                "run_id": f"f{run.run_id}", "environment": "local", "driver": "real",
+                "measures": tuple(
+                    one.model_copy(update={"value": one.value + by_s})
+                    if one.name == "probe.time_to_error" and one.value is not None
+                    else one
+                    for one in run.measures
+                ),
+            }
+        )
+        for run in found.runs
+    ]  # fmt: skip
+    manifest = found.manifest.model_copy(update={"run_ids": tuple(run.run_id for run in real)})
+    with Writer.create(out, manifest) as writer:
+        for run in real:
+            writer.write(run, ())
+
+
+def test_a_difference_that_is_explained_is_counted_apart(tmp_path: Path) -> None:
+    short(tmp_path)
+    assert faultlab("run", ".", "--env", "sim", "--repeat", "14", "--out", "sim", cwd=tmp_path).code == 0
+    slower_real_client(tmp_path / "sim", tmp_path / "real", by_s=0.2)
+    compared = ("agree", "--between", "real,sim", "--of", "real", "--of", "sim")
+    different = faultlab(*compared, cwd=tmp_path)
+    assert different.code == 1
+    assert different.lines[-3].startswith("DIFFERS  1 of 2 rows in 1 case, 1 different; ")
+    (tmp_path / "differences.yaml").write_text(DIFFERENCES)
+    explained = faultlab(*compared, "--write", "F.md", cwd=tmp_path)
+    assert explained.code == 0, explained.out + explained.err
+    assert explained.lines[-3].startswith("EXPLAINED  1 of 2 rows in 1 case, 1 explained; ")
+    assert "the simulation has no such timer (IBM/sarama v1.27.2 broker.go)" in " ".join(explained.out.split())
+    assert "1 cases, 2 rows: 1 explained, 1 agrees" in (tmp_path / "F.md").read_text()
