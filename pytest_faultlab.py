@@ -2,7 +2,8 @@
 
 Imports pytest, the standard library, and the modules `pytest_faultlab_*` beside it, which do the same: faultlab itself
 runs in a child process. One command of it runs all selected cases of a session side by side. It starts when the first
-of them is asked for; each test ends as soon as its own case is over.
+of them is asked for; each test ends as soon as its own case is over. Workers of xdist share that process and that
+command.
 """
 
 import os
@@ -16,9 +17,11 @@ from typing import Any
 
 import pytest
 
-from pytest_faultlab_engine import Batch, Engine, scenario_argument, settings_arguments
-from pytest_faultlab_options import Options, World
+from pytest_faultlab_engine import Request, scenario_argument, settings_arguments
+from pytest_faultlab_options import Options
 from pytest_faultlab_results import CaseResult, LabFailed, Result, ScenarioMistakes, Wait
+from pytest_faultlab_runner import Runner, SessionRunner
+from pytest_faultlab_sharing import RemoteRunner, RunnerServer
 
 __all__ = ["CaseResult", "Lab", "LabFailed", "Result", "ScenarioMistakes", "Wait", "lab"]
 
@@ -27,10 +30,12 @@ RESULTS, NOTE = "faultlab_results", "faultlab_note"
 """Properties of a test: the folder of its runs (up to MAX_FOLDERS are named one by one), and why it ran in
 that world."""
 MAX_FOLDERS = 3
+SERVER = "faultlab_server"
+"""What a worker of xdist is given: the folder of the session's `RunnerServer`."""
 
 
 class Session:
-    """What all scenarios of a session share: the catalogue of cases, and the engine that runs them."""
+    """What all scenarios of a session share: the catalogue of cases, and what runs them."""
 
     def __init__(self, config: pytest.Config) -> None:
         self.options = Options.of(config)
@@ -39,9 +44,11 @@ class Session:
         self._cases: dict[Path, list[dict[str, Any]]] = {}
         self._mistakes: dict[Path, list[str]] = {}
         self._loaded: set[Path] = set()
-        self._engine: Engine | None = None
-        self._batch: Batch | None = None
         self._numbers = count(1)
+        self._started = False
+        server = getattr(config, "workerinput", {}).get(SERVER)
+        self.runner: Runner = RemoteRunner(Path(server)) if server else SessionRunner(self.new_folder)
+        self._server: RunnerServer | None = None
 
     def cases_in(self, path: Path) -> list[dict[str, Any]]:
         """The cases of a scenario file. Raises ScenarioMistakes, LabFailed.
@@ -61,21 +68,26 @@ class Session:
     def reply(self, item: "CaseItem") -> dict[str, Any]:
         """The engine's result of a case, once it is over. Raises ScenarioMistakes, LabFailed.
 
-        The first that is asked for begins all that pytest is going to ask for. A worker of xdist knows no others than
-        its next one, and one that is asked for again is run again: those run alone.
+        The first that is asked for starts all that pytest is going to ask for, in whichever worker of xdist.
         """
-        if self._batch is not None and item.name in self._batch:
-            return self._batch.case(item.name)
-        if item.started or hasattr(self._config, "workerinput"):
-            alone = self._start_batch([item])
+        if not self._started:
+            items = [one for one in item.session.items if isinstance(one, CaseItem) and one.will_run]
+            self.runner.start(self._run_request(items), [one.name for one in items])
+            self._started = True
+        return self.runner.case(item.name, self._run_request([item]))
+
+    def _run_request(self, items: Iterable["CaseItem"]) -> Request:
+        files = dict.fromkeys(self._relative_path(item.path) for item in items)
+        return Request.of(["run", *self.options.arguments(), "--", *files], self.folder)
+
+    def serve_workers(self) -> str | None:
+        """Where workers of xdist ask for this session's runner; None where there can be no such place."""
+        if self._server is None:
             try:
-                return alone.case(item.name)
-            finally:
-                alone.end()
-        self._batch = self._start_batch(
-            [one for one in item.session.items if isinstance(one, CaseItem) and one.will_run]
-        )
-        return self._batch.case(item.name)
+                self._server = RunnerServer(self.runner, self._temporary_folder("faultlab-server"))
+            except OSError:
+                return None
+        return str(self._server.folder)
 
     def new_folder(self) -> Path:
         """A new folder for results: where the user wants them, else among pytest's temporary ones. Raises LabFailed."""
@@ -87,35 +99,29 @@ class Session:
 
     def _create_folder(self) -> Path:
         if self.options.out is None:
-            factory = getattr(self._config, "_tmp_path_factory", None)
-            return Path(factory.mktemp("faultlab") if factory else mkdtemp(prefix="faultlab-"))
-        worker = getattr(self._config, "workerinput", {}).get("workerid")
+            return self._temporary_folder("faultlab")
         for number in self._numbers:
-            folder = self.options.out / "-".join(["pytest", *([worker] if worker else []), str(number)])
+            folder = self.options.out / f"pytest-{number}"
             with suppress(FileExistsError):
                 folder.mkdir(parents=True)
                 return folder
         raise AssertionError("numbers do not end")
 
-    def run_command(self, words: list[str], folder: Path) -> dict[str, Any]:
-        """The JSON document that a command of faultlab ends with. Raises ScenarioMistakes, LabFailed."""
-        __tracebackhide__ = True
-        return self.engine().start_command(words, cwd=folder).document()
+    def _temporary_folder(self, name: str) -> Path:
+        """A new, private one. Raises OSError."""
+        factory = getattr(self._config, "_tmp_path_factory", None)
+        return Path(factory.mktemp(name) if factory else mkdtemp(prefix=f"{name}-"))
 
     def end(self) -> None:
-        """End what is at work."""
-        batch, self._batch = self._batch, None
-        engine, self._engine = self._engine, None
-        try:
-            if batch is not None:
-                batch.end()
-        finally:
-            if engine is not None:
-                engine.end()
+        """Stop what still runs."""
+        if self._server is not None:
+            self._server.close()
+        self.runner.end()
 
     def _load_cases(self, paths: list[Path]) -> None:
         self._loaded.update(paths)
-        reply = self.run_command(["list", "--json", "--", *map(self._relative_path, paths)], self.folder)
+        words = ["list", "--json", "--", *map(self._relative_path, paths)]
+        reply = self.runner.listing(Request.of(words, self.folder))
         for scenario in reply["scenarios"]:
             tags = {"tags": scenario["tags"], "scenario": scenario["scenario"]}
             self._cases[self.folder / scenario["path"]] = [{**case, **tags} for case in scenario["cases"]]
@@ -128,21 +134,6 @@ class Session:
     def _relative_path(self, path: Path) -> str:
         """As the user would write it where he stands."""
         return str(path.relative_to(self.folder) if path.is_relative_to(self.folder) else path)
-
-    def _start_batch(self, items: list["CaseItem"]) -> Batch:
-        for item in items:
-            item.started = True
-        files = list(dict.fromkeys(self._relative_path(item.path) for item in items))
-        cases = [item.name for item in items]
-        return Batch(self.engine(), self.options.arguments(), files, cases, self.new_folder(), self.folder)
-
-    def engine(self) -> Engine:
-        """The session's, begun when it is first needed. It ends with the thread that asks first: the main one's."""
-        if self._engine is not None and not self._engine.alive:
-            self._engine.end()
-            self._engine = None
-        self._engine = self._engine or Engine()
-        return self._engine
 
 
 SESSION = pytest.StashKey[Session]()
@@ -170,14 +161,13 @@ class CaseItem(pytest.Item):
 
     def __init__(self, *, case: Mapping[str, Any], **more: Any) -> None:
         super().__init__(**more)
-        self.started = False
         self._reply: dict[str, Any] | None = None
         self.extra_keyword_matches.update((*case["tags"], case["client"], case["client_version"]))
 
     @property
     def will_run(self) -> bool:
-        """Whether pytest is still going to ask for it."""
-        return not self.started and self.get_closest_marker("skip") is None
+        """Whether pytest is going to ask for it."""
+        return self.get_closest_marker("skip") is None
 
     def setup(self) -> None:
         if self.config.getoption("setuponly", default=False):
@@ -230,7 +220,7 @@ class Lab:
         scenario: str | os.PathLike[str] | Mapping[str, Any],
         *,
         settings: Mapping[str, str | int | float | bool] | None = None,
-        environment: World | None = None,
+        environment: str | None = None,
         repeat: int | None = None,
         seed: int | None = None,
     ) -> Result:
@@ -244,7 +234,7 @@ class Lab:
         out = self._session.new_folder()
         said = self._session.options.arguments(environment, repeat, seed) + settings_arguments(settings or {})
         words = ["run", "--json", *said, "--out", str(out), "--", scenario_argument(scenario, out)]
-        return Result.of(self._session.run_command(words, self._folder), self._folder)
+        return Result.of(self._session.runner.document(Request.of(words, self._folder)), self._folder)
 
     def check(self, result: Result) -> None:
         """Fail the test unless the verdict is pass, with what faultlab shows for it. A test of nothing is no pass."""
@@ -259,15 +249,13 @@ class Lab:
 @pytest.fixture
 def lab(request: pytest.FixtureRequest) -> Lab:
     """Runs fault-injection scenarios: `lab.run("dark.scenario.yaml").measure("probe.time_to_error")`."""
-    session = request.config.stash[SESSION]
-    session.engine()
-    return Lab(session, request.path.parent)
+    return Lab(request.config.stash[SESSION], request.path.parent)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("faultlab", "fault injection (faultlab)")
     for name, values, words in (
-        ("env", "auto|sim|local", "where scenarios run: simulated, on real sockets in namespaces, or as it can be"),
+        ("env", "auto|sim|local|...", "where scenarios run: simulated, on real sockets in namespaces, or as it can be"),
         ("repeat", "N", "runs of each case; else as each scenario says"),
         ("seed", "N", "the source of chance; the same seed gives the same simulated runs"),
         ("out", "DIR", "keep results in new folders there; else among pytest's temporary ones"),
@@ -298,6 +286,14 @@ def pytest_runtest_makereport(
     return report
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """A worker of xdist is about to start, on this machine or on another one."""
+    if node.gateway.spec.popen:
+        node.workerinput[SERVER] = node.config.stash[SESSION].serve_workers()
+
+
+@pytest.hookimpl(tryfirst=True)  # before xdist waits for workers that wait for this
 def pytest_sessionfinish(session: pytest.Session) -> None:
     session.config.stash[SESSION].end()
 

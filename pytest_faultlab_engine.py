@@ -1,4 +1,4 @@
-"""The engine as a child process: no pytest, nothing but the standard library.
+"""The engine as a child process, and the commands that run in it: no pytest, nothing but the standard library.
 
 The child is isolated from PYTHONPATH, the current folder and this process's sys.path, and it answers in JSON. So a
 project may have packages named client, cli, harness or reports of its own without conflict.
@@ -11,15 +11,18 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+import threading
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO, Any
 
 from pytest_faultlab_results import LabFailed, ScenarioMistakes
 
-SHUTDOWN_TIMEOUT_S = 15.0
-"""How long the engine may take to end in good order before it is killed."""
+STOP_TIMEOUT_S = 5.0
+"""How long a command or the engine may take to end in good order. Killing it then loses nothing: runs are written as
+they end, and no cell outlives the command."""
 
 PACKAGE_ROOT = Path(__file__).resolve().parent
 CHILD_PROGRAM = """\
@@ -66,8 +69,39 @@ def settings_arguments(settings: object) -> list[str]:
     return [f"--set={name}={json.dumps(v) if isinstance(v, bool) else v}" for name, v in settings.items()]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """A command of faultlab: the words after its name, the folder that it runs in, and its environment variables."""
+
+    arguments: tuple[str, ...]
+    folder: str
+    environment: Mapping[str, str]
+
+    @classmethod
+    def of(cls, arguments: Iterable[str], folder: Path) -> "Request":
+        """In `folder`, with the environment variables of this process."""
+        return cls(arguments=tuple(arguments), folder=str(folder), environment=dict(os.environ))
+
+    @classmethod
+    def parse(cls, document: Mapping[str, Any]) -> "Request":
+        """From JSON values."""
+        return cls(**{**document, "arguments": tuple(document["arguments"])})
+
+    def document(self) -> dict[str, Any]:
+        """As JSON values."""
+        return asdict(self)
+
+    def with_options(self, *options: str) -> "Request":
+        """The same command with more options."""
+        command, *others = self.arguments
+        return Request(arguments=(command, *options, *others), folder=self.folder, environment=self.environment)
+
+
 class Engine:
-    """A process of faultlab, isolated from this one's modules and paths, in which commands are begun."""
+    """A process of faultlab, isolated from this one's modules and paths, in which commands are started.
+
+    The kernel ends it with the thread that made it.
+    """
 
     def __init__(self) -> None:
         self._stderr_file = _memory_file()  # a pipe that is not read would block the engine
@@ -90,36 +124,53 @@ class Engine:
 
     @property
     def alive(self) -> bool:
-        """The kernel ends it with the thread that made it."""
         return self._process.poll() is None
 
-    def start_command(self, arguments: Sequence[str], *, cwd: Path) -> "Command":
-        """Begin a command of faultlab. Raises LabFailed where the engine cannot."""
+    def start_command(self, request: Request, stdout: int) -> "Command":
+        """Start a command that writes to the open file `stdout`. Raises LabFailed where the engine cannot."""
         __tracebackhide__ = True
-        asked = {"arguments": list(arguments), "folder": str(cwd), "environment": dict(os.environ)}
         stderr_file = _memory_file()
-        out, write_out = os.pipe()
         status, write_status = os.pipe()
-        with _memory_file(json.dumps(asked)) as request, suppress(OSError):
-            socket.send_fds(self._control, [b"!"], [request.fileno(), write_out, stderr_file.fileno(), write_status])
-        os.close(write_out)
+        with _memory_file(json.dumps(request.document())) as asked, suppress(OSError):
+            socket.send_fds(self._control, [b"!"], [asked.fileno(), stdout, stderr_file.fileno(), write_status])
         os.close(write_status)
-        command = Command(os.fdopen(out, "rb"), stderr_file, os.fdopen(status, "rb", buffering=0))
+        command = Command(stderr_file, os.fdopen(status, "rb", buffering=0))
         if command.pid is None:
             command.end()
-            self._process.wait(SHUTDOWN_TIMEOUT_S)
+            with suppress(subprocess.TimeoutExpired):
+                self._process.wait(STOP_TIMEOUT_S)
             raise LabFailed(f"faultlab cannot begin\n{self._close()}".rstrip())
         return command
 
+    def document(self, request: Request, *, unless: socket.socket | None = None) -> dict[str, Any]:
+        """The one JSON document that a command ends with. The command ends early when `unless` becomes readable.
+
+        Raises ScenarioMistakes, LabFailed.
+        """
+        __tracebackhide__ = True
+        with _memory_file() as stdout:  # unlike a pipe, it need not be read while the command runs
+            command = self.start_command(request, stdout.fileno())
+            try:
+                command.wait(unless=unless)
+            finally:
+                command.end()
+            stdout.seek(0)
+            text = stdout.read()
+        if not text.strip() or command.killed:
+            raise command.failure()
+        found: dict[str, Any] = json.loads(text)
+        return found
+
     def end(self) -> None:
-        """End it, and every command that it began."""
+        """End it, and every command that it started."""
         self._control.close()
         try:
-            self._process.wait(SHUTDOWN_TIMEOUT_S)
-        except BaseException:
+            self._process.wait(STOP_TIMEOUT_S)
+        except BaseException as error:
             self._process.kill()
             self._process.wait()
-            raise
+            if not isinstance(error, subprocess.TimeoutExpired):
+                raise
         finally:
             self._close()
 
@@ -130,34 +181,51 @@ class Engine:
 
 
 class Command:
-    """One command of faultlab, running. Ends with `end`, or by itself."""
+    """One command of faultlab, running. It ends with `end`, or by itself. `pid` is None where it could not start."""
 
-    def __init__(self, out: IO[bytes], stderr_file: IO[bytes], status: IO[bytes]) -> None:
-        self._out, self._stderr_file, self._status = out, stderr_file, status
+    def __init__(self, stderr_file: IO[bytes], status: IO[bytes]) -> None:
+        self._stderr_file, self._status = stderr_file, status
         self._words = ""
         first = status.readline()
         self.pid = int(first) if first else None
         self._code: int | None = None
+        self._ending = threading.Lock()
 
-    def line(self) -> dict[str, Any] | None:
-        """The next line of JSON; None when the command has ended."""
-        text = b"" if self._out.closed else self._out.readline()
-        if not text.endswith(b"\n"):
-            return None
-        found: dict[str, Any] = json.loads(text)
-        return found
+    @property
+    def killed(self) -> bool:
+        """Whether it ended without an exit code of its own."""
+        return self._code == KILLED
 
-    def document(self) -> dict[str, Any]:
-        """The one JSON document that it says, once it has ended. Raises ScenarioMistakes, LabFailed."""
-        __tracebackhide__ = True
-        try:
-            text = self._out.read()
-        finally:
-            self.end()
-        if not text.strip():
-            raise self.failure()
-        found: dict[str, Any] = json.loads(text)
-        return found
+    def wait(self, timeout_s: float | None = None, *, unless: socket.socket | None = None) -> bool:
+        """Wait for its end; False where the time is over or `unless` is readable before that."""
+        waiting = select.poll()
+        for file in (self._status, unless):
+            if file is not None:
+                waiting.register(file, select.POLLIN)
+        if self._code is None:
+            ready = {number for number, _ in waiting.poll(None if timeout_s is None else timeout_s * 1000)}
+            if self._status.fileno() in ready:
+                last = self._status.readline()
+                self._code = int(last) if last else KILLED
+        return self._code is not None
+
+    def end(self) -> None:
+        """Have it end in good order where it has not: runs under way are stopped, what ended is kept."""
+        with self._ending:
+            if self._status.closed:
+                return
+            try:
+                if self.pid is not None and not self.wait(0.0):
+                    with suppress(ProcessLookupError):
+                        os.kill(self.pid, signal.SIGTERM)
+                    self.wait(STOP_TIMEOUT_S)
+            finally:
+                if self.pid is not None and self._code is None:
+                    self._code = KILLED
+                    with suppress(OSError):
+                        os.killpg(self.pid, signal.SIGKILL)
+                self._status.close()
+                self._words = _read_and_close(self._stderr_file)
 
     def failure(self) -> Exception:
         """Why it ended without an answer."""
@@ -165,34 +233,6 @@ class Command:
         if self._code in (USAGE, NOTHING):
             return ScenarioMistakes(self._words)
         return LabFailed(f"faultlab ended without an answer (exit {self._code})\n{self._words}".rstrip())
-
-    def end(self) -> None:
-        """Have it end in good order, where it has not: runs under way are stopped, what ended is kept."""
-        try:
-            if self._code is None and self.pid is not None:
-                try:
-                    if not self._ended(within_s=0.0):
-                        os.kill(self.pid, signal.SIGTERM)
-                    if not self._ended(within_s=SHUTDOWN_TIMEOUT_S):
-                        raise LabFailed(f"faultlab did not end within {SHUTDOWN_TIMEOUT_S:g} s: it was killed")
-                except BaseException:
-                    self._code = KILLED
-                    with suppress(OSError):
-                        os.killpg(self.pid, signal.SIGKILL)
-                    raise
-        finally:
-            self._out.close()
-            self._status.close()
-            self._words = self._words or _read_and_close(self._stderr_file)
-
-    def _ended(self, *, within_s: float) -> bool:
-        """Whether it has written its exit code, or ended without one."""
-        waiting = select.poll()
-        waiting.register(self._status, select.POLLIN)
-        if self._code is None and waiting.poll(within_s * 1000):
-            last = self._status.readline()
-            self._code = int(last) if last else KILLED
-        return self._code is not None
 
 
 def _memory_file(text: str = "") -> IO[bytes]:
@@ -210,52 +250,3 @@ def _read_and_close(stderr_file: IO[bytes]) -> str:
     with stderr_file:
         stderr_file.seek(0)
         return stderr_file.read().decode(errors="replace").strip()
-
-
-class Batch:
-    """Cases that one command runs side by side; each result is available as soon as the case is over, in any order."""
-
-    def __init__(
-        self, engine: Engine, options: Sequence[str], files: Sequence[str], cases: Sequence[str], out: Path, cwd: Path
-    ) -> None:
-        chosen = [part for case in cases for part in ("--case", case)]
-        words = ["run", "--stream", *options, *chosen, "--out", str(out), "--", *files]
-        self._command = engine.start_command(words, cwd=cwd)
-        self._out = out
-        self._open = set(cases)
-        self._replies: dict[str, dict[str, Any]] = {}
-        self._failure: Exception | None = None
-        self._note: str | None = None
-
-    def __contains__(self, case: str) -> bool:
-        return case in self._open
-
-    def case(self, case: str) -> dict[str, Any]:
-        """What faultlab says of a case, with the folder of its `results`, and a `note` where the world is not the one
-        that one might expect; or just the `text` that says why it cannot be run. Waits for its end.
-
-        Raises LabFailed, ScenarioMistakes: then for every case that is still open.
-        """
-        while case not in self._replies:
-            if self._failure is not None:
-                raise self._failure
-            line = self._command.line()
-            if line is None:
-                self._failure = self._command.failure()
-            elif "begun" in line:
-                self._note = line["begun"]["note"]
-            elif "case" in line:
-                self._replies[line["case"]["id"]] = {**line["case"], "results": str(self._out), "note": self._note}
-            elif "impossible" in line:
-                self._replies.update(dict.fromkeys(line["impossible"]["ids"], line["impossible"]))
-        self._open.discard(case)
-        return self._replies.pop(case)
-
-    def end(self) -> None:
-        """In peace where every case was asked for, else by stopping what is under way. May be called again."""
-        try:
-            while not self._open and self._command.line() is not None:
-                pass  # the last line is the whole suite
-        finally:
-            self._open.clear()
-            self._command.end()

@@ -2,13 +2,15 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from importlib.metadata import entry_points
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import pytest
 
-World = Literal["auto", "sim", "local"]
-WORLDS: tuple[World, ...] = ("auto", "sim", "local")
+ENVIRONMENTS = ("auto", "sim", "local")
+EXTENSIONS = "faultlab.extensions"
+"""The entry points through which other installed packages add environments, among others."""
 POLICIES = ("fail", "skip")
 
 
@@ -16,7 +18,7 @@ POLICIES = ("fail", "skip")
 class Options:
     """What the command line, else the configuration file says; None: as each scenario or faultlab itself has it."""
 
-    environment: World
+    environment: str
     repeat: int | None
     seed: int | None
     out: Path | None
@@ -28,7 +30,7 @@ class Options:
         out = _option(config, "out")
         where = config.invocation_params.dir if config.getoption("faultlab_out") else config.rootpath
         return cls(
-            environment=_choice("env", _option(config, "env") or "auto", WORLDS),
+            environment=_environment(_option(config, "env") or "auto"),
             repeat=_number(config, "repeat", least=1),
             seed=_number(config, "seed", least=0),
             out=where / out if out else None,
@@ -36,7 +38,7 @@ class Options:
         )
 
     def arguments(
-        self, environment: World | None = None, repeat: int | None = None, seed: int | None = None
+        self, environment: str | None = None, repeat: int | None = None, seed: int | None = None
     ) -> list[str]:
         """The engine's options, each replaced by the one that is given here."""
         repeat, seed = self.repeat if repeat is None else repeat, self.seed if seed is None else seed
@@ -47,6 +49,12 @@ class Options:
 
 def _option(config: pytest.Config, name: str) -> str:
     return str(config.getoption(f"faultlab_{name}") or config.getini(f"faultlab_{name}") or "")
+
+
+def _environment(name: str) -> str:
+    """Packages may add others, which the engine knows: it refuses a wrong name of those."""
+    added = entry_points(group=EXTENSIONS, name="environments")
+    return name if added else str(_choice("env", name, ENVIRONMENTS))
 
 
 def _choice(name: str, value: str, values: Iterable[Any]) -> Any:

@@ -50,7 +50,7 @@ class CaseResult:
     scenario: str
     client: str
     client_version: str
-    environment: Literal["sim", "local"]
+    environment: str
     parameters: Mapping[str, str]
     settings: Mapping[str, str]
     verdict: Verdict
@@ -103,7 +103,7 @@ class Result:
     """
 
     verdict: Verdict
-    environment: Literal["sim", "local"]
+    environment: str
     seed: int
     results: Path
     cases: tuple[CaseResult, ...]

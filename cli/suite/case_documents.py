@@ -1,6 +1,6 @@
 """Cases as JSON values, for programs that run faultlab and present its findings themselves."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from rich.text import Text
 
@@ -10,17 +10,23 @@ from cli.show.formatting import measured, predicted, tolerance, written
 from cli.suite.closing import FinishedSuite, blocks, breakdown_of, events_by_run, replay_of_case
 from harness.judging import Breakdown
 from harness.records.event import EventRecord
+from harness.records.reader import Results
 from harness.records.run import MeasureRecord, RunRecord
 from harness.stats import censored_median
 from harness.suite.naming import case_id
 
+EventSource = Callable[[Results, Sequence[RunRecord]], dict[str, list[EventRecord]]]
+"""Finds the events of tries, by run id."""
 
-def case_documents(finished: FinishedSuite, *, breakdown_of_passed: bool = True) -> list[dict[str, object]]:
+
+def case_documents(
+    finished: FinishedSuite, *, breakdown_of_passed: bool = True, find_events: EventSource = events_by_run
+) -> list[dict[str, object]]:
     """Every case of a suite. `breakdown_of_passed`: also say where the time of passed cases went, which reads all
     events."""
     cases = group_into_cases(finished.results.runs, finished.results.groups)
     explained = [case.most_severe for case in cases if breakdown_of_passed or case.verdict != "pass"]
-    events = events_by_run(finished.results, explained)
+    events = find_events(finished.results, explained)
     return [_document(case, events.get(case.most_severe.run_id, []), finished) for case in cases]
 
 

@@ -1,4 +1,5 @@
-"""A suite as lines of JSON while it runs: every case as soon as its runs have ended, and the whole suite last.
+"""A suite as lines of JSON while it runs: every case as soon as its runs have ended, and the whole suite last. Once it
+is interrupted, only the last line follows.
 
 Each line is an object of `format` and one more key: `impossible` (a scenario that cannot be run here), `begun`, `case`,
 `suite`.
@@ -11,6 +12,7 @@ from typing import TextIO
 from cli.exit_codes import exit_code_of
 from cli.suite.case_documents import case_documents
 from cli.suite.closing import FinishedSuite
+from cli.suite.kept_events import EventKeeper
 from cli.terminal.problem_texts import full_texts
 from harness.language import Problems
 from harness.plan import RunPlan
@@ -41,14 +43,15 @@ class JsonLineStream:
         self.line("impossible", document)
 
     def observer_for(
-        self, observer: Observer, writer: Writer, plans: Sequence[RunPlan], suite: Sequence[RunPlan],
-        previous_runs: Iterable[RunRecord],
+        self, observer: Observer, writer: Writer, events: EventKeeper, plans: Sequence[RunPlan],
+        suite: Sequence[RunPlan], previous_runs: Iterable[RunRecord],
     ) -> Observer:  # fmt: skip
         """An observer that passes everything on to `observer`, and has a line for each case of `plans` that is over.
 
-        Statistics are judged as those of the whole `suite`. `previous_runs`: runs that are not made again.
+        `events` are those of the runs that `writer` writes. Statistics are judged as those of the whole `suite`.
+        `previous_runs`: runs that are not made again.
         """
-        return _StreamingObserver(self, observer, writer, plans, suite, previous_runs)
+        return _StreamingObserver(self, observer, writer, events, plans, suite, previous_runs)
 
 
 class _StreamingObserver:
@@ -57,15 +60,17 @@ class _StreamingObserver:
         stream: JsonLineStream,
         observer: Observer,
         writer: Writer,
+        events: EventKeeper,
         plans: Sequence[RunPlan],
         suite: Sequence[RunPlan],
         previous_runs: Iterable[RunRecord],
     ) -> None:
-        self._stream, self._observer, self._writer = stream, observer, writer
+        self._stream, self._observer, self._writer, self._events = stream, observer, writer, events
         self._suite = suite
         self._plans = {plan.run_id: plan for plan in plans}
         self._runs: dict[CaseKey, list[RunRecord]] = {}
         self._open: dict[CaseKey, set[str]] = {}
+        self._stopping = False
         for plan in plans:
             self._open.setdefault(plan.case_key, set()).add(plan.run_id)
         for record in previous_runs:
@@ -78,6 +83,7 @@ class _StreamingObserver:
         self._observer.doing(plan, words)
 
     def stopping(self) -> None:
+        self._stopping = True
         self._observer.stopping()
 
     def ended(self, plan: RunPlan, record: RunRecord) -> None:
@@ -89,7 +95,7 @@ class _StreamingObserver:
         key = case_key(record)
         self._runs.setdefault(key, []).append(record)
         self._open[key].discard(record.run_id)
-        if not self._open[key]:
+        if not self._open[key] and not self._stopping:
             self._write_case(tuple(self._runs.pop(key)))
 
     def _write_case(self, runs: tuple[RunRecord, ...]) -> None:
@@ -100,5 +106,7 @@ class _StreamingObserver:
             groups=groups,
         )  # fmt: skip
         finished = FinishedSuite(results=results, plans=self._plans, elapsed_s=0.0, exit=exit_code_of(verdicts))
-        for document in case_documents(finished, breakdown_of_passed=False):
+        find_events = self._events.events_by_run
+        for document in case_documents(finished, breakdown_of_passed=False, find_events=find_events):
             self._stream.line("case", document)
+        self._events.forget(runs)

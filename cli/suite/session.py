@@ -22,6 +22,7 @@ from cli.show.rows import wrapped
 from cli.suite.case_documents import case_documents
 from cli.suite.closing import FinishedSuite, replay_command, show, suite_document
 from cli.suite.json_lines import JsonLineStream
+from cli.suite.kept_events import EventKeeper
 from cli.suite.manifest import new_manifest
 from cli.suite.options import RunOptions
 from cli.suite.prepared import PreparedSuite, prepare
@@ -38,7 +39,7 @@ from harness.suite.grouping import judge_groups
 from harness.suite.machine import timestamp_name
 from harness.suite.progress import max_duration_s
 from harness.suite.resuming import Remaining, planned, plans_with_id_prefix, remaining
-from harness.suite.runner import Observer, Runner
+from harness.suite.runner import Observer, Runner, RunWriter
 
 
 def start_suite(request: Request, out: Path | None, options: RunOptions) -> ExitCode:
@@ -169,9 +170,12 @@ def _run_plans(
         Display(screen, left, lanes=lanes, previous_runs=previous_runs) as display,
     ):
         observer: Observer = display
+        run_writer: RunWriter = writer
         if stream is not None:
-            observer = stream.observer_for(display, writer, plans, prepared.suite.plans, previous_runs)
-        complete = Runner(environment, judge, writer, observer, lanes=lanes).run(remains.together, alone=remains.alone)
+            run_writer = events = EventKeeper(writer)
+            observer = stream.observer_for(display, writer, events, plans, prepared.suite.plans, previous_runs)
+        runner = Runner(environment, judge, run_writer, observer, lanes=lanes)
+        complete = runner.run(remains.together, alone=remains.alone)
         results = read(writer.folder.path)
         interrupted = not complete and any(remaining(results, plans))
         if not interrupted:

@@ -103,7 +103,7 @@ class Runner:
             except BaseException:
                 self._stop()
                 raise
-        return not self._signalled
+        return not self._stopped.is_set()
 
     def _side_by_side(self, plans: Sequence[RunPlan], lanes: ThreadPoolExecutor) -> list[RunPlan]:
         """Run these and wait for all. Gives the noisy ones back, each as its next try."""
@@ -113,11 +113,10 @@ class Runner:
         waiting = len(plans)
         while waiting:
             message = self._next_message()
+            if self._signalled and not self._stopped.is_set():  # before the runs that ended first: they may be many
+                self._observer.stopping()
+                self._stop()
             if isinstance(message, _Signalled):
-                if not self._signalled:
-                    self._signalled = True
-                    self._observer.stopping()
-                    self._stop()
                 continue
             waiting -= 1
             if isinstance(message, _Ended):
@@ -175,7 +174,8 @@ class Runner:
         def on_signal(number: int, frame: FrameType | None) -> None:
             if self._stopped.is_set():
                 os._exit(INTERRUPTED)
-            self._messages.put(_Signalled())
+            self._signalled = True
+            self._messages.put(_Signalled())  # wakes the main thread
 
         before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
         # Who started this with a signal ignored (nohup, a script's background job) does not want it to end the suite.

@@ -70,9 +70,13 @@ def test_editors_are_offered_what_the_package_adds(example: Installation) -> Non
 
 
 def test_pytest_runs_the_scenario(example: Installation) -> None:
-    done = example.python("-m", "pytest", "-q", SCENARIO)
+    """In the environment that the package adds; a name that no package has is refused."""
+    done = example.python("-m", "pytest", "-q", SCENARIO, "--faultlab-env", "orbit", "--faultlab-out", "kept")
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "1 passed" in done.stdout
+    assert the_run(example.project / "kept" / "pytest-1")["environment"] == "orbit"
+    wrong = example.python("-m", "pytest", "-q", SCENARIO, "--faultlab-env", "moon")
+    assert wrong.returncode != 0
+    assert "'moon' is not one of 'auto', 'sim', 'local', 'orbit'" in wrong.stdout
 
 
 @pytest.mark.spark

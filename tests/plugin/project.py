@@ -1,5 +1,6 @@
 """A project of somebody else's in a folder of its own, and the real pytest with the installed plugin run in it."""
 
+import json
 import os
 import re
 import subprocess
@@ -122,6 +123,14 @@ def _case(element: ElementTree.Element) -> _Named:
     outcome = ends[0].tag if ends else "passed"
     text = f"{ends[0].attrib.get('message', '')}\n{ends[0].text or ''}" if ends else ""
     return _Named(element.attrib["name"], Case(outcome, text, properties))
+
+
+def runs_in(folder: Path) -> dict[str, list[str]]:
+    """The scenarios of which each results folder has runs."""
+    return {
+        path.parent.name: sorted(json.loads(line)["scenario"] for line in path.read_text().splitlines())
+        for path in sorted(folder.glob("*/runs.jsonl"))
+    }
 
 
 def processes_about(path: Path) -> list[int]:

@@ -6,17 +6,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from project import PYTEST, WRONG, Project, processes_about, scenario, untouched
+from project import PYTEST, WRONG, Project, processes_about, runs_in, scenario, untouched
 
 PROGRAM = "{driver: {exec: [./mine]}, name: mine}"
-
-
-def runs_in(folder: Path) -> dict[str, list[str]]:
-    """The scenarios of which each results folder has runs."""
-    return {
-        path.parent.name: sorted(json.loads(line)["scenario"] for line in path.read_text().splitlines())
-        for path in sorted(folder.glob("*/runs.jsonl"))
-    }
 
 
 def test_a_pass_a_failure_and_what_tested_nothing(project: Project) -> None:
@@ -118,15 +110,6 @@ def test_only_what_pytest_chooses_is_run(project: Project) -> None:
     }
 
 
-def test_x_stops_at_the_first_failure_and_leaves_no_process(project: Project) -> None:
-    project.write("a.scenario.yaml", scenario("wrong", bound=WRONG))
-    project.write("b.scenario.yaml", scenario("good", matrix="{settings.Net.DialTimeout: [1s, 2s, 3s]}"))
-    done = project.pytest("-x", "-p", "no:cacheprovider")
-    assert done.code == 1
-    assert done.outcomes == {"wrong": "failure"}, done.out
-    assert processes_about(project.path) == []
-
-
 def test_a_case_that_is_asked_for_again_is_run_again(project: Project) -> None:
     """As plugins do that run failed tests anew: once with all others, then by itself."""
     project.write("good.scenario.yaml", scenario("good"))
@@ -143,20 +126,6 @@ def test_a_case_that_is_asked_for_again_is_run_again(project: Project) -> None:
         "pytest-2": ["good"],
         "pytest-3": ["wrong"],
     }
-
-
-def test_workers_of_xdist_share_the_cases(project: Project) -> None:
-    project.write("good.scenario.yaml", scenario("good", matrix="{settings.Net.DialTimeout: [1s, 2s, 3s]}"))
-    project.write("wrong.scenario.yaml", scenario("wrong", bound=WRONG))
-    done = project.pytest("-n", "2", "--faultlab-out=kept")
-    assert done.code == 1
-    told = {f"good[Net.DialTimeout={n}s]": "passed" for n in (1, 2, 3)}
-    assert done.outcomes == {**told, "wrong": "failure"}, done.out
-    assert "1 missing" in done.cases["wrong"].text
-    ran = runs_in(project.path / "kept")
-    assert sorted(name for names in ran.values() for name in names) == ["good"] * 3 + ["wrong"], "each case once"
-    assert {name[: len("pytest-gw0")] for name in ran} == {"pytest-gw0", "pytest-gw1"}
-    assert processes_about(project.path) == []
 
 
 def test_options_of_command_line_and_configuration(project: Project) -> None:

@@ -113,6 +113,30 @@ def test_a_signal_that_was_ignored_at_the_start_stays_so(plans: tuple[RunPlan, .
         signal.signal(signal.SIGHUP, before)
 
 
+def test_a_signal_comes_before_the_runs_that_ended_until_then(plans: tuple[RunPlan, ...], tmp_path: Path) -> None:
+    """To show a run may take long: a suite that was stopped would go on until all that have ended are shown."""
+    seen_at_stop: list[int] = []
+
+    class SlowObserver(Seen):
+        def ended(self, plan: RunPlan, record: RunRecord) -> None:
+            super().ended(plan, record)
+            if len(self.ended_runs) == 1:
+                limit_s = time.monotonic() + 60
+                while len(read(tmp_path / "r").tries) < len(plans) and time.monotonic() < limit_s:
+                    time.sleep(0.01)
+                os.kill(os.getpid(), signal.SIGTERM)
+
+        def stopping(self) -> None:
+            super().stopping()
+            seen_at_stop.append(len(self.ended_runs))
+
+    world, seen = ScriptedEnvironment(story_of_error, lanes=4), SlowObserver()
+    with Writer.create(tmp_path / "r", manifest(plans)) as writer:
+        Runner(world, judge_by_hand(), writer, seen).run(plans)
+    assert seen_at_stop == [1]
+    assert len(seen.ended_runs) == len(plans), "they are measured all the same"
+
+
 def test_a_second_signal_ends_the_process_at_once(plans: tuple[RunPlan, ...], tmp_path: Path) -> None:
     """Even if interrupting hangs: a child that would wait for ever is gone with 130."""
     child = os.fork()
