@@ -37,7 +37,8 @@ def gate(
     """Hold a suite against a baseline: what got slower, worse or lost since?
 
     An alarm takes an order of runs that chance hardly makes, and an effect that lies above the floor for sure. Some 20
-    runs of each case on both sides are enough for most. Exit 10: something got worse; 2: nobody can tell; 0: neither.
+    runs of each case on both sides are enough for most. Exit 10: something got worse; 2: something may have got worse
+    by more than the floor; 0: neither.
     """
     screen = console(json=json, ci=ci)
     options = GateOptions(
@@ -125,7 +126,7 @@ command = click.Command(
             type=click.Choice(["fail", "warn"]),
             default="fail",
             show_default=True,
-            help="Whether what nobody can tell ends with 2 or 0.",
+            help="Whether cases that may have got worse by more than the floor end with 2 or 0.",
         ),
         click.Option(["--ci"], is_flag=True, help="For CI: annotations, a summary, groups; nothing moves."),
         click.Option(["--junit"], type=FILE, metavar="FILE", help="Write the comparison as JUnit XML."),

@@ -7,11 +7,11 @@ from typing import Literal
 from cli.show.difference_text import case_label, change, figures, label, measure_label, q_value, silent_reason
 from harness.comparing.cases import CaseRuns
 from harness.comparing.shifts import MIN_RUNS, Shift
-from harness.gating.assessment import AssessedDifference, ComparedCase
+from harness.gating.assessment import AssessedDifference, Assessment, ComparedCase
 from harness.gating.gate import GateResult
 from harness.records.case_key import CaseKey
 
-CaseStatus = Literal["regression", "lost", "unsure", "better", "unchanged"]
+CaseStatus = Literal["regression", "lost", "unsure", "noted", "better", "unchanged"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,12 +43,10 @@ def findings(gated: GateResult) -> Iterator[GateFinding]:
     for silent in gated.silent:
         words = ": ".join([silent_reason(silent), *silent.spoilt.reasons[:1]])
         yield _gate_finding("unsure", silent.key, cases, kind="unsure", figures=words, path=silent.now.path)
-    for one in gated.cases_assessed("unsure"):
-        yield _compared(one, "unsure", cases)
-    for one in gated.cases_assessed("better"):
-        yield _compared(one, "better", cases)
-    for one in gated.cases_assessed("unchanged"):
-        yield _compared(one, "unchanged", cases)
+    others: tuple[Assessment, ...] = ("unsure", "noted", "better", "unchanged")
+    for assessment in others:
+        for one in gated.cases_assessed(assessment):
+            yield _compared(one, assessment, cases)
 
 
 def _compared(one: ComparedCase, status: CaseStatus, cases: tuple[CaseRuns, ...]) -> GateFinding:
@@ -73,7 +71,7 @@ def _figures(one: AssessedDifference) -> str:
 
 
 def _needed(one: ComparedCase, leading: AssessedDifference, status: CaseStatus) -> str:
-    if status != "unsure":
+    if status not in ("unsure", "noted"):
         return ""
     few = min(one.before.counted, one.now.counted) < MIN_RUNS
     runs = f"  only {one.before.counted} + {one.now.counted} conclusive runs" if few else ""

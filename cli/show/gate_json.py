@@ -8,7 +8,7 @@ from cli.show.difference_text import change, figures, label
 from cli.show.gate_text import EXIT_HEADLINES
 from harness.comparing.frequencies import FrequencyChange
 from harness.comparing.side_by_side import SuiteComparison
-from harness.gating.assessment import AssessedDifference
+from harness.gating.assessment import SEVERITY, AssessedDifference
 from harness.gating.gate import GateResult
 
 FORMAT = 1
@@ -19,7 +19,8 @@ def gate_document(gated: GateResult, code: ExitCode) -> dict[str, Any]:
     findings = [
         {"kind": assessment, **one.key.as_json(), "leading": _judged(one.assessed[0]) if one.assessed else None,
          "also": [_judged(other) for other in one.differences_assessed(assessment)[1:]], "where": list(one.where)}
-        for assessment in ("regression", "unsure", "better")
+        for assessment in SEVERITY
+        if assessment != "unchanged"
         for one in gated.cases_assessed(assessment)
     ]  # fmt: skip
     return {

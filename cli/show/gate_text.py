@@ -31,7 +31,10 @@ T = TypeVar("T")
 
 WORD = 12
 """Columns of the word at the left."""
-STYLES = {"REGRESSION": "bold red", "LOST": "bold red", "UNSURE": "yellow", "BETTER": "green", "unchanged": "green"}
+STYLES = {
+    "REGRESSION": "bold red", "LOST": "bold red", "UNSURE": "yellow", "NOTED": "cyan", "BETTER": "green",
+    "unchanged": "green",
+}  # fmt: skip
 EXIT_HEADLINES = {
     ExitCode.PASSED: ("UNCHANGED", "bold green"),
     ExitCode.REGRESSED: ("REGRESSED", "bold red"),
@@ -92,6 +95,7 @@ def body(gated: GateResult, *, show_all: bool) -> Iterator[Text]:
         yield from _silent(gated, silent)
     yield from _omitted_note(gated.silent, show_all=show_all)
     yield from _unsure(gated, show_all=show_all)
+    yield from _uncertain("NOTED", gated, gated.cases_assessed("noted"), show_all=show_all)
     for one in _limited(gated.cases_assessed("better"), show_all=show_all):
         yield _line(gated, "BETTER", one.key, _short(one.assessed[0]))
     yield from _omitted_note(gated.cases_assessed("better"), show_all=show_all)
@@ -180,17 +184,22 @@ def _lost(gated: GateResult) -> list[str]:
 def _unsure(gated: GateResult, *, show_all: bool) -> Iterator[Text]:
     unsure = gated.cases_assessed("unsure")
     few = [one for one in unsure if too_few(one)]
-    for one in _limited([one for one in unsure if not too_few(one)], show_all=show_all):
-        first = one.assessed[0]
-        needs = f"needs {first.runs_needed or f'more than {MAX_RUNS}'} runs a side"
-        untold = isinstance(first.of, FrequencyChange) and first.runs_needed is None
-        yield _line(gated, "UNSURE", one.key, _short(first) + ("" if untold else f"  {needs}"))
-    yield from _omitted_note([one for one in unsure if not too_few(one)], show_all=show_all)
+    yield from _uncertain("UNSURE", gated, [one for one in unsure if not too_few(one)], show_all=show_all)
     if few:
         needs = f"needs {_runs_needed(few)} runs a side"
         runs = f"{_runs([c.before.counted for c in few])} + {_runs([c.now.counted for c in few])} conclusive runs"
         name = case_label(few[0].key, gated.current.cases, client=False) if len(few) == 1 else f"{len(few)} cases"
         yield _labelled_line("UNSURE", name, f"only {runs}  {needs}")
+
+
+def _uncertain(word: str, gated: GateResult, cases: Sequence[ComparedCase], *, show_all: bool) -> Iterator[Text]:
+    """Cases of which it takes more runs to be certain."""
+    for one in _limited(cases, show_all=show_all):
+        first = one.assessed[0]
+        needs = f"needs {first.runs_needed or f'more than {MAX_RUNS}'} runs a side"
+        untold = isinstance(first.of, FrequencyChange) and first.runs_needed is None
+        yield _line(gated, word, one.key, _short(first) + ("" if untold else f"  {needs}"))
+    yield from _omitted_note(cases, show_all=show_all)
 
 
 def _runs_needed(few: Sequence[ComparedCase]) -> int:
@@ -266,6 +275,7 @@ def _status_counts(gated: GateResult) -> dict[str, int]:
     counted = Counter(label(one.assessed[0]) for one in gated.cases_assessed("regression"))
     counted["lost"] = len(gated.lost)
     counted["unsure"] = len(gated.cases_assessed("unsure")) + len(gated.silent)
+    counted["noted"] = len(gated.cases_assessed("noted"))
     counted["better"] = len(gated.cases_assessed("better"))
     counted["unchanged"] = 0 if gated.regressed or gated.inconclusive else len(gated.cases_assessed("unchanged"))
     return {word: number for word, number in counted.items() if number}

@@ -24,7 +24,8 @@ A row **agrees** where every shift between two sides that their runs do not excl
 lies within 50 ms + 2 % of the real one's median; where an order is drawn by chance, each way is compared by itself,
 and the parts of the runs that went each way may differ by 30 points. It **differs** only at a level that all rows
 share: a matrix in which everything agrees says so once in more than 1,000 times. What lies between is *not enough
-runs*, which is no agreement. Times are medians in seconds; behind them, how far they lie from the real one's.
+runs*, which is no agreement. Where it differs as a `differences.yaml` beside its scenario says, it is *explained*, and
+counted apart. Times are medians in seconds; behind them, how far they lie from the real one's.
 """
 
 

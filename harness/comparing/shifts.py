@@ -76,6 +76,11 @@ class Shift:
         return self.interval is not None and self.interval.high < -self.floor
 
     @property
+    def probably_above_floor(self) -> bool:
+        """The shift itself lies above the floor, however uncertain it is."""
+        return self.shift > self.floor
+
+    @property
     def possibly_above_floor(self) -> bool:
         """Whether a worsening by more than the floor cannot be excluded."""
         if self.interval is None:

@@ -2,14 +2,15 @@
 
 An alarm needs two things: a false discovery rate of at most `ALARM_Q_VALUE` over every difference that could be an
 alarm, so that chance alone makes one in fewer than that share of the suites in which nothing changed; and an interval
-that lies wholly above the floor. What may be an alarm is `unsure`, and says how many runs it takes: its interval
-reaches above the floor at a rate of at most `SUSPICION_Q_VALUE`, or it happened now and never before, or there were
-too few runs.
+that lies wholly above the floor. What may be an alarm is `unsure`, and says how many runs it takes: the shift lies
+above the floor at a rate of at most `SUSPICION_Q_VALUE`, though its interval may not, or it happened now and never
+before, or there were too few runs. A shift within the floor whose interval reaches above it is `noted`: more likely
+than not, nothing got worse by more than the floor.
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 from harness.comparing.cases import CaseRuns
 from harness.comparing.floor import Floor
@@ -33,7 +34,9 @@ ALARM_Q_VALUE = 0.01
 SUSPICION_Q_VALUE = 0.25
 """Above this rate no more runs are asked for: by chance, every fourth suite has a difference as large."""
 
-Assessment = Literal["regression", "unsure", "better", "unchanged"]
+Assessment = Literal["regression", "unsure", "noted", "better", "unchanged"]
+SEVERITY: tuple[Assessment, ...] = get_args(Assessment)
+"""The most severe first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +51,7 @@ class AssessedDifference:
     @property
     def severity_key(self) -> tuple[int, int, float]:
         """Sorts the most severe first: losses before verdicts, those before times, and the larger shift first."""
-        assessment = ("regression", "unsure", "better", "unchanged").index(self.assessment)
+        assessment = SEVERITY.index(self.assessment)
         if isinstance(self.of, FrequencyChange):
             return assessment, list(SymptomKind).index(self.of.symptom.kind), -self.of.now / self.of.of_now
         size = self.of.shift / self.of.floor if self.of.floor else self.of.shift
@@ -118,7 +121,7 @@ def _assess(one: Shift | FrequencyChange, q_value: float, single_test_level: flo
         return AssessedDifference(assessment="regression", of=one, q_value=q_value)
     if one.possibly_above_floor and (not one.enough_runs or q_value <= SUSPICION_Q_VALUE):
         return AssessedDifference(
-            assessment="unsure",
+            assessment="unsure" if one.probably_above_floor or not one.enough_runs else "noted",
             of=one,
             q_value=q_value,
             runs_needed=one.runs_needed(min_runs_per_side(single_test_level)),

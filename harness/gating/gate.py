@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from harness.comparing.cases import CaseRuns, SuiteRuns, different_machines, select_scenarios
 from harness.comparing.floor import DEFAULT_FLOOR, Floor
 from harness.comparing.shifts import MIN_RUNS
-from harness.gating.assessment import Assessment, ComparedCase, assess_pairs
+from harness.gating.assessment import SEVERITY, Assessment, ComparedCase, assess_pairs
 from harness.records.case_key import CaseKey
 
 
@@ -98,4 +98,4 @@ def too_few(one: ComparedCase) -> bool:
 
 
 def _severity_key(one: ComparedCase) -> tuple[tuple[int, int, float], CaseKey]:
-    return one.assessed[0].severity_key if one.assessed else (3, 0, 0.0), one.key
+    return one.assessed[0].severity_key if one.assessed else (len(SEVERITY), 0, 0.0), one.key

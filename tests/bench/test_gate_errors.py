@@ -24,12 +24,13 @@ def test_a_suite_is_drawn_the_same_each_time_and_nothing_changed_is_no_alarm() -
     assert "alarm" not in said
 
 
-def test_both_promises_are_printed_with_their_intervals(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_three_promises_are_printed_with_their_intervals(capsys: pytest.CaptureFixture[str]) -> None:
     assert gate_errors.main(["--null", "20", "--slower", "14"]) in (0, 1)
     said = capsys.readouterr().out
     assert re.search(
         r"alarm where nothing changed: 0 of 20, 0\.00% \[0\.00% \.\. 16\.84%\], asked for: at most 1%", said
     )
+    assert re.search(r"exit code other than 0 where nothing changed: \d of 20, .*asked for: at most 3%", said)
     assert re.search(r"10% \+ 100 ms that were found: 1[0-4] of 14, .*asked for: at least 95%", said)
 
 

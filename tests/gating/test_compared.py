@@ -1,56 +1,15 @@
-"""Protects what of two suites is held against each other, and what stands aside: measures, cases, runs and machines."""
+"""Protects which cases of two suites are compared, and what stands aside: spoilt cases, unfinished suites, machines."""
 
 from dataclasses import replace
 
 import pytest
 import suites
 
-from harness.comparing.cases import CaseRuns, SuiteRuns, select_scenarios
-from harness.comparing.shifts import MIN_RUNS, Shift
-from harness.comparing.suite_runs import case_runs_of
-from harness.gating.gate import GateResult, gate, too_few
-from harness.records.run import LabErrorRecord
+from harness.comparing.cases import SuiteRuns
+from harness.comparing.shifts import MIN_RUNS
+from harness.gating.gate import gate, too_few
 
 ERROR = "probe.time_to_error"
-
-
-def held(before: CaseRuns, now: CaseRuns) -> GateResult:
-    return gate(suites.side(before), suites.side(now))
-
-
-def measures(case: CaseRuns) -> set[str]:
-    (found,) = held(case, case).compared
-    return {one.of.measure for one in found.assessed if isinstance(one.of, Shift)}
-
-
-def test_counts_are_held_where_they_cost_a_broker_or_a_message() -> None:
-    """Integrity is held over the whole run; waits only explain, and so do counts that nobody named."""
-    names = (
-        "probe.dials", "probe.attempts", "probe.lost", "run.lost", "run.duplicates", "run.zombies", "run.reordered",
-        "probe.waits(Net.DialTimeout)", "run.records", "probe.other",
-    )  # fmt: skip
-    case = suites.case(counts={name: [1] * 20 for name in names})
-    assert measures(case) == {
-        "probe.dials", "probe.attempts", "run.lost", "run.duplicates", "run.zombies", "run.reordered",
-    }  # fmt: skip
-
-
-def test_a_time_to_the_end_is_held_where_it_is_not_another_time_already() -> None:
-    times = suites.spread(2.0)
-    waited = {"probe.waited(Net.DialTimeout)": times}
-    assert measures(suites.case(times={ERROR: times, "probe.time_to_end": times, **waited})) == {ERROR}
-    some = suites.case(times={ERROR: times[:10], "probe.time_to_ack": times[10:], "probe.time_to_end": times})
-    assert measures(some) == {ERROR, "probe.time_to_ack", "probe.time_to_end"}
-    assert measures(suites.case(times={"connect.time_to_end": times, "outage.recovery": times})) == {
-        "connect.time_to_end", "outage.recovery",
-    }  # fmt: skip
-
-
-def test_a_median_is_a_bound_only_where_most_had_not_ended() -> None:
-    half = suites.case(times={ERROR: suites.spread(2.0, 10)}, censored={ERROR: [60.0] * 10})
-    most = suites.case(times={ERROR: suites.spread(2.0, 9)}, censored={ERROR: [60.0] * 11})
-    (shift,) = [one.of for one in held(half, most).compared[0].assessed if isinstance(one.of, Shift)]
-    assert (shift.before_endless, shift.now_endless) == (False, True)
 
 
 @pytest.mark.parametrize("spoilt", ["before", "now"])
@@ -91,13 +50,6 @@ def test_one_side_on_virtual_time_does_not_make_two_machines_one(first: str, sec
     assert not gate(on("here", first), on("here", second)).other_machine
 
 
-def test_each_name_that_is_asked_for_selects() -> None:
-    side = suites.side(*(suites.case(name) for name in ("kafka-go-dark", "sarama-dark", "java-dark")))
-    assert select_scenarios(side, ()) is side
-    chosen = select_scenarios(side, ("kafka-go-*", "java-dark"))
-    assert [case.key.scenario for case in chosen.cases] == ["kafka-go-dark", "java-dark"]
-
-
 @pytest.mark.parametrize(
     ("before", "now", "few"), [(MIN_RUNS - 1, 20, True), (20, MIN_RUNS - 1, True), (MIN_RUNS, MIN_RUNS, False)]
 )
@@ -107,15 +59,6 @@ def test_want_of_runs_is_told_from_doubt(before: int, now: int, few: bool) -> No
     gated = gate(suites.side(sides[0], *wide), suites.side(sides[1], *wide))
     (one,) = gated.cases_assessed("unsure")
     assert too_few(one) is few
-
-
-def test_a_run_in_which_the_lab_failed_proves_nothing() -> None:
-    runs = suites.repeated(suites.spread(2.0))
-    failed = suites.record(repeat=99, time_s=9.0, verdict="lab_error")
-    failed = failed.model_copy(update={"error": LabErrorRecord.model_construct(text="the proxy did not start")})
-    case = case_runs_of([*runs, failed])
-    assert (case.runs, case.counted, case.reasons) == (21, 20, ("the proxy did not start",))
-    assert max(case.samples[ERROR].values) < 3
 
 
 def test_cases_are_told_in_the_order_of_their_names() -> None:

@@ -1,0 +1,6 @@
+"""Makes the sample suites importable under import-mode=importlib."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
