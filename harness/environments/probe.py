@@ -51,7 +51,7 @@ async def round_trip_s(address: tuple[str, int], *, limit_s: float, source: str 
             )
             try:
                 began_s = loop.time()
-                await _ask(address, reader, writer)
+                await ask(address, reader, writer)
                 return loop.time() - began_s
             finally:
                 writer.transport.abort()
@@ -61,7 +61,8 @@ async def round_trip_s(address: tuple[str, int], *, limit_s: float, source: str 
         raise ProbeFailed(address, f"failed: {broken}") from broken
 
 
-async def _ask(address: tuple[str, int], reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+async def ask(address: tuple[str, int], reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """Send an ApiVersions request on this connection and wait for its whole answer. Raises ProbeFailed."""
     request = ApiVersionsRequest()
     writer.write(encode_request(request, version=0, correlation_id=_CORRELATION_ID, client_id=PROBE_CLIENT_ID))
     await writer.drain()
