@@ -74,6 +74,12 @@ class CaseRecords:
         return sum(run.verdict == "pass" for run in self.runs)
 
     @property
+    def falls_short_together(self) -> bool:
+        """Whether something that is expected of all runs together does not hold: then that a run passes alone says
+        nothing of the case."""
+        return any(group.verdict not in ("pass", "skipped") for group in self.groups)
+
+    @property
     def most_severe(self) -> RunRecord:
         """The first of the runs whose verdicts are worst: the case's own may come from all of them together."""
         verdicts = {run.verdict for run in self.runs}

@@ -82,7 +82,8 @@ class Display:
         runs.append(record)
         self._open[key].discard(plan.run_id)
         if not self._open[key]:
-            self._console.print(self._rows.finished_row(group_into_cases(runs)[0]))
+            together = bool(plan.statistics)
+            self._console.print(self._rows.finished_row(group_into_cases(runs)[0], judged_together=together))
 
     def stopping(self) -> None:
         self._moving.stop()

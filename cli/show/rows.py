@@ -37,8 +37,10 @@ class CaseRows:
         self._multi_case_scenarios = multi_case_scenarios
         self._above: tuple[Verdict, str] | None = None
 
-    def finished_row(self, case: CaseRecords) -> Text:
-        """The row that appears when the last repeat of a case has ended."""
+    def finished_row(self, case: CaseRecords, *, judged_together: bool) -> Text:
+        """The row that appears when the last repeat of a case has ended; `judged_together`: its verdict comes later."""
+        if judged_together and case.verdict == "pass":
+            return self._row(case, f"{len(case.runs)} runs, judged together", word="ran", style="dim")
         right = passed_of_total(case)
         finding = case.leading()
         if finding is not None:
@@ -89,10 +91,10 @@ class CaseRows:
             right = f"{finding.judged.measure.partition('.')[2]} {right.lstrip()}"
         return self._row(case, right)
 
-    def _row(self, case: CaseRecords, right: str) -> Text:
-        word = f"{VERDICT_LABELS[case.verdict]}  ".ljust(self._words)
+    def _row(self, case: CaseRecords, right: str, *, word: str | None = None, style: str | None = None) -> Text:
+        word = f"{word or VERDICT_LABELS[case.verdict]}  ".ljust(self._words)
         name = f"{case.first.scenario}  {case.client}"
-        text = Text(word, style=VERDICT_STYLES[case.verdict])
+        text = Text(word, style=style or VERDICT_STYLES[case.verdict])
         if case.first.scenario not in self._multi_case_scenarios:
             self._above = None
             return text.append(right_aligned(name, right, lead=len(word)), style="default")
@@ -116,7 +118,9 @@ def columns(predicted_text: str, measured_text: str, rest: str) -> str:
 
 
 def passed_of_total(case: CaseRecords) -> str:
-    """`3/3`: so many of the repeats passed."""
+    """`3/3`: so many of the repeats passed; `16 runs` where passing alone says nothing of the case."""
+    if case.falls_short_together and case.passed == len(case.runs):
+        return f"{len(case.runs)} runs"
     return f"{case.passed}/{len(case.runs)}"
 
 

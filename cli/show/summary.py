@@ -78,7 +78,10 @@ def verdict(
 def sentence(runs: Sequence[RunRecord], cases: Sequence[CaseRecords], *, planned: int) -> str:
     """`1 failed, 41 ok of 42 runs; claims as declared: 1 refuted`."""
     counted = verdict_counts(runs)
-    text = ", ".join(f"{counted[verdict]} {word}" for verdict, word in VERDICT_COUNT_LABELS if counted[verdict])
+    together = sum(case.passed for case in cases if case.falls_short_together)
+    counted["pass"] -= together
+    words = [f"{counted[verdict]} {word}" for verdict, word in VERDICT_COUNT_LABELS if counted[verdict]]
+    text = ", ".join([*words, *([f"{together} judged together"] if together else [])])
     more = "".join(f"; {words}" for words in (*_groups_summary(cases), *claims_summary(cases)))
     return f"{text or 'nothing measured'} of {pluralized(planned, 'run')}{more}"
 

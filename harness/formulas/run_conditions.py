@@ -24,6 +24,8 @@ TEXT_VALUES: dict[str, tuple[str, ...]] = {
     "written": tuple(written.value for written in WriteStatus),
 }
 """Facts of an operation that are one of few words. Comparing one with another word is an error."""
+WORDS = {word: word for words in TEXT_VALUES.values() for word in words} | {"acknowledged": "ok"}
+"""What is meant by a word that stands in a condition without quotes."""
 TEXT_NAMES = (*TEXT_VALUES, "error", "error_class")
 
 
@@ -70,7 +72,16 @@ def check(text: str, plan: RunPlan, scope: Scope) -> None:
     """Raises FormulaError where the condition can have no meaning, whatever a run gives."""
     names = available_names(plan)
     formula = Formula.parse(text)
-    evaluate_condition(formula, _with(scope, {name: _example(name, unit) for name, unit in names.items()}))
+    try:
+        evaluate_condition(formula, _with(scope, {name: _example(name, unit) for name, unit in names.items()}))
+    except FormulaError as error:
+        start, end = next(iter(error.marks), (0, 0))
+        word = text[start:end]
+        if error.code != "unknown-name" or word not in WORDS:
+            raise
+        raise FormulaError(
+            error.code, error.message, f"put it in quotes: '{WORDS[word]}'", marks=error.marks
+        ) from error
     for node, name, word in _compared(formula):
         kind = name.rpartition(".")[2]
         if name in names and kind in TEXT_VALUES and word not in TEXT_VALUES[kind]:

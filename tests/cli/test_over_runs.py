@@ -55,8 +55,12 @@ def test_what_fails_over_many_runs_fails_the_suite_with_its_figures(tmp_path: Pa
     assert "over runs  mean probe.time_to_end, 60 of 60 runs" in block
     assert "expected   0.240 s ± 0.060   measured 0." in block
     assert "the true value is below 0.180 s" in " ".join(block.split())
+    assert "60/60" not in done.out
+    assert not any(line.startswith("ok ") and "60 runs" in line for line in done.lines)
     assert "faultlab replay" in block
-    assert any(line.startswith("FAILED  60 ok of 60 runs; over repeats: 1 failed, 1 ok") for line in done.lines)
+    assert any(
+        line.startswith("FAILED  60 judged together of 60 runs; over repeats: 1 failed, 1 ok") for line in done.lines
+    )
 
 
 def test_too_few_runs_are_inconclusive_and_say_how_many_it_takes(tmp_path: Path) -> None:
@@ -96,7 +100,9 @@ def test_a_case_that_only_all_runs_fail_is_replayed_as_a_whole(tmp_path: Path) -
     assert commands[0].endswith(" --group")
     again = faultlab(*commands[0].split()[1:], "--out", "results/again", cwd=tmp_path)
     assert again.code == 1, again.out + again.err
-    assert any(line.startswith("FAILED  60 ok of 60 runs; over repeats: 1 failed, 1 ok") for line in again.lines)
+    assert any(
+        line.startswith("FAILED  60 judged together of 60 runs; over repeats: 1 failed, 1 ok") for line in again.lines
+    )
     groups = [(tmp_path / "results" / name / "groups.jsonl").read_text() for name in ("r", "again")]
     assert groups[0] == groups[1], "the same seeds, the same verdicts"
 
