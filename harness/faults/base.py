@@ -38,6 +38,9 @@ class FaultModel(BaseModel):
 
     name: ClassVar[str]
     proof: ClassVar[Proof]
+    mutes: ClassVar[bool] = False
+    """Whether its brokers answer nothing while it is in force, so that limits run out on any machine. Not so where
+    answers are late, or some come after all."""
 
     def stages(self, view: ClusterView) -> tuple[Stage, ...]:
         """The levers, in the order of pulling, for the cluster as it is now. Raises SelectorError."""

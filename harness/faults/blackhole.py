@@ -20,6 +20,7 @@ class Blackhole(FaultModel):
     """
 
     proof = Proof(PacketsDropped)
+    mutes = True
 
     brokers: Brokers = "all"
     flows: Flows = FLOWS

@@ -18,3 +18,4 @@ class Pause(LosingFault):
 
     kind = "pause"
     proof = Proof(RequestsUnread)
+    mutes = True

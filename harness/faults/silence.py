@@ -16,6 +16,7 @@ class Silence(RequestFault):
     """
 
     proof = Proof(RequestsIntercepted)
+    mutes = True
 
     def answer(self) -> NoResponse:
         return NoResponse()

@@ -7,7 +7,7 @@ from itertools import pairwise
 from harness.measures import Missing, RunView
 from harness.measures.trace import Wait
 from harness.operations import delivers
-from harness.plan import PlannedOperation
+from harness.plan import PlannedFault, PlannedOperation
 from harness.story import FaultStory, OperationStory
 
 LAB = "the lab"
@@ -66,23 +66,28 @@ def lateness(run: RunView, alias: str) -> Lateness:
         lost_s[TIMERS] = stamped_s
     if isinstance(fault, FaultStory):
         lost_s[LAB] = sum(_between_steps_s(run, inside, began_ns))
-    left_ns = ended_ns - began_ns - sum(map(waited_out_ns, waits))
+    muted = _muted_spans(run)
+    left_ns = ended_ns - began_ns - sum(waited_out_ns(each, muted) for each in waits)
     early_s = stamped_s + (_healing_s(fault) if isinstance(fault, FaultStory) else 0.0)
     return Lateness(lost_s=lost_s, left_s=max(0, left_ns) / 1e9, early_s=early_s)
 
 
-def waited_out_ns(waits: Sequence[Wait]) -> int:
-    """How long nothing was waited for but limits that ran out in the end, each for no longer than it is.
+Span = tuple[int, int]
 
-    Waits that began before the operation are not its own.
+
+def waited_out_ns(waits: Sequence[Wait], muted: Sequence[Span]) -> int:
+    """How long nothing was waited for but limits that had to run out, each for no longer than it is.
+
+    A pause has to, and what waits for an answer while no broker answers. Any other wait may have run out since the
+    answer was late. Waits that began before the operation are not its own.
     """
-    own = [wait for wait in waits if not wait.cut]
-    limits = [
-        (wait.began_ns, min(wait.ended_ns, wait.began_ns + round(wait.limit_s * 1e9)))
-        for wait in own
-        if wait.outcome == "elapsed" and wait.limit_s is not None
-    ]
-    others = [(wait.began_ns, wait.ended_ns) for wait in own if wait.outcome != "elapsed"]
+    limits, others = list[Span](), list[Span]()
+    for wait in (wait for wait in waits if not wait.cut):
+        silent = wait.pause or any(began <= wait.began_ns and wait.ended_ns <= ended for began, ended in muted)
+        if wait.outcome == "elapsed" and silent and wait.limit_s is not None:
+            limits.append((wait.began_ns, min(wait.ended_ns, wait.began_ns + round(wait.limit_s * 1e9))))
+        else:
+            others.append((wait.began_ns, wait.ended_ns))
     edges = sorted({edge for span in (*limits, *others) for edge in span})
     return sum(
         end - start
@@ -90,6 +95,16 @@ def waited_out_ns(waits: Sequence[Wait]) -> int:
         if any(began <= start and end <= ended for began, ended in limits)
         and not any(began <= start and end <= ended for began, ended in others)
     )
+
+
+def _muted_spans(run: RunView) -> list[Span]:
+    """When no broker answered, since a fault was in force."""
+    mute = {step.alias for step in run.plan.steps if isinstance(step, PlannedFault) and step.fault.mutes}
+    return [
+        (fault.confirmed_ns, run.story.ended_ns if fault.healing_ns is None else fault.healing_ns)
+        for fault in run.story.faults
+        if fault.alias in mute
+    ]
 
 
 def _healing_s(fault: FaultStory) -> float:

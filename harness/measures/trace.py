@@ -20,7 +20,8 @@ _IDENTITY = ("waiting_on", "purpose", "connection", "operation", "try_number", "
 class Wait(NamedTuple):
     """One wait of the client, cut to the operation's time. `outcome` is None for one that outlasted it.
 
-    `limit_s` is None where it was not said, or there is none. `cut`: it began before the operation.
+    `limit_s` is None where it was not said, or there is none. `cut`: it began before the operation. `pause`: it is on
+    no connection, so that nothing could end it early.
     """
 
     setting: str
@@ -30,6 +31,7 @@ class Wait(NamedTuple):
     purpose: str | None = None
     limit_s: float | None = None
     cut: bool = False
+    pause: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,6 +103,7 @@ class SubjectTrace:
                         purpose=purpose if isinstance(purpose, str) else None,
                         limit_s=limit_s if isinstance(limit_s, float | int) else None,
                         cut=began.at_ns < operation.started_ns,
+                        pause="connection" not in began.fields,
                     )
                 )
         return tuple(sorted(found, key=lambda wait: (wait.began_ns, wait.ended_ns)))
