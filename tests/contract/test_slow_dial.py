@@ -163,3 +163,19 @@ async def test_a_dial_that_is_dropped_before_it_can_be_held_is_gone(world: World
         (await dialling).abandon()
         assert 1.6 <= since(began_s) <= 1.64 + slack_s()
         assert await slowing.evidence() == DialsDelayed(dials=1)
+
+
+@pytest.mark.parametrize(("first", "refused_after_s"), [("refuse", 0.0), ("slow", 0.3)])
+async def test_a_refusal_comes_before_the_delay_or_after_it_as_they_were_injected(
+    world: World, first: str, refused_after_s: float
+) -> None:
+    refuse = FilterPackets(broker=1, flow="to_broker", only="syn", verdict=PacketAction.REFUSE)
+    levers = (refuse, slow(0.3)) if first == "refuse" else (slow(0.3), refuse)
+    async with world.pull(levers[0]) as one, world.pull(levers[1]) as other:
+        began_s = now_s()
+        with pytest.raises(ConnectionRefusedError):
+            await dial_s(world)
+        assert_took(since(began_s), refused_after_s)
+        assert (await one.evidence()).amount == 1
+        assert (await other.evidence()).amount == (1 if first == "slow" else 0)
+    assert_took(await dial_s(world), 0.0)
