@@ -1,9 +1,12 @@
 """Two suites for tests of `gate` and `compare`: how the gate is asked, and how a suite comes from elsewhere."""
 
-import json
+import shutil
 from pathlib import Path
 
 from command_line import Done, faultlab
+
+from harness.records.reader import read
+from harness.records.writer import Writer
 
 RUNS = 12
 """Runs of each case in either suite."""
@@ -11,11 +14,12 @@ RUNS = 12
 
 def on_machine(folder: Path, machine: str) -> None:
     """As if the suite had run on real sockets of some machine: virtual time is the same everywhere."""
-    for name in ("manifest.json", "runs.jsonl"):
-        path = folder / name
-        path.write_text(path.read_text().replace('"environment":"sim"', '"environment":"local"'))
-    manifest = json.loads((folder / "manifest.json").read_text())
-    (folder / "manifest.json").write_text(json.dumps(manifest | {"machine": machine, "environment": "local"}))
+    found = read(folder)
+    shutil.rmtree(folder)
+    manifest = found.manifest.model_copy(update={"machine": machine, "environment": "local"})
+    with Writer.create(folder, manifest) as writer:
+        for run in found.runs:
+            writer.write(run.model_copy(update={"environment": "local"}), ())
 
 
 def gate(*arguments: str | Path, cwd: Path) -> Done:
