@@ -60,8 +60,8 @@ KINDS = (
         title="A fault",
         file="harness/faults/<name>.py",
         write='A `FaultModel` with `@fault("<name>")`: its parameters as fields, `stages`, which turns them into'
-        " levers, and `proof`, the kind of evidence without which a run is inconclusive. docs/FAULTS.md, the JSON"
-        " Schema and `faultlab validate` follow from it.",
+        " levers, `proof`, the kind of evidence without which a run is inconclusive, and `mutes = True` where brokers"
+        " answer nothing. docs/FAULTS.md, the JSON Schema and `faultlab validate` follow from it.",
         contract="harness/faults/base.py",
         registered=_registry("harness.faults", "FAULTS"),
         example="harness/faults/silence.py",
