@@ -30,6 +30,8 @@ LINES_LIMIT = 20_000
 """Lines a second. The lab takes some 70,000: past a part of that it would be late for everything else."""
 LINES_TOTAL = 1_000_000
 """Lines in one run: all are kept until its end."""
+OUTPUT_LIMIT_BYTES = 32 << 20
+"""In one run, as lines. As events they take several times as much memory, here and in faultlab's main process."""
 
 EventSink = Callable[[int, str, Mapping[str, Value]], None]
 """Takes the absolute clock value, the kind and the fields of an event of the subject."""
@@ -53,6 +55,7 @@ class Subject:
         self._output_ended = False
         self._lines = 0
         self._lines_allowed = 0
+        self._bytes = 0
         self._second_ends_ns = 0
         self.ready_ns = 0
         self.failure: Exception | None = None
@@ -202,6 +205,11 @@ class Subject:
                 earliest_ns, latest_ns = self._clock.trusted_window(received_ns)  # that may have been `ready`
 
     def _on_line(self, line: OutputLine, received_ns: int) -> None:
+        if isinstance(line, bytes):
+            self._bytes += len(line)
+            if self._bytes > OUTPUT_LIMIT_BYTES:
+                text = f"said more than {OUTPUT_LIMIT_BYTES >> 20} MiB on its stdout in one run"
+                raise SubjectError(ProtocolViolation.FLOODS, text)
         event = Trace(*line) if isinstance(line, tuple) else parse(line, self._result_fields)
         if self._ready_received and isinstance(event, Trace):
             at_ns = self._clock.trusted_time(event.at_ns, received_ns)

@@ -71,6 +71,11 @@ BAD = {
         "while True: sys.stdout.write(line * 1000)",
         "subject-floods", "more than 2000 lines within a second",
     ),
+    "floods in few lines": (
+        'ready(); command(); line = json.dumps({"ev": "trace", "kind": "state", "text": "x" * 100_000}) + "\\n"\n'
+        "while True: sys.stdout.write(line)",
+        "subject-floods", "more than 2 MiB on its stdout in one run",
+    ),
 }  # fmt: skip
 
 
@@ -91,6 +96,8 @@ def _speak(made: Any, *, value: str = "v", give_up_after_s: float = 20.0) -> Non
 def test_bad_subject(name: str, talk: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     if name == "floods":  # the real limit takes seconds of a processor of two that others use too
         monkeypatch.setattr(session, "LINES_LIMIT", 2000)
+    if name == "floods in few lines":
+        monkeypatch.setattr(session, "OUTPUT_LIMIT_BYTES", 2 << 20)
     script, code, text = BAD[name]
     made = talk(script)
     with pytest.raises(SubjectError) as raised:
