@@ -18,6 +18,7 @@ from cli.command_help import read_command_help
 from cli.early_interrupt import command_begins
 from cli.errors import CommandError, annotate_errors, print_error, print_internal_error
 from cli.exit_codes import ExitCode
+from cli.terminal.safe_text import safe_streams
 
 OUTPUT_FAILED = "what there is to say cannot be written: {}\n  make room, or let it go elsewhere"
 
@@ -69,6 +70,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal without ≠ shows a question mark, not a traceback
     annotate_errors.set("--ci" in (sys.argv[1:] if arguments is None else arguments))
+    with safe_streams():
+        return _exit_code(arguments)
+
+
+def _exit_code(arguments: Sequence[str] | None) -> int:
     try:
         code = _run(arguments)
         sys.stdout.flush()

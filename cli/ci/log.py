@@ -7,21 +7,22 @@ sections behind an escape character. Source: actions/runner src/Runner.Common/Ac
 import re
 from typing import TextIO
 
+from cli.terminal.safe_text import safe, unsafe
+
 COMMAND = re.compile(r"^(\s*):(?=:)", flags=re.MULTILINE)
 OLD_COMMAND = re.compile(r"##(?=\[)")
-CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
 def sanitized(text: str) -> str:
     """The text as people read it; no CI system obeys it."""
-    return OLD_COMMAND.sub("## ", COMMAND.sub(r"\1: ", CONTROL.sub("\N{REPLACEMENT CHARACTER}", text)))
+    return OLD_COMMAND.sub("## ", COMMAND.sub(r"\1: ", safe(text)))
 
 
 class SanitizedStream:
     """A text stream into a job's log. What is written is made harmless."""
 
     def __init__(self, stream: TextIO) -> None:
-        self._stream = stream
+        self._stream = unsafe(stream)
 
     @property
     def encoding(self) -> str:

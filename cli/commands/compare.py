@@ -33,7 +33,7 @@ def compare(*, first: Path, second: Path, only: tuple[str, ...], all_: bool, jso
     lines = [line for text in shown for line in text.plain.split("\n")]
     append_job_summary(screen, f"### faultlab compare\n\n{block(lines)}\n")
     if json:
-        click.echo(json_module.dumps(comparison_document(found), indent=2, ensure_ascii=False))
+        click.echo(json_module.dumps(comparison_document(found), indent=2))
         return ExitCode.PASSED
     for line in shown:
         screen.print(line)

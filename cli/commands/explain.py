@@ -79,7 +79,7 @@ def explain_(
     if picture is not None:
         _write(picture, draw_picture(found, measured))
     if json:
-        click.echo(json_module.dumps(explanation_document(found, measured), indent=2, ensure_ascii=False))
+        click.echo(json_module.dumps(explanation_document(found, measured), indent=2))
     else:
         screen = console()
         for line in explanation_text(found, measured, budget):

@@ -64,7 +64,7 @@ def report_result(screen: Console, gated: GateResult, options: GateOptions) -> E
     verdict = gate_text.closing_text(gated, warned=warned)
     head, pointers = list(gate_text.head(gated, interleaved=options.interleaved)), _pointers(gated, options)
     if options.json:
-        click.echo(json.dumps(gate_document(gated, code), indent=2, ensure_ascii=False))
+        click.echo(json.dumps(gate_document(gated, code), indent=2))
     else:
         for line in (*head, *gate_text.body(gated, show_all=options.show_all)):
             screen.print(line)

@@ -8,6 +8,7 @@ from cli.show.cases import CaseRecords, ExpectationSummary, group_into_cases
 from cli.show.failure import error_block
 from cli.show.formatting import measured, predicted, tolerance, written
 from cli.suite.closing import FinishedSuite, blocks, breakdown_of, events_by_run, replay_of_case
+from cli.terminal.safe_text import safe
 from harness.judging import Breakdown
 from harness.records.event import EventRecord
 from harness.records.reader import Results
@@ -46,9 +47,9 @@ def _document(case: CaseRecords, events: list[EventRecord], finished: FinishedSu
         "settings": {setting.name: setting.text for setting in run.settings},
         "verdict": case.verdict,
         "blame": None if run.error is None else run.error.blame,
-        "summary": _summary(case, leading),
-        "text": "\n".join(line.plain for line in _text(case, events, finished)),
-        "reasons": _reasons(case),
+        "summary": safe(_summary(case, leading)),
+        "text": safe("\n".join(line.plain for line in _text(case, events, finished))),
+        "reasons": [safe(reason) for reason in _reasons(case)],
         "predicted": None if leading is None else predicted(leading.judged) + tolerance(leading.judged),
         "measured": None if leading is None else measured(leading),
         "findings": [_finding(finding) for finding in case.findings()],

@@ -7,16 +7,25 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import IO, TextIO, cast
+from typing import IO, cast
 
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
 
 from cli.ci import Annotation, LogStream, SanitizedStream, append_summary, group, write_annotation
 from cli.show.formatting import WIDTH
+from cli.terminal.safe_text import safe, unsafe
 
 
-class PipeConsole(Console):
-    """Rich ends the process when the reader of its output goes; here `cli.main` decides what that means."""
+class SafeConsole(Console):
+    """Prints foreign text safely: rows that move, tables, lines. What Rich itself says to a terminal stays.
+
+    Rich ends the process when the reader of its output goes; here `cli.main` decides what that means.
+    """
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterator[Segment]:
+        for segment in super().render(renderable, options):
+            yield segment if segment.control else Segment(safe(segment.text), segment.style)
 
     def on_broken_pipe(self) -> None:
         raise BrokenPipeError
@@ -25,9 +34,9 @@ class PipeConsole(Console):
 def console(*, json: bool = False, ci: bool = False, quoted: bool = False) -> Console:
     """The console for rows and tables: stderr where stdout carries a JSON document. `ci`: a CI system's log; `quoted`:
     a part of one, in which nothing is annotated or folds."""
-    stream: TextIO = sys.stderr if json else sys.stdout
+    stream = unsafe(sys.stderr if json else sys.stdout)
     terminal = not ci and stream.isatty() and os.environ.get("TERM") != "dumb"
-    return PipeConsole(
+    return SafeConsole(
         file=cast(IO[str], SanitizedStream(stream) if quoted else LogStream(stream)) if ci else stream,
         force_terminal=terminal,
         width=None if terminal else WIDTH,
