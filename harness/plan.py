@@ -78,6 +78,7 @@ class ClusterShape:
 class ClientPlan:
     """The client under test: a bundled profile (`profile`, `version`) or a program of the user's (`argv`).
 
+    `pass_env` names environment variables that the program gets besides the usual ones.
     `real`: the library itself runs instead of the profile, whose settings and formulas apply to it. `bootstrap` holds
     broker ids, which the world turns into their advertised addresses. Ids above `BLACKHOLED_BASE` are addresses of no
     broker that never answer; ids above `REFUSED_BASE` are addresses without a listener.
@@ -89,6 +90,7 @@ class ClientPlan:
     real: bool = False
     producer: str | None = None
     argv: tuple[str, ...] = ()
+    pass_env: tuple[str, ...] = ()
     bootstrap: tuple[int, ...] = (1,)
 
     @property

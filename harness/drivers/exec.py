@@ -13,4 +13,4 @@ def executable(plan: RunPlan, launch: Mapping[str, object]) -> Program:
     program, *arguments = plan.client.argv
     if "/" in program:
         program = str((plan.path.parent / program).absolute())
-    return Executable(argv=(program, *arguments), launch=launch)
+    return Executable(argv=(program, *arguments), launch=launch, pass_env=plan.client.pass_env)

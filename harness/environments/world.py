@@ -63,10 +63,12 @@ class BundledClient:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Executable:
-    """A program of the user's: started without a shell, with FAULTLAB_SUBJECT in its environment."""
+    """A program of the user's: started without a shell, with FAULTLAB_SUBJECT in its environment, and of the user's
+    variables with those that programs need and those that `pass_env` names."""
 
     argv: tuple[str, ...]
     launch: Mapping[str, object]
+    pass_env: tuple[str, ...] = ()
 
 
 Program = BundledClient | Executable

@@ -79,8 +79,9 @@ _SARAMA = """
 """
 SETTINGS_ALWAYS: Mapping[str, frozenset[str]] = {"sarama": frozenset(_SARAMA.split())}
 """By profile. Another setting is hashed where the scenario gives it."""
-UNSEEDED = ("real", "producer")
-"""Of a client: its library and all of its producers see the same chance as its profile."""
+UNSEEDED = ("real", "producer", "pass_env")
+"""Of a client: its library and all of its producers see the same chance as its profile, and so does a program with
+other variables."""
 SEED_BITS = 48
 """Seeds stay whole numbers in JSON and Spark."""
 

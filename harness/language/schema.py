@@ -18,11 +18,13 @@ MOST_BOOTSTRAP_ADDRESSES = 50
 NAME, ALIAS = r"^[a-z0-9]+(?:[-_.][a-z0-9]+)*$", r"^[A-Za-z][A-Za-z0-9_]*$"
 TOPIC = r"^(?:\.*[A-Za-z0-9_-][A-Za-z0-9._-]*|\.{3,})$"
 """As Kafka checks it: neither `.` nor `..`. Source: apache/kafka Topic.java."""
+VARIABLE = r"^[A-Za-z_][A-Za-z0-9_]*\*?$"
 MOMENT = r"^\s*[A-Za-z][A-Za-z0-9_]*\s*(\+.*)?$"
 PATTERN_HINTS = {
     NAME: "small letters and digits, joined by - or _ or a dot, such as my-producer",
     ALIAS: "begin with a letter; letters, digits and _ may follow, such as warm_up",
     TOPIC: "letters and digits without accents, dots, - and _; neither . nor .. alone",
+    VARIABLE: "name a variable, or the beginning of several: KAFKA_*",
     MOMENT: "write the name of an earlier step, or outage+4s",
 }
 """The hint for a text that does not match the pattern."""
@@ -70,6 +72,11 @@ class Driver(StrictModel):
 
     exec: Annotated[list[Line], Field(min_length=1)] = Field(
         description="Program and arguments; `./mine` is looked for in the scenario's folder, `mine` on PATH"
+    )
+    pass_env: list[Annotated[str, StringConstraints(pattern=VARIABLE)]] = Field(
+        default=[],
+        description="Environment variables that the program gets besides those that every one does (docs/SECURITY.md);"
+        " `*` at the end stands for any",
     )
 
 

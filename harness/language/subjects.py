@@ -86,7 +86,11 @@ def _program(client: Client, tree: Tree, diagnostics: Diagnostics) -> tuple[Clie
     name = client.name or Path(program).name
     argv = tuple(client.driver.exec)
     return ClientPlan(
-        name=name, version=client.version or "", argv=argv, bootstrap=bootstrap_ids(client.bootstrap)
+        name=name,
+        version=client.version or "",
+        argv=argv,
+        bootstrap=bootstrap_ids(client.bootstrap),
+        pass_env=tuple(client.driver.pass_env),
     ), None
 
 

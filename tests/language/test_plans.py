@@ -9,7 +9,7 @@ import pytest
 
 from harness.faults.blackhole import Blackhole
 from harness.language import Problems, Scenario, identity, loads, plans
-from harness.plan import PlannedFault, PlannedOperation, StartCondition
+from harness.plan import PlannedFault, PlannedOperation, RunPlan, StartCondition
 
 MATRIX = (
     "\nmatrix: {settings.Producer.Retry.Max: [0, 1], cluster.brokers: [1, 3], outage.brokers: [all, [1]]}\nrepeat: 2"
@@ -178,3 +178,21 @@ def test_a_program_is_looked_for_beside_the_scenario_wherever_one_stands(
     monkeypatch.chdir(tmp_path)
     for path in (tmp_path / "a.scenario.yaml", Path("a.scenario.yaml")):
         assert loads(text, path).cells[0].client.argv == ("./mine",)
+
+
+def test_variables_that_a_program_is_passed_are_named_and_change_no_chance(
+    tmp_path: Path, changed: Callable[..., object]
+) -> None:
+    def plan(driver: str) -> RunPlan:
+        text = changed(("profile: sarama, version: 1.27.2", f"driver: {{exec: [./mine]{driver}}}")).text  # type: ignore[attr-defined]
+        (made, *_) = plans(loads(text, tmp_path / "a.scenario.yaml"), environment="local", seed=7, repeat=1)
+        return made
+
+    (tmp_path / "mine").touch(mode=0o755)
+    without, named = plan(""), plan(', pass_env: [ORDERS_TOKEN, "OTEL_*"]')
+    assert (without.client.pass_env, named.client.pass_env) == ((), ("ORDERS_TOKEN", "OTEL_*"))
+    assert named.seed == without.seed
+    assert named.run_id != without.run_id, "it is another run"
+    assert plan(", pass_env: []").run_id == without.run_id
+    with pytest.raises(Problems, match="not spelt as this has to be"):
+        plan(', pass_env: ["TOKEN=x"]')

@@ -11,6 +11,7 @@ from client.process import serve_pipes
 from harness.environments.local.children import ChildFiles, ChildProcess, execute, fork
 from harness.environments.local.lines import LineReader, open_reader, open_writer
 from harness.environments.local.log_limit import LogLimit
+from harness.environments.local.subject_environment import subject_environment
 from harness.environments.world import (
     LOG_LIMIT_BYTES,
     BundledClient,
@@ -127,8 +128,9 @@ def _started(program: Program, files: ChildFiles) -> ChildProcess:
     match program:
         case BundledClient(launch=launch):
             return fork("subject", lambda: _serve(launch), files)
-        case Executable(argv=argv, launch=launch):
-            return execute("subject", argv, {**os.environ, _LAUNCH: json.dumps(launch)}, files)
+        case Executable(argv=argv, launch=launch, pass_env=named):
+            environment = subject_environment(os.environ, named)
+            return execute("subject", argv, {**environment, _LAUNCH: json.dumps(launch)}, files)
 
 
 def _serve(launch: Mapping[str, object]) -> int:
