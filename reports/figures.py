@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
+from harness.records.bounds import LIMITS
+
 MINUS = "\u2212"
 NO_VALUE = "\u2013"
 
@@ -46,7 +48,9 @@ def difference(value: float, unit: str) -> str:
 
 
 def predicted(row: Mapping[str, Any]) -> str:
-    """The bound with its sign where it is not equality; both ends of a range."""
+    """The bound with its sign where it is not equality; both ends of a range; a word as it is."""
+    if row["unit"] == "text":
+        return str(row["formula"])
     if row.get("kind") == "between" and row["low"] is not None:
         return f"{amount(row['low'], row['unit']).removesuffix(' s')} .. {amount(row['high'], row['unit'])}"
     sign = {"at_most": "\u2264 ", "at_least": "\u2265 "}.get(row.get("kind") or "", "")
@@ -55,7 +59,7 @@ def predicted(row: Mapping[str, Any]) -> str:
 
 def tolerance(row: Mapping[str, Any]) -> str:
     """`± 0.137`, `- 0.105 + 0.175` where a timer's lateness counts on one side alone; `exactly`; of a bound nothing."""
-    if row["predicted"] is None or row["high"] is None or row.get("kind") in ("at_most", "at_least"):
+    if row["predicted"] is None or row["high"] is None or row.get("kind") in LIMITS:
         return ""
     above = row["high"] - row["predicted"]
     below = above if row["low"] is None else row["predicted"] - row["low"]

@@ -39,7 +39,7 @@ class ExpectationSummary:
         """What sorts expectations: violated ones first, the farthest off first, then what was not tested."""
         if not self.judged.fails_run:
             return (1 if self.judged.outcome == "inconclusive" else 2), 0.0, 0.0
-        seconds, share = distance_rank(self.unit, self.off or 0.0, self.judged.predicted or 0.0)
+        seconds, share = distance_rank(self.unit, self.off, self.judged.predicted or self.judged.high)
         return 0, -seconds, -share
 
 
@@ -164,5 +164,5 @@ def _finding(judged: list[ExpectationResult]) -> ExpectationSummary:
         return ExpectationSummary(stands, None, ())
     middle = censored_median(values, bounds) if bounds else Median(value=median(values), censored=False)
     every = [*values, *bounds]
-    off = None if stands.predicted is None else farthest_off(stands.kind, stands.predicted, min(every), max(every))
+    off = farthest_off(stands.kind, stands.predicted, stands.low, stands.high, min(every), max(every))
     return ExpectationSummary(stands, middle, tuple(values), off)

@@ -11,17 +11,20 @@ from harness.judging import Breakdown, BreakdownSegment
 from harness.records.short_names import subject_word
 
 COLUMNS = 76
+FARTHEST_LIMIT = 2.0
+"""A limit that lies farther away than so many times the measured time is not drawn."""
 BACKING_OFF = "\N{MIDDLE DOT}"
 
 
 def strip(breakdown: Breakdown, *, key: bool = True) -> Iterator[Text]:
     """The waits laid end to end: `rrrrrrddd·ddd`, where the formula ends, and the `key` to the letters."""
-    end = max(breakdown.measured_s, breakdown.predicted_s)
+    far = breakdown.is_limit and breakdown.predicted_s > FARTHEST_LIMIT * breakdown.measured_s
+    end = breakdown.measured_s if far else max(breakdown.measured_s, breakdown.predicted_s)
     if not breakdown.segments or end <= 0:
         return
     letters = letters_of(breakdown.segments)
     yield Text(f"  {_line(breakdown.segments, end, letters)}")
-    yield Text(f"  {_scale(breakdown, end)}")
+    yield Text(f"  {_scale(breakdown, end, marked=not far)}")
     if key:
         named = ", ".join(f"{letter} {setting or 'no term'}" for setting, letter in letters.items())
         yield wrapped(named, lead="  ", style="dim")
@@ -35,16 +38,17 @@ def _line(segments: tuple[BreakdownSegment, ...], end_s: float, letters: dict[st
     return line
 
 
-def _scale(breakdown: Breakdown, end_s: float) -> str:
-    """Below the strip: its beginning, where the formula ends if that is elsewhere, and its own end."""
+def _scale(breakdown: Breakdown, end_s: float, *, marked: bool) -> str:
+    """Below the strip: its beginning, its own end, and where the formula ends (or the limit lies) if that is elsewhere
+    and to be `marked`."""
     mark = min(COLUMNS - 1, round(breakdown.predicted_s / end_s * COLUMNS))
-    marked = f"{breakdown.predicted_s:.3f} {'limit' if breakdown.is_limit else 'formula ends'}"
+    words = f"{breakdown.predicted_s:.3f} {'limit' if breakdown.is_limit else 'formula ends'}"
     last = amount(breakdown.measured_s, "s")
-    if abs(breakdown.predicted_s - breakdown.measured_s) * COLUMNS < end_s:  # less than a column
+    if not marked or abs(breakdown.predicted_s - breakdown.measured_s) * COLUMNS < end_s:  # less than a column
         return f"0{last.rjust(COLUMNS - 1)}"
-    if mark + len(marked) + len(last) + 3 <= COLUMNS:
-        return f"{'0'.ljust(mark)}^ {marked}{last.rjust(COLUMNS - mark - 2 - len(marked))}"
-    left = f"0{marked.rjust(mark - 2)} ^"
+    if mark + len(words) + len(last) + 3 <= COLUMNS:
+        return f"{'0'.ljust(mark)}^ {words}{last.rjust(COLUMNS - mark - 2 - len(words))}"
+    left = f"0{words.rjust(mark - 2)} ^"
     return f"{left} {last}" if len(left) + 1 + len(last) <= COLUMNS else left
 
 

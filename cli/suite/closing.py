@@ -176,13 +176,14 @@ def blocks(case: CaseRecords, events: list[EventRecord], finished: FinishedSuite
 def _breakdowns(
     run: RunRecord, failed: Sequence[ExpectationSummary], events: list[EventRecord], finished: FinishedSuite
 ) -> list[tuple[ExpectationSummary, Breakdown]]:
-    """Where the time of each measure went whose bound was violated: by its formula, where that was violated too."""
-    by_measure: dict[str, tuple[ExpectationSummary, Breakdown]] = {}
+    """Where the time of each operation went of which a bound was violated: by its formula, where that was one."""
+    by_operation: dict[str, tuple[ExpectationSummary, Breakdown]] = {}
     for finding in failed:
-        found, known = breakdown_of(run, finding, events, finished), by_measure.get(finding.judged.measure)
+        alias = finding.judged.measure.partition(".")[0]
+        found, known = breakdown_of(run, finding, events, finished), by_operation.get(alias)
         if found is not None and (known is None or (found.by_formula and not known[1].by_formula)):
-            by_measure[finding.judged.measure] = finding, found
-    return list(by_measure.values())
+            by_operation[alias] = finding, found
+    return list(by_operation.values())
 
 
 def breakdown_of(

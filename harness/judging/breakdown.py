@@ -59,9 +59,9 @@ class BreakdownSegment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Breakdown:
-    """`predicted_s` is the bound's value. `by_formula`: its terms name settings, and `rows` are in their order, else
-    they are by time, the longest first. `unattributed_s` is the rest: no wait on a setting. `never_waited_on` are
-    durations that the scenario sets and the client never waited on."""
+    """`predicted_s` is the bound's value, of a range its upper end. `by_formula`: its terms name settings, and `rows`
+    are in their order, else they are by time, the longest first. `unattributed_s` is the rest: no wait on a setting.
+    `never_waited_on` are durations that the scenario sets and the client never waited on."""
 
     predicted_s: float
     is_limit: bool
@@ -90,7 +90,7 @@ def break_down_time(plan: RunPlan, story: Story, expectation: Expectation) -> Br
     judged = judge_expectation(run, scope_of(plan, profile_of(plan.client)), expectation)
     waits = run.during(operation).waits
     segments = split(waits, operation.started_ns, operation.ended_ns)
-    is_limit = expectation.kind in ("at_most", "at_least")
+    is_limit = expectation.kind not in ("equals", "claim")
     named = set() if is_limit else {term.setting for term in judged.terms if term.setting}
     durations = {setting.name: setting.value for setting in plan.settings if setting.unit == "s"}
     rows = [
@@ -108,7 +108,7 @@ def break_down_time(plan: RunPlan, story: Story, expectation: Expectation) -> Br
     measured_s = (operation.ended_ns - operation.started_ns) / 1e9
     waited_on = set(settings_waited_on(waits))
     return Breakdown(
-        predicted_s=judged.predicted or 0.0,
+        predicted_s=judged.predicted or judged.high or 0.0,
         is_limit=is_limit,
         by_formula=bool(named),
         measured_s=measured_s,

@@ -6,7 +6,8 @@ from typing import Any
 
 from markupsafe import Markup
 
-from reports.charts.svg import box, dots, horizontal, path, picture, vertical
+from harness.records.bounds import LIMITS
+from reports.charts.svg import box, bracket, dots, horizontal, path, picture, vertical
 from reports.figures import amount
 
 HEIGHT = 30
@@ -16,11 +17,11 @@ PADDING = 0.25
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IntervalChart:
-    """Places are per cent of the width; None: there is no such end, or no such figure. `band` is where the estimate
-    should lie, `span` where the true value does."""
+    """Places are per cent of the width; None: there is no such end, or no such figure. `allowed` is where the estimate
+    should lie: a band around `tick`, or up to a limit, where `tick` is None. `span` is where the true value lies."""
 
     tick: float | None
-    band: tuple[float, float]
+    allowed: tuple[float, float]
     span: tuple[float, float] | None
     estimate: float | None
     words: str
@@ -28,8 +29,11 @@ class IntervalChart:
     @property
     def svg(self) -> Markup:
         middle = HEIGHT / 2
-        shapes = [path("base", horizontal(0, 100, middle)), path("band", box(*self.band, 5, HEIGHT - 5))]
-        if self.tick is not None:
+        shapes = [path("base", horizontal(0, 100, middle))]
+        if self.tick is None:
+            shapes.append(path("tick", bracket(*self.allowed, 5, HEIGHT - 5)))
+        else:
+            shapes.append(path("band", box(*self.allowed, 5, HEIGHT - 5)))
             shapes.append(path("tick", vertical(self.tick, 3, HEIGHT - 3)))
         if self.span is not None:
             shapes.append(path("span", horizontal(*self.span, middle)))
@@ -52,10 +56,10 @@ def interval_chart(row: Mapping[str, Any]) -> IntervalChart | None:
         return otherwise if value is None else round(100 * (value - start) / length, 2)
 
     has_span = row["interval_low"] is not None or row["interval_high"] is not None
-    exact = row["kind"] in ("equals", "claim")
+    exact = row["kind"] not in LIMITS
     return IntervalChart(
         tick=at(row["predicted"], 0) if exact else None,
-        band=(
+        allowed=(
             at(row["low"], at(row["predicted"], 0) if exact or row["kind"] == "at_least" else 0.0),
             at(row["high"], at(row["predicted"], 0) if exact or row["kind"] == "at_most" else 100.0),
         ),

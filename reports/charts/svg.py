@@ -8,6 +8,9 @@ from collections.abc import Iterable
 
 from markupsafe import Markup, escape
 
+ARM = 3.0
+"""Width of a bracket."""
+
 
 def number(value: float) -> str:
     """As short as two decimals allow."""
@@ -30,6 +33,12 @@ def horizontal(x: float, to: float, y: float) -> str:
 
 def vertical(x: float, y: float, to: float) -> str:
     return f"M{number(x)} {number(y)}V{number(to)}"
+
+
+def bracket(x: float, to: float, y: float, below: float) -> str:
+    """Path data: `]` at the end of what begins at the left edge, `[` at the beginning of what goes on to the right."""
+    at, arm = (to, to - ARM) if x <= 0 else (x, x + ARM)
+    return f"M{number(arm)} {number(y)}H{number(at)}V{number(below)}H{number(arm)}"
 
 
 def box(x: float, to: float, y: float, below: float) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from harness.records.bounds import LIMITS
 from reports.charts.axis import Axis
 from reports.charts.badges import Badge, badges
 from reports.charts.spans import Span, covered_s, operation_spans
@@ -16,6 +17,8 @@ BETWEEN_DIALS = "between dials"
 NOT_RECORDED = "nothing was told"
 IN_ALL = "in all"
 ON_THE_WIRE = "dials, seen on the wire"
+FARTHEST_MARK = 2.0
+"""A limit that is farther away than so many times what the call took is not drawn: it would squeeze the picture."""
 MIN_SHARE = 0.001
 """A wait that is shorter than this part of the call is not drawn: an answer that came at once, a back-off that the
 call's end cut off."""
@@ -71,8 +74,9 @@ class TermRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Timeline:
-    """`lasted_s` is the operation's time, `predicted_s` the formula's, or the bound's where `kind` is one; both from
-    the call on. `spans` are all waits, those too that are too short to be drawn. `rows` add up to `total`."""
+    """`lasted_s` is the operation's time, `predicted_s` the formula's, or the limit where `kind` is one; both from
+    the call on. `mark` is where a prediction without terms lies, None beyond the picture. `spans` are all waits, those
+    too that are too short to be drawn. `rows` add up to `total`; without a formula the longest stands first."""
 
     axis: Axis
     operation: Mapping[str, Any]
@@ -87,12 +91,8 @@ class Timeline:
     legend: tuple[Badge, ...]
     lasted_s: float
     predicted_s: float | None
+    mark: float | None
     kind: str
-
-    @property
-    def said_by(self) -> str:
-        """What the prediction comes from: a formula, or a bound."""
-        return "the bound" if self.kind in ("at_most", "at_least") else "the formula"
 
     @property
     def by_formula(self) -> bool:
@@ -113,13 +113,14 @@ def timeline_of(run: Mapping[str, Any], judged: Mapping[str, Any], events: Seque
     lasted_s = (ended_ns - started_ns) / 1e9
     every = operation_spans(events, started_ns, ended_ns)
     spans = tuple(one for one in every if one.lasted_s >= lasted_s * MIN_SHARE)
-    terms = judged["terms"] or []
+    terms = terms_of(judged)
     marks = badges([*(t["setting"] for t in terms if t["setting"]), *(s.setting for s in spans if s.setting)])
     in_formula = settings_of(terms, marks)
     began_s = [(fault["began_ns"] - started_ns) / 1e9 for fault in run["faults"]]
-    axis = Axis.around(
-        min([0.0, *(b for b in began_s if b > -0.1 * lasted_s)]), max(lasted_s, judged["predicted"] or 0)
-    )
+    predicted_s = judged["predicted"]
+    farthest_s = predicted_s if predicted_s and (terms or predicted_s <= FARTHEST_MARK * lasted_s) else 0.0
+    axis = Axis.around(min([0.0, *(b for b in began_s if b > -0.1 * lasted_s)]), max(lasted_s, farthest_s))
+    rows = term_rows(terms, spans, marks, lasted_s)
     return Timeline(
         axis=axis,
         operation=operation,
@@ -128,12 +129,13 @@ def timeline_of(run: Mapping[str, Any], judged: Mapping[str, Any], events: Seque
         lanes=lanes_of(axis, spans, marks, in_formula),
         formula=stack_blocks(axis, formula_parts(terms, marks)),
         measured=stack_blocks(axis, measured_parts(terms, spans, marks, lasted_s)),
-        rows=term_rows(terms, spans, marks, lasted_s),
-        total=TermRow(name=IN_ALL, formula_s=judged["predicted"], measured_s=lasted_s),
+        rows=rows if terms else tuple(sorted(rows, key=lambda row: -(row.measured_s or 0.0))),
+        total=TermRow(name=IN_ALL, formula_s=predicted_s, measured_s=lasted_s),
         spans=every,
         legend=tuple(marks.values()),
         lasted_s=lasted_s,
-        predicted_s=judged["predicted"],
+        predicted_s=predicted_s,
+        mark=axis.at(farthest_s) if farthest_s and not terms else None,
         kind=judged["kind"],
     )
 
@@ -156,6 +158,13 @@ def with_page_badges(line: Timeline, marks: Mapping[str, Badge]) -> Timeline:
         rows=tuple(replace(row, badge=marks[row.badge.setting] if row.badge else None) for row in line.rows),
         legend=tuple(marks[badge.setting] for badge in line.legend),
     )
+
+
+def terms_of(judged: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+    """The terms of its formula. A limit has none: it says how long, not of what; nor has a formula that names no
+    setting."""
+    terms = judged["terms"] or []
+    return terms if judged["kind"] not in LIMITS and any(term["setting"] for term in terms) else []
 
 
 def settings_of(terms: Iterable[Mapping[str, Any]], marks: Mapping[str, Badge]) -> set[str]:

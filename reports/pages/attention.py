@@ -11,7 +11,7 @@ from reports.grouping import grouped
 from reports.pages.blame import Blame, blame_of
 from reports.pages.cases import Case, DisplayNames, Row, deduplicate_reasons, key_of
 from reports.pages.groups import statistic
-from reports.pages.times import TimeRow
+from reports.pages.times import TimeRow, by_distance
 from reports.pages.truncate import Truncated, truncate
 from reports.pages.verdicts import SEVERITY_ORDER
 
@@ -23,9 +23,9 @@ Key = tuple[Any, ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AttentionCard:
-    """The cases of a scenario and a client that went wrong in the same way. `rows` are those that failed, the worst
-    first; `error` is what the operation's error says, `replay` runs the worst case again, `line` is the run with a time
-    line below."""
+    """The cases of a scenario and a client that went wrong in the same way. `rows` are the expectations that were
+    violated, the farthest off first, and behind them what an only case was expected to do besides; `error` is what the
+    operation's error says, `replay` runs the worst case again, `line` is the run with a time line below."""
 
     scenario: str
     client: str
@@ -56,7 +56,9 @@ def attention_of(
     drawn: set[str],
 ) -> Truncated[AttentionCard]:
     """The most severe verdict first; failures by how many seconds they are beyond the prediction."""
-    failed = grouped((row for row in rows if row.verdict == "fail"), lambda row: key_of(row.row))
+    by_case = grouped(rows, lambda row: key_of(row.row))
+    failed = {key: sorted((r for r in own if r.verdict == "fail"), key=by_distance) for key, own in by_case.items()}
+    failed = {key: own for key, own in failed.items() if own}
     waited = grouped((one for one in waits if key_of(one) in failed), lambda one: (*key_of(one), one["operation"]))
     together = grouped(
         ((key, case) for key, case in cases.items() if case.verdict not in ("pass", "skipped")),
@@ -64,13 +66,12 @@ def attention_of(
     )
     made = []
     for own in together.values():
-        own.sort(key=lambda one: largest_deviation(failed.get(one[0], ())), reverse=True)
-        to_blame = [
-            replace(row, again=place > 0)
-            for key, _ in own
-            for place, row in enumerate(sorted(failed.get(key, ()), key=deviation, reverse=True))
-        ]
-        made.append((largest_deviation(to_blame), make_card(own, to_blame, waited, names, marks, drawn)))
+        own.sort(key=lambda one: largest_distance(failed.get(one[0], ())), reverse=True)
+        shown = [(place, row) for key, _ in own for place, row in enumerate(failed.get(key, ()))]
+        if len(own) == 1 and shown:
+            shown += [(1, row) for row in by_case[own[0][0]] if row.verdict != "fail"]
+        to_blame = [replace(row, again=place > 0) for place, row in shown]
+        made.append((largest_distance(to_blame), make_card(own, to_blame, waited, names, marks, drawn)))
     made.sort(key=lambda one: one[0], reverse=True)
     made.sort(key=lambda one: SEVERITY_ORDER.index(one[1].verdict))
     return truncate((card for _, card in made), MAX_SHOWN, "the table below")
@@ -88,7 +89,8 @@ def make_card(
     first = cases[0].first
     measures = {f"{row.row['measure']}: " for row in rows}
     reasons = [reason for case in cases for reason in (*case.reasons, *statistic_reasons(case))]
-    worst = next((row for row in rows if row.row["unit"] == "s"), None)
+    worst = row_to_blame(rows)
+    settings = {one["name"]: one["seconds"] for one in first["settings"] or []}
     return AttentionCard(
         scenario=first["scenario"],
         client=names.of(first),
@@ -100,24 +102,26 @@ def make_card(
         reasons=deduplicate_reasons(one for one in reasons if not any(one.startswith(name) for name in measures)),
         rows=truncate(rows, MAX_ROWS, "the table below"),
         error=most_frequent_error(cases[0], worst.alias) if worst else "",
-        blame=blame_of(worst.row, waited.get((*key_of(worst.row), worst.alias), ()), marks) if worst else None,
+        blame=blame_of(worst.row, waited.get((*key_of(worst.row), worst.alias), ()), marks, settings)
+        if worst
+        else None,
         replay=cases[0].replay,
         line=next((run["run_id"] for case in cases for run in case.runs if run["run_id"] in drawn), ""),
     )
 
 
-def deviation(row: TimeRow) -> tuple[float, float]:
-    """How far its farthest run is off: in seconds, and as a part of what was predicted. On the allowed side of a bound
-    nothing is."""
-    predicted, kind = row.row["predicted"] or 0.0, row.row["kind"]
-    late = 0.0 if kind == "at_least" else (row.row["max"] or 0.0) - predicted
-    early = 0.0 if kind == "at_most" else predicted - (row.row["min"] or 0.0)
-    off = max(late, early, 0.0)
-    return (off if row.row["unit"] == "s" else 0.0), off / (row.row["predicted"] or 1.0)
+def row_to_blame(rows: Sequence[TimeRow]) -> TimeRow | None:
+    """The violated time that is farthest off; of the expectations of its measure a formula tells more than a limit."""
+    times = [row for row in rows if row.verdict == "fail" and row.row["unit"] == "s"]
+    if not times:
+        return None
+    alike = (row for row in times if key_of(row.row) == key_of(times[0].row))
+    same = (row for row in alike if row.row["measure"] == times[0].row["measure"] and row.row["kind"] == "equals")
+    return next(same, times[0])
 
 
-def largest_deviation(rows: Iterable[TimeRow]) -> tuple[float, float]:
-    return max((deviation(row) for row in rows), default=(0.0, 0.0))
+def largest_distance(rows: Iterable[TimeRow]) -> tuple[float, float]:
+    return max((row.distance for row in rows if row.verdict == "fail"), default=(0.0, 0.0))
 
 
 def tally(cases: Sequence[Case]) -> str:

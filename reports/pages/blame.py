@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from harness.records.bounds import LIMITS
 from reports import figures
 from reports.charts.badges import Badge
 
@@ -15,7 +16,8 @@ TIME_MEASURES = ("time_to_error", "time_to_end", "time_to_ack")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BlamedSetting:
-    """A setting, and its part in words: `+2.023 s, ran out 8 times instead of 4`."""
+    """A setting, and its part in words: `+2.023 s, ran out 8 times instead of 4`, or of a limit
+    `14.000 s of 18.850 s, 14 x 1 s`."""
 
     badge: Badge
     words: str
@@ -31,16 +33,22 @@ class Blame:
     lower: str
 
 
-def blame_of(row: Mapping[str, Any], waits: Sequence[Mapping[str, Any]], marks: Mapping[str, Badge]) -> Blame | None:
-    """Of a row of the timeout table that failed and the waits of its case and operation. None where the client
-    reported no waits, these do not account for it, or the median run is within bounds: the waits are those of a median
-    run.
+def blame_of(
+    row: Mapping[str, Any],
+    waits: Sequence[Mapping[str, Any]],
+    marks: Mapping[str, Badge],
+    settings: Mapping[str, float | None],
+) -> Blame | None:
+    """Of an expectation that was violated and the waits of its case and operation; `settings` are the client's, in
+    seconds. A limit has no terms. None where the client reported no waits, these do not account for it, or the median
+    run is within bounds: the waits are those of a median run.
     """
     if not waits or median_within_bounds(row):
         return None
-    terms = [term for term in row["terms"] or [] if term["setting"]]
-    longest = [] if terms else longest_of(waits, row["median"] or 0.0)
-    blamed = compare_with_formula(terms, waits, marks) if terms else without_formula(longest, marks)
+    terms = [] if row["kind"] in LIMITS else [term for term in row["terms"] or [] if term["setting"]]
+    whole_s = row["median"] or 0.0
+    longest = [] if terms else longest_of(waits, whole_s)
+    blamed = compare_with_formula(terms, waits, marks) if terms else without_formula(longest, whole_s, marks, settings)
     if not blamed:
         return None
     late = row["kind"] == "at_most" and str(row["measure"]).partition(".")[2] in TIME_MEASURES
@@ -91,5 +99,28 @@ def longest_of(waits: Sequence[Mapping[str, Any]], whole_s: float) -> list[Mappi
     return [wait for wait in ordered if wait["total_s"] > least_s]
 
 
-def without_formula(longest: Sequence[Mapping[str, Any]], marks: Mapping[str, Badge]) -> list[BlamedSetting]:
-    return [BlamedSetting(badge=marks[wait["setting"]], words=figures.amount(wait["total_s"], "s")) for wait in longest]
+def without_formula(
+    longest: Sequence[Mapping[str, Any]],
+    whole_s: float,
+    marks: Mapping[str, Badge],
+    settings: Mapping[str, float | None],
+) -> list[BlamedSetting]:
+    """`14.000 s of 18.850 s, 14 x 1 s`, and of the others how long and how often."""
+    whole = f" of {figures.amount(whole_s, 's')}" if whole_s else ""
+    return [
+        BlamedSetting(
+            badge=marks[wait["setting"]],
+            words=figures.amount(wait["total_s"], "s")
+            + ("" if place else whole)
+            + (f", {often}" if (often := how_often(wait["elapsed"], settings.get(wait["setting"]))) else ""),
+        )
+        for place, wait in enumerate(longest)
+    ]
+
+
+def how_often(elapsed: float, each_s: float | None) -> str:
+    """`14 x 1 s`; nothing where no wait ran out, or the setting has no time of its own."""
+    if not elapsed or not each_s:
+        return ""
+    each = f"{each_s:g} s" if each_s >= 1 else f"{each_s * 1e3:g} ms"
+    return f"{elapsed:g} \u00d7 {each}"

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from harness.records.bounds import bound_text
 from reports import figures
 from reports.charts.interval import IntervalChart, interval_chart
 from reports.pages.cases import DisplayNames, Row
@@ -29,6 +30,21 @@ class GroupRow:
     picture: IntervalChart | None
     verdict: str
     runs: str
+
+    @property
+    def bound(self) -> str:
+        """As the scenario writes it."""
+        return bound_text(self.row["kind"], self.row["formula"], self.row["bound"])
+
+    @property
+    def name(self) -> str:
+        """Unless the bound says it already."""
+        name = self.row["name"] or ""
+        return "" if f"formula({name})" in self.bound else name
+
+    @property
+    def place(self) -> str:
+        return f"{self.row['path']}:{self.row['line']}"
 
     @property
     def notes(self) -> tuple[str, ...]:

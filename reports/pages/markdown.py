@@ -22,7 +22,7 @@ from reports.pages.view import Page
 MAX_BYTES = 1024 * 1024
 """What CI systems take for one summary."""
 ROOM_FOR_NOTE = 400
-HEAD = ("case", "measure", "predicted", "measured", "spread", "runs", "verdict")
+HEAD = ("case", "expectation", "bound", "expected", "measured", "off by", "spread", "runs", "verdict", "place")
 
 Block = str
 """Text that is left out whole or not at all."""
@@ -151,16 +151,21 @@ def groups_of(groups: Iterable[GroupRow]) -> Block:
             one.row["scenario"],
             case_of(one.case),
             one.client,
-            one.what,
+            f"{one.name}: {one.what}" if one.name else one.what,
+            code(one.bound),
             f"{one.expected} {one.tolerance}".strip(),
             one.found,
             one.interval,
             one.runs,
             WORDS[one.verdict],
+            one.place,
         ]
         for one in groups
     )
-    head = ("scenario", "case", "client", "statistic", "predicted", "estimate", "surely", "runs", "verdict")
+    head = (
+        "scenario", "case", "client", "statistic", "bound", "expected", "estimate", "surely", "runs", "verdict",
+        "place",
+    )  # fmt: skip
     return table(head, rows)
 
 
@@ -173,12 +178,15 @@ def cells(row: TimeRow) -> list[str]:
     tolerance = figures.tolerance(row.row)
     return [
         case_of(row.case),
-        f"{row.alias}: {row.what}",
+        f"{row.name}: {row.row['measure']}" if row.name else row.row["measure"],
+        code(row.bound),
         f"{figures.predicted(row.row)} {tolerance}".strip(),
-        figures.measured(row.row),
+        row.measured,
+        row.off_text,
         figures.spread(row.row),
         str(row.row["n"]),
         WORDS[row.verdict],
+        row.place,
     ]
 
 

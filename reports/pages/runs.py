@@ -2,7 +2,9 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
+from harness.records.bounds import LIMITS, distance_rank
 from reports import figures
 from reports.charts.histogram import Histogram, histogram_of
 from reports.grouping import grouped
@@ -34,39 +36,56 @@ class Noise:
 
 
 def runs_of(runs: Sequence[Row], names: DisplayNames) -> Truncated[RunRow]:
-    """By verdict, the most severe first; then by how much of its tolerance a run used up."""
-    ordered = sorted(runs, key=lambda run: (SEVERITY_ORDER.index(run["verdict"]), -worst_expectation(run)[0]))
+    """By verdict, the most severe first; then the farthest off, and by how much of its tolerance a run used up."""
+    ordered = sorted(runs, key=lambda run: (SEVERITY_ORDER.index(run["verdict"]), *by_distance(run)))
     made = (run_row(run, names) for run in ordered[:MAX_SHOWN])
     return Truncated(tuple(made), len(runs), "report/runs.parquet")
 
 
 def run_row(run: Row, names: DisplayNames) -> RunRow:
-    used, off = worst_expectation(run)
-    return RunRow(row=run, client=names.of(run), fault=fault_of(run), off=off, used=used if off else None)
+    worst = worst_expectation(run)
+    used = worst.used if worst.words else None
+    return RunRow(row=run, client=names.of(run), fault=fault_of(run), off=worst.words, used=used)
 
 
-def worst_expectation(run: Row) -> tuple[float, str]:
-    """The worst of its expectations: in tolerances, and in words."""
-    worst = (0.0, "")
+def by_distance(run: Row) -> tuple[float, ...]:
+    """What sorts runs, the farthest off first."""
+    return tuple(-part for part in worst_expectation(run).rank)
+
+
+class WorstExpectation(NamedTuple):
+    """`rank` sorts violated expectations before others, the farthest off last; `used` is how far it is off in its
+    tolerances; `words` say so, and are empty where nothing is off."""
+
+    rank: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    used: float = 0.0
+    words: str = ""
+
+
+def worst_expectation(run: Row) -> WorstExpectation:
+    """Of those that the run violates the one that is farthest off, else the one that uses up most of its tolerance."""
+    worst = WorstExpectation()
     for one in run["expectations"] or []:
         found = one["measured"] if one["measured"] is not None else one["censored_at"]
-        if one["kind"] == "claim" or found is None or one["predicted"] is None:
+        if found is None or one["predicted"] is None or (one["kind"] == "claim" and not one["fails_run"]):
             continue
         off = found - one["predicted"]
         used = tolerances_used(one, off)
-        if used > worst[0]:
-            worst = (used, f"{one['measure']} {figures.difference(off, one['unit'])}")
+        violated = one["outcome"] == "failed" or one["fails_run"]
+        rank = (1.0, *distance_rank(one["unit"], off, one["predicted"])) if violated else (0.0, used, 0.0)
+        if rank > worst.rank:
+            worst = WorstExpectation(rank, used, f"{one['measure']} {figures.difference(off, one['unit'])}")
     return worst
 
 
 def tolerances_used(judged: Row, off: float) -> float:
-    """On the allowed side of a bound nothing is; a bound without a tolerance is its own measure."""
+    """On the allowed side of a limit nothing is; a limit without a tolerance is its own measure."""
     kind, predicted = judged["kind"], judged["predicted"]
     if (kind == "at_most" and off <= 0) or (kind == "at_least" and off >= 0):
         return 0.0
     side = judged["high" if off > 0 else "low"]
     allowed = 0.0 if side is None else abs(side - predicted)
-    if kind in ("at_most", "at_least"):
+    if kind in LIMITS:
         allowed = allowed or abs(predicted)
     return float(abs(off) / (allowed or 1e-9)) if off else 0.0
 

@@ -10,7 +10,7 @@ from reports.pages.claims import Claim
 from reports.pages.heat import Heat
 from reports.pages.verdicts import SEVERITY_ORDER, WORDS
 
-PLURALS = {"measure": "measures", "statistic over repeats": "statistics over repeats"}
+PLURALS = {"expectation": "expectations", "statistic over repeats": "statistics over repeats"}
 OUTCOME_ORDER = ("refuted", "held", "mixed", "inconclusive")
 """Outcomes of claims, in the order in which the page names them."""
 SINGLE_CASE_WORDS = {**WORDS, "lab_error": "met an error of the lab", "skipped": "was skipped"}
@@ -45,7 +45,11 @@ def lead(heat: Heat, claims: Sequence[Claim], agreement: str) -> str:
         against = sum(claim.as_declared is False for claim in claims)
         declared = "all as declared" if all(claim.as_declared for claim in claims) else ""
         how = f"{against:,} against what was declared" if against else declared
-        sentences.append(f"{figures.many(len(claims), 'claim')}: {outcomes_of(claims)}{'; ' if how else ''}{how}.")
+        if len(claims) == 1:
+            told, how = f"1 claim {outcome_phrase(claims[0].verdict, 1)}", how.removeprefix("all ").removeprefix("1 ")
+            sentences.append(f"{told}{', ' if how else ''}{how}.")
+        else:
+            sentences.append(f"{len(claims):,} claims: {outcomes_of(claims)}{'; ' if how else ''}{how}.")
     if agreement:
         sentences.append(f"Profiles, simulation and real clients: {agreement}")
     return " ".join(sentences)
@@ -69,13 +73,11 @@ def claimed(claims: Sequence[Claim]) -> str:
 
 
 def judged(verdicts: Iterable[str]) -> str:
-    """What became of the measures that something was expected of."""
+    """What became of the expectations of single runs."""
     counted = Counter(verdicts)
     if not counted:
         return "No expectation was judged in these runs."
-    pronoun = "it" if counted.total() == 1 or counted["pass"] == 1 else "they"
-    where = f"where the client's own settings, or the scenario's bounds, say {pronoun} should"
-    return sentence(counted, "measure", f"lies {where}", f"lie {where}")
+    return sentence(counted, "expectation", "holds", "hold")
 
 
 def statistics(verdicts: Iterable[str]) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from reports.charts.timeline import terms_of
 from reports.pages.cases import Case, Row
 
 BLACKHOLE = "blackhole"
@@ -66,8 +67,7 @@ def deviation_s(case: Case) -> float:
     found = median_run(case)
     if found is None:
         return 0.0
-    judged = found[1]
-    return float(abs((judged["measured"] or judged["censored_at"] or 0.0) - (judged["predicted"] or 0.0)))
+    return off_s(found[1])
 
 
 def established_blackhole(run: Row) -> bool:
@@ -81,21 +81,33 @@ def established_blackhole(run: Row) -> bool:
 
 def rank(case: Case) -> tuple[bool, int, int, float]:
     judged = timed_expectation(case.first)
-    settings = {term["setting"] for term in judged["terms"] or []} if judged else set()
+    settings = {term["setting"] for term in terms_of(judged)} if judged else set()
     claims = sum(one["kind"] == "claim" and one["outcome"] != "skipped" for one in case.first["expectations"])
     return case.first["driver"] == "real", -len(settings), -claims, (judged or {}).get("predicted") or 0.0
 
 
 def timed_expectation(run: Row) -> Mapping[str, Any] | None:
-    """The first expectation of a time with a formula; a failed one before others."""
+    """The expectation of a time that says most: one that failed before others, a formula before a limit, and of those
+    that failed the farthest off."""
     timed = [
         one
         for one in run["expectations"]
-        if one["unit"] == "s" and one["kind"] != "claim" and one["outcome"] in ("held", "failed") and one["terms"]
+        if one["unit"] == "s" and one["kind"] != "claim" and one["outcome"] in ("held", "failed")
     ]
     alias = {operation["alias"] for operation in run["operations"]}
     timed = [one for one in timed if one["measure"].partition(".")[0] in alias]
-    return next((one for one in timed if one["outcome"] == "failed"), timed[0] if timed else None)
+    return min(timed, key=says_most, default=None)
+
+
+def says_most(judged: Mapping[str, Any]) -> tuple[bool, bool, float]:
+    failed = judged["outcome"] == "failed"
+    return not failed, judged["kind"] != "equals", -off_s(judged) if failed else 0.0
+
+
+def off_s(judged: Mapping[str, Any]) -> float:
+    """Seconds between what was measured and what was expected."""
+    bound = judged["predicted"] if judged["predicted"] is not None else judged["high"]
+    return float(abs((judged["measured"] or judged["censored_at"] or 0.0) - (bound or 0.0)))
 
 
 def median_run(case: Case) -> tuple[Row, Mapping[str, Any]] | None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
+from harness.records.bounds import LIMITS, bound_text, distance_rank, farthest_off
 from reports import figures
 from reports.charts.strip import Strip, overview_of, strip_of
 from reports.grouping import grouped
@@ -20,8 +21,9 @@ weigh."""
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TimeRow:
-    """A row of the timeout table. `share` is its time in per cent of the longest; `reference` is the number of its
-    formula, 0 without one, and `anchor` where that formula stands on the page."""
+    """A row of the expectations table, or of the timeout table where nothing was expected. `off` is by how much its
+    worst run lies above its prediction or limit (below: negative). `reference` is the number of its formula, 0 where
+    the bound says all of it, and `anchor` where that formula stands on the page."""
 
     row: Row
     verdict: str
@@ -29,7 +31,7 @@ class TimeRow:
     fault: str
     run_id: str
     strip: Strip | None
-    share: float
+    off: float | None
     reference: int
     anchor: str
     case: tuple[tuple[str, str], ...]
@@ -43,6 +45,41 @@ class TimeRow:
     @property
     def what(self) -> str:
         return str(self.row["measure"]).partition(".")[2].replace("_", " ")
+
+    @property
+    def bound(self) -> str:
+        """As the scenario writes it."""
+        return bound_text(self.row["kind"], self.row["formula"], self.row["bound"])
+
+    @property
+    def name(self) -> str:
+        """Unless the bound says it already."""
+        name = self.row["name"] or ""
+        return "" if f"formula({name})" in self.bound else name
+
+    @property
+    def place(self) -> str:
+        return f"{self.row['path']}:{self.row['line']}"
+
+    @property
+    def measured(self) -> str:
+        """The median; of what is no number the words that were measured instead."""
+        words = self.row["words"] if self.row["median"] is None else ()
+        return ", ".join(words) if words else figures.measured(self.row)
+
+    @property
+    def off_text(self) -> str:
+        """`+3.850 s`; nothing where it is as predicted."""
+        text = "" if self.off is None else figures.difference(self.off, self.row["unit"])
+        return text if text.startswith(("+", figures.MINUS)) else ""
+
+    @property
+    def distance(self) -> tuple[float, float]:
+        """How far it is off where it should not be: what sorts rows, the farthest off last."""
+        if self.verdict != "fail" and (self.off is None or self.row["kind"] in LIMITS):
+            return 0.0, 0.0
+        seconds, share = distance_rank(self.row["unit"], self.off, self.row["predicted"] or self.row["high"])
+        return (seconds if self.verdict == "fail" else 0.0), share
 
     @property
     def tally(self) -> str:
@@ -68,23 +105,24 @@ class Scenario:
     span: str
     cases: int
     longest_s: float | None
-    largest_deviation: float
-    """Of its rows' medians from their predictions, in tolerances."""
+    largest_distance: tuple[float, float]
+    """That of its row that is farthest off."""
     left_out: int = 0
     """Rows that the page has no room for."""
 
 
-def time_rows(timeouts: Sequence[Row], cases: Mapping[tuple[Any, ...], Case], names: DisplayNames) -> list[TimeRow]:
-    longest = max((row["median"] for row in timeouts if row["unit"] == "s" and row["median"]), default=0.0)
+def time_rows(found: Sequence[Row], cases: Mapping[tuple[Any, ...], Case], names: DisplayNames) -> list[TimeRow]:
+    """Of the expectations table; claims that fail nothing stand elsewhere."""
+    decisive = [row for row in found if row["kind"] != "claim" or row["failed"]]
     formulas: dict[tuple[str, str], dict[str, int]] = {}
     places: dict[tuple[str, str], int] = {}
     rows = []
-    for row in sorted(timeouts, key=lambda row: (row["unit"] != "s", row["line"] or 0)):
+    for row in sorted(decisive, key=lambda row: (row["unit"] != "s", row["line"] or 0)):
         group = (row["scenario"], names.of(row))
         known = formulas.setdefault(group, {})
         place = places.setdefault(group, len(places) + 1)
-        reference = known.setdefault(row["formula"], len(known) + 1) if row["formula"] else 0
-        in_seconds = row["unit"] == "s" and row["median"] and longest
+        more = row["source"] or row["formula"] not in bound_text(row["kind"], row["formula"], row["bound"])
+        reference = known.setdefault(row["formula"], len(known) + 1) if more else 0
         case = cases[key_of(row)]
         rows.append(
             TimeRow(
@@ -93,14 +131,40 @@ def time_rows(timeouts: Sequence[Row], cases: Mapping[tuple[Any, ...], Case], na
                 client=group[1],
                 fault=case.fault,
                 run_id=case.worst_run["run_id"],
-                strip=strip_of(row) if row["formula"] else None,
-                share=round(100 * row["median"] / longest, 1) if in_seconds else 0.0,
+                strip=strip_of(row),
+                off=off_of(row),
                 reference=reference,
                 anchor=f"formula-{place}-{reference}",
                 case=parameters_of(row["case"]),
             )
         )
     return rows
+
+
+def unjudged_rows(timeouts: Sequence[Row], cases: Mapping[tuple[Any, ...], Case], names: DisplayNames) -> list[TimeRow]:
+    """Measures that nothing was expected of; of the waits on each setting only what somebody asked for is one."""
+    rows = [row for row in timeouts if verdict_of_row(row) == "unjudged" and "(" not in row["measure"]]
+    return [
+        TimeRow(
+            row=row,
+            verdict="unjudged",
+            client=names.of(row),
+            fault=cases[key_of(row)].fault,
+            run_id=cases[key_of(row)].worst_run["run_id"],
+            strip=None,
+            off=None,
+            reference=0,
+            anchor="",
+            case=parameters_of(row["case"]),
+        )
+        for row in sorted(rows, key=lambda row: row["unit"] != "s")
+    ]
+
+
+def off_of(row: Row) -> float | None:
+    if row["min"] is None:
+        return None
+    return farthest_off(row["kind"], row["predicted"], row["low"], row["high"], row["min"], row["max"])
 
 
 @cache
@@ -119,7 +183,7 @@ def scenarios_of(rows: Sequence[TimeRow], cases: Mapping[tuple[Any, ...], Case])
     made.sort(
         key=lambda one: (
             SEVERITY_ORDER.index(one.verdict),
-            -one.largest_deviation if too_many else 0.0,
+            tuple(-part for part in one.largest_distance) if too_many else (0.0, 0.0),
             one.name,
             one.client,
         )
@@ -131,7 +195,7 @@ def scenarios_of(rows: Sequence[TimeRow], cases: Mapping[tuple[Any, ...], Case])
         left_out = max(0, len(one.rows) - room)
         shown.append(replace(one, rows=one.rows[:room], left_out=left_out) if left_out else one)
         room -= len(one.rows) + 1
-    return truncate([*shown, *made[len(shown) :]], len(shown), "report/timeouts.parquet")
+    return truncate([*shown, *made[len(shown) :]], len(shown), "report/expectations.parquet")
 
 
 def scenario_of(own: Sequence[TimeRow], cases: Mapping[tuple[Any, ...], Case]) -> Scenario:
@@ -151,19 +215,8 @@ def scenario_of(own: Sequence[TimeRow], cases: Mapping[tuple[Any, ...], Case]) -
         span=span_of(times),
         cases=len(keys),
         longest_s=max((row["median"] for row in times), default=None),
-        largest_deviation=max((tolerances_off(one.row) for one in own), default=0.0),
+        largest_distance=max(one.distance for one in own),
     )
-
-
-def tolerances_off(row: Row) -> float:
-    if row["median"] is None or row["predicted"] is None:
-        return 0.0
-    off = row["median"] - row["predicted"]
-    if (row["kind"] == "at_most" and off <= 0) or (row["kind"] == "at_least" and off >= 0):
-        return 0.0
-    side = row["high" if off > 0 else "low"]
-    allowed = 0.0 if side is None else abs(side - row["predicted"])
-    return float(abs(off) / allowed) if allowed else float(abs(off))
 
 
 def span_of(times: Sequence[Row]) -> str:
@@ -176,13 +229,20 @@ def span_of(times: Sequence[Row]) -> str:
 
 
 def group_by_case(rows: Sequence[TimeRow]) -> list[TimeRow]:
-    """A case's measures below each other, times before counts; failed cases first."""
+    """A case's expectations below each other, the violated first, the farthest off first of these; failed cases
+    first."""
     together = grouped(rows, lambda row: key_of(row.row))
     ordered: list[TimeRow] = []
     for own in sorted(together.values(), key=lambda own: min(rank(one.verdict) for one in own)):
-        own.sort(key=lambda one: (one.row["unit"] != "s", one.row["line"] or 0))
+        own.sort(key=lambda one: (rank(one.verdict), *by_distance(one), one.row["unit"] != "s", one.row["line"] or 0))
         ordered += [replace(one, again=index > 0) for index, one in enumerate(own)]
     return ordered
+
+
+def by_distance(one: TimeRow) -> tuple[float, float]:
+    """What sorts violated rows, the farthest off first; of others nothing."""
+    seconds, share = one.distance if one.verdict == "fail" else (0.0, 0.0)
+    return -seconds, -share
 
 
 def rank(verdict: str) -> int:

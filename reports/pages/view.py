@@ -17,7 +17,7 @@ from reports.pages.heat import Heat, heat_of
 from reports.pages.recovery import Recovery, recovery_of
 from reports.pages.runs import Noise, RunRow, noise_of, runs_of
 from reports.pages.timeline_runs import ChosenRun
-from reports.pages.times import Scenario, TimeRow, scenarios_of, time_rows
+from reports.pages.times import Scenario, TimeRow, scenarios_of, time_rows, unjudged_rows
 from reports.pages.truncate import Truncated, truncate
 from reports.pages.waits import Waits, waits_of
 from reports.remarks import duplicate_run_remarks
@@ -73,10 +73,8 @@ def build_page(
     runs = tables["runs"]
     cases = cases_of(runs, tables["groups"])
     names = DisplayNames.for_cases(cases)
-    asked = [row for row in tables["timeouts"] if row["formula"] or "(" not in row["measure"]]
-    rows = time_rows(asked, cases, names)
-    judged = tuple(row for row in rows if row.verdict != "unjudged")
-    without_verdict = [row for row in rows if row.verdict == "unjudged"]
+    judged = tuple(time_rows(tables["expectations"], cases, names))
+    without_verdict = unjudged_rows(tables["timeouts"], cases, names)
     claims = claims_of(tables["claims"], tables["groups"], names)
     heat = heat_of(cases, tables["timeouts"], names)
     agreement = agreements_of(tables["agreement"])

@@ -89,12 +89,13 @@ def waits_of(
 
 
 def terms_of(timeouts: Iterable[Row]) -> dict[tuple[Any, ...], Sequence[Row]]:
-    """What formulas say of a whole operation; of one setting's share alone (`waited(...)`) they do not."""
+    """What formulas say of a whole operation, nothing where all that is expected of it is a limit; of one setting's
+    share alone (`waited(...)`) they do not."""
     found: dict[tuple[Any, ...], tuple[int, Sequence[Row]]] = {}
     for row in timeouts:
         alias, _, what = str(row["measure"]).partition(".")
-        if what in WAITS and row["terms"]:
-            candidate = (WAITS.index(what), row["terms"])
+        if what in WAITS and row["kind"]:
+            candidate = (WAITS.index(what), row["terms"] if row["kind"] == "equals" else ())
             found[*key_of(row), alias] = min(
                 candidate, found.get((*key_of(row), alias), candidate), key=lambda one: one[0]
             )

@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from pyspark.sql import SparkSession
 
 from harness.records.event import EventRecord
-from harness.records.run import ExpectationResult, LabErrorRecord, MeasureRecord, RunRecord
+from harness.records.run import ExpectationResult, LabErrorRecord, MeasureRecord, RunRecord, Term
 from reports.ingest.filesystems import LocalFiles
 from reports.ingest.folders import find_folders
 from reports.ingest.records import Records, read_folders
@@ -62,8 +62,14 @@ def slower(repeat: int) -> tuple[RunRecord, list[EventRecord]]:
     run, events = Slower(seed=11).run(repeat)
     run_id = f"{5000 + repeat:012x}"
     measured = run.expectations[0].measured or 0.0
+    limit = ExpectationResult(
+        measure="probe.time_to_error", kind="at_most", formula="3s", bound="at_most: 3s", name="soon", unit="s",
+        line=31, predicted=3.0, high=3.0, measured=measured, outcome="failed", fails_run=True,
+        terms=(Term(text="3s", count=1.0, each=3.0, total=3.0),),
+    )  # fmt: skip
     run = run.model_copy(
         update={
+            "expectations": (*run.expectations, limit),
             "run_id": run_id, "scenario": "sarama-upgrade-bound", "client_version": "1.60.1", "verdict": "fail",
             "about": "A release that refreshes metadata once more than its formula says.",
             "reasons": (f"probe.time_to_error was {measured:.3f} s, not 8.850 s",),
@@ -128,7 +134,8 @@ def hostile(run: RunRecord, number: int, repeat: int) -> RunRecord:
     )  # fmt: skip
     return changed(
         run, number, scenario=HOSTILE, repeat=repeat, about=HOSTILE, operations=(*run.operations[:-1], operation),
-        verdict="lab_error", reasons=(HOSTILE,), expectations=(*settled(run), claim),
+        verdict="lab_error", reasons=(HOSTILE,), path=HOSTILE,
+        expectations=(*settled(run, bound=HOSTILE, name=HOSTILE, formula=HOSTILE), claim),
         error=LabErrorRecord(code="toxiproxy-gone", text=HOSTILE, blame="lab"),
     )  # fmt: skip
 

@@ -84,7 +84,7 @@ def group_row(**changes: Any) -> Row:
         "brokers": 1, "case": "", "statistic": "share", "of": "probe.outcome == 'failed'", "q": None, "kind": "equals",
         "unit": "share", "predicted": 1 / 6, "low": 0.08, "high": 0.25, "estimate": 0.2, "interval_low": 0.12,
         "interval_high": 0.31, "measured": 40, "needed": 120, "verdict": "inconclusive", "outcome": "inconclusive",
-        "reason": None, "line": 3,
+        "reason": None, "line": 3, "path": "a.scenario.yaml", "name": "", "formula": "1/6", "bound": "",
     }  # fmt: skip
     return {**told, **changes}
 
@@ -104,8 +104,11 @@ def grown(tables: dict[str, list[Row]], *, runs: int) -> dict[str, list[Row]]:
 
 def repeated(tables: dict[str, list[Row]], *, times: int) -> dict[str, list[Row]]:
     """The tables as if every case had so many times as many repeats."""
-    timeouts = [{**row, "pairs": row["pairs"] * times, "n": row["n"] * times} for row in tables["timeouts"]]
-    return {**tables, "runs": tables["runs"] * times, "noise": tables["noise"] * times, "timeouts": timeouts}
+    more = {
+        name: [{**row, "pairs": row["pairs"] * times, "n": row["n"] * times} for row in tables[name]]
+        for name in ("timeouts", "expectations")
+    }
+    return {**tables, **more, "runs": tables["runs"] * times, "noise": tables["noise"] * times}
 
 
 def run(**changes: object) -> Row:

@@ -24,7 +24,7 @@ def run(repeat: int = 1, **changes: Any) -> Row:
 
 
 def timeout(of: Row, seconds: float, **changes: Any) -> Row:
-    """A row of the timeout table: this case's median, 4.85 s predicted."""
+    """A row of the expectations table: this case's median, 4.85 s predicted."""
     terms = [
         {"text": "2*Net.ReadTimeout", "setting": "Net.ReadTimeout", "count": 2.0, "each": 1.0, "total": 2.0},
         {"text": "4*Net.DialTimeout", "setting": "Net.DialTimeout", "count": 4.0, "each": 0.5, "total": 2.0},
@@ -34,7 +34,7 @@ def timeout(of: Row, seconds: float, **changes: Any) -> Row:
         "formula": "2*Net.ReadTimeout + 4*Net.DialTimeout", "source": "x", "predicted": 4.85, "low": 4.75, "high": 4.95,
         "terms": terms, "line": 3, "pairs": [{"time": seconds, "unended": False}], "min": seconds, "max": seconds,
         "median": seconds, "median_is_bound": False, "censored": 0, "held": 0, "failed": 1, "inconclusive": 0,
-        "unjudged": 0, "missing": [], "about": "", **changes,
+        "refuted": 0, "about": "", "name": "", "path": "a.scenario.yaml", "bound": "equals: x, within: 2%", **changes,
     }  # fmt: skip
 
 
@@ -94,9 +94,27 @@ def test_where_a_bound_is_missed_the_longest_wait_is_what_to_lower() -> None:
     [card] = cards([bad], [bound], waits)
     assert card.blame is not None
     assert (card.blame.by_formula, card.blame.lower) == (False, "Net.DialTimeout")
-    assert [part.words for part in card.blame.parts] == ["5.000 s", "1.000 s"]
+    assert [part.words for part in card.blame.parts] == ["5.000 s of 6.000 s, 10 \u00d7 1 s", "1.000 s, 1 \u00d7 2 s"]
     [silent] = cards([bad], [bound])
     assert silent.blame is None, "nothing is guessed of a client that tells no waits"
+
+
+def test_a_limit_is_off_as_far_as_a_formula_is_and_stands_before_what_held() -> None:
+    """Both are expectations of one measure: the limit is violated, the formula is not."""
+    slow, near = run(scenario="slow", verdict="fail"), run(scenario="near", verdict="fail")
+    limit = {"kind": "at_most", "predicted": 5.0, "low": None, "high": 5.0, "bound": "at_most: 5s", "name": "soon"}
+    held = {"held": 1, "failed": 0, "predicted": 9.0, "low": 8.9, "high": 9.1, "line": 2}
+    rows = [
+        timeout(near, 5.5), timeout(slow, 9.0, **held), timeout(slow, 9.0, **limit, line=9),
+        timeout(slow, 4.0, **{**limit, "predicted": 3.0}, measure="probe.dials", unit="count", line=10),
+    ]  # fmt: skip
+    first, second = cards([near, slow], rows)
+    assert (first.scenario, second.scenario) == ("slow", "near"), "4 s beyond a limit is farther than 0.65 s"
+    assert [(one.bound, one.verdict, one.off_text, one.place) for one in first.rows] == [
+        ("at_most: 5s", "fail", "+4.000 s", "a.scenario.yaml:9"), ("at_most: 5s", "fail", "+1", "a.scenario.yaml:10"),
+        ("equals: x, within: 2%", "pass", "", "a.scenario.yaml:2"),
+    ]  # fmt: skip
+    assert [one.name for one in first.rows] == ["soon", "soon", ""]
 
 
 def test_one_late_run_of_many_is_as_far_off_as_it_is_and_the_median_is_not_blamed() -> None:
@@ -126,12 +144,12 @@ def test_a_statistic_that_fails_fails_its_case_though_every_run_is_well() -> Non
 
 def test_what_held_is_counted_apart_from_what_was_not_tested() -> None:
     assert judged([]) == "No expectation was judged in these runs."
-    assert judged(["pass"]).startswith("The one measure lies where")
-    assert judged(["fail"]).startswith("The one measure does not lie where")
-    assert judged(["inconclusive"]) == "The one measure tested nothing."
-    assert judged(["pass", "fail"]).startswith("1 of 2 measures lies where")
-    assert judged(["pass"] * 10 + ["fail", "inconclusive"]).startswith("10 of 12 measures lie where")
-    assert judged(["pass"] * 10 + ["fail", "inconclusive"]).endswith("they should; 1 does not; 1 tested nothing.")
+    assert judged(["pass"]) == "The one expectation holds."
+    assert judged(["fail"]) == "The one expectation does not hold."
+    assert judged(["inconclusive"]) == "The one expectation tested nothing."
+    assert judged(["pass", "fail"]) == "1 of 2 expectations holds; 1 does not."
+    told = judged(["pass"] * 10 + ["fail", "inconclusive"])
+    assert told == "10 of 12 expectations hold; 1 does not; 1 tested nothing."
     assert statistics(["pass"]) == "The one statistic over repeats holds."
     assert statistics(["fail", "fail"]) == "0 of 2 statistics over repeats hold; 2 do not."
 

@@ -93,6 +93,21 @@ def test_every_section_is_silent_fits_and_pleases_axe(
     assert found.violations_count == 0, found.generate_report()
 
 
+def test_a_violated_limit_has_a_row_of_its_own_and_no_band(
+    browser: Browser, built: ReportResult, page_messages: list[str]
+) -> None:
+    """Beside the formula of the same measure: the farthest off first, with name, bound, figures and place."""
+    page = open_page(browser, built, page_messages)
+    card = page.locator("article.attention", has_text="sarama-upgrade-bound")
+    first, second, *_ = card.locator("table.times tbody tr").all()
+    assert [one.get_attribute("data-verdict") for one in (first, second)] == ["fail", "fail"]
+    told = first.inner_text()
+    for text in ("soon", "at_most: 3s", "\u2264 3.000 s", "+", "established.scenario.yaml:31"):
+        assert text in told
+    assert (first.locator("path.band").count(), first.locator("path.tick").count()) == (0, 1)
+    assert second.locator("path.band").count() == 1
+
+
 @pytest.mark.parametrize("copies", [154, 1], ids=["as many cases", "few cases"])
 def test_ten_thousand_runs_are_a_small_page(browser: Browser, tables: Tables, tmp_path: Path, copies: int) -> None:
     """Whether they are 154 times as many cases, or the same cases with 154 times as many repeats.

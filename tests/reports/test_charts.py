@@ -60,7 +60,7 @@ def test_a_strip_puts_the_prediction_in_the_middle_and_the_tolerance_around_it()
     strip = strip_of(row([8.85, 8.95, 8.75]))
     assert strip is not None
     assert strip.tick == MIDDLE
-    assert strip.band == (MIDDLE - REACH, MIDDLE + REACH)
+    assert strip.allowed == (MIDDLE - REACH, MIDDLE + REACH)
     assert [dot.at for dot in strip.dots] == pytest.approx([MIDDLE - REACH, MIDDLE, MIDDLE + REACH])
     assert strip.words == "3 of 3 runs within the tolerance"
 
@@ -68,7 +68,7 @@ def test_a_strip_puts_the_prediction_in_the_middle_and_the_tolerance_around_it()
 def test_far_runs_become_arrows_and_unended_ones_are_hollow() -> None:
     uneven = strip_of(row([8.85], low=8.80, high=8.95))
     assert uneven is not None
-    assert uneven.band == pytest.approx((MIDDLE - REACH / 2, MIDDLE + REACH))
+    assert uneven.allowed == pytest.approx((MIDDLE - REACH / 2, MIDDLE + REACH))
     strip = strip_of(row([8.85, 13.61, 60.0, 1.0], unended=(60.0,)))
     assert strip is not None
     assert len(strip.dots) == 1
@@ -87,8 +87,8 @@ def test_bounds_have_an_open_side_and_exact_predictions_no_width() -> None:
     )
     assert at_most is not None
     assert exact is not None
-    assert (at_most.band[0], at_most.tick) == (0.0, None)
-    assert exact.band == (MIDDLE, MIDDLE)
+    assert (at_most.allowed[0], at_most.tick) == (0.0, None)
+    assert exact.allowed == (MIDDLE, MIDDLE)
     assert EDGE < exact.dots[0].at == MIDDLE
 
 
@@ -208,7 +208,29 @@ def test_a_bound_that_names_no_setting_leaves_no_wait_outside_of_it() -> None:
     bound = {**record["expectations"][0], "kind": "at_most", "predicted": 3.0, "terms": [term]}
     line = timeline_of(record, bound, [event.model_dump() for event in events])
     assert not any(block.outside for lane in line.lanes for block in lane.blocks)
-    assert (line.said_by, line.by_formula) == ("the bound", False)
-    [row_of_bound] = [one for one in line.rows if one.name == "3s"]
-    assert row_of_bound.measured_s is None, "nobody waits on a number"
-    assert (line.total.formula_s, line.total.measured_s) == (3.0, line.lasted_s)
+    assert (line.formula, line.by_formula) == ((), False), "a limit is no term"
+    assert "3s" not in [one.name for one in line.rows]
+    seconds = [one.measured_s or 0.0 for one in line.rows]
+    assert seconds == sorted(seconds, reverse=True), "the setting that took most of the time first"
+    assert line.mark == pytest.approx(line.axis.at(3.0))
+    wide = timeline_of(record, {**bound, "predicted": 500.0}, [event.model_dump() for event in events])
+    assert wide.mark is None, "a limit that nobody comes near to would squeeze the picture"
+    assert wide.axis.end_s < 2 * line.lasted_s
+
+
+def test_a_limit_is_a_bracket_and_no_band() -> None:
+    at_most = strip_of(row([9.4], kind="at_most", low=None, high=8.85))
+    at_least = strip_of(row([9.4], kind="at_least", low=8.85, high=None))
+    assert at_most is not None
+    assert at_least is not None
+    for one, allowed in ((at_most, (0.0, MIDDLE)), (at_least, (MIDDLE, 100.0))):
+        assert one.tick is None
+        assert one.allowed == pytest.approx(allowed)
+        assert 'class="band"' not in one.svg
+        assert one.svg.count('class="tick"') == 1
+    together = overview_of([at_most, at_most])
+    assert together is not None
+    assert 'class="band"' not in together.svg
+    exact = strip_of(row([8.85]))
+    assert exact is not None
+    assert 'class="band"' in exact.svg

@@ -122,7 +122,7 @@ def test_headings_stay_on_paper_and_without_scripts(opened_page: Open, built: Re
     page = opened_page(built.page)
     page.emulate_media(media="print")
     page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
-    assert page.locator(".list .times thead th", has_text="predicted").first.is_visible()
+    assert page.locator(".list .times thead th", has_text="bound").first.is_visible()
     still = opened_page(built.page, java_script_enabled=False)
     assert still.locator(".sort").count() == 0
     still.locator("#runs > summary").click()

@@ -143,12 +143,15 @@ def test_the_markdown_table_has_every_row_and_no_html(built: ReportResult, hard_
     lines = built.markdown.read_text(encoding="utf-8").splitlines()
     assert lines[0] == "# 1 of 13 cases failed; 1 met an error of the lab; 1 tested nothing."
     full = lines[lines.index(next(line for line in lines if line.startswith("## sarama-upgrade-bound"))) :]
-    rows = [line for line in full if line.startswith("| ") and "time to error" in line]
-    assert len(rows) == 13
+    rows = [line for line in full if line.startswith("| ") and "time_to_error" in line]
+    assert len(rows) == 14, "one for each expectation, those of one measure too"
+    [soon] = [row for row in rows if "soon: probe.time_to_error" in row]
+    assert "| soon: probe.time_to_error | `at_most: 3s` | \u2264 3.000 s | " in soon
+    assert soon.endswith("| failed | scenarios/sarama/blackhole-established.scenario.yaml:31 |")
     assert any("| \u2265 60.000 s |" in row for row in rows)
     assert not [line for line in lines if "<script" in line.replace("`<script", "")]
     widths = {line.replace("\\|", "").count("|") for line in rows}
-    assert widths == {8}
+    assert widths == {11}
 
 
 def test_markdown_that_is_too_long_says_what_it_leaves_out() -> None:

@@ -111,7 +111,7 @@ def test_waits_stand_above_their_formula_and_what_it_lacks_comes_last() -> None:
         {**case, "operation": "probe", "setting": setting, "runs": 3, "count": 1.0, "elapsed": 1.0, "total_s": seconds}
         for setting, seconds in (("A.Admin", 4.0), ("A.Read", 4.0))
     ]
-    timeouts = [{**case, "measure": "probe.time_to_error", "unit": "s", "terms": terms}]
+    timeouts = [{**case, "measure": "probe.time_to_error", "unit": "s", "kind": "equals", "terms": terms}]
     marks = badges(["A.Admin", "A.Read", "A.Never"])
     found = waits_of(waits, timeouts, names, marks)
     assert found is not None
@@ -125,6 +125,10 @@ def test_waits_stand_above_their_formula_and_what_it_lacks_comes_last() -> None:
     both = waits_of(waits, [timeouts[0], share], names, marks)
     assert both is not None
     assert both.cases == found.cases, "what is expected of one setting alone is not the formula of all"
+    limited = waits_of(waits, [{**timeouts[0], "kind": "at_most"}], names, marks)
+    assert limited is not None
+    [alone] = limited.cases
+    assert (alone.by_formula, alone.formula_s, alone.measured_s) == (False, 0.0, 8.0), "a limit is no formula"
 
 
 def test_disagreements_come_first_and_too_few_runs_are_no_agreement() -> None:
@@ -279,11 +283,11 @@ def test_an_estimate_is_drawn_between_its_bounds() -> None:
     assert drawn.tick is not None
     assert drawn.span is not None
     assert drawn.estimate is not None
-    assert drawn.band[0] < drawn.tick < drawn.estimate < drawn.band[1] < drawn.span[1] <= 100
+    assert drawn.allowed[0] < drawn.tick < drawn.estimate < drawn.allowed[1] < drawn.span[1] <= 100
     open_ended = interval_chart(group_row(interval_high=None, high=None, kind="at_least"))
     assert open_ended is not None
     assert open_ended.span is not None
-    assert (open_ended.span[1], open_ended.band[1]) == (100.0, 100.0)
+    assert (open_ended.span[1], open_ended.allowed[1]) == (100.0, 100.0)
     assert interval_chart(group_row(estimate=None)) is None
 
 
@@ -292,22 +296,26 @@ def test_the_worst_run_is_the_one_farthest_in_its_own_tolerance() -> None:
     near = {**judged, "measured": judged["predicted"] + 0.01, "low": 8.8, "high": 8.9}
     far = {**judged, "measure": "probe.other", "measured": judged["predicted"] - 0.03, "low": 8.84, "high": 8.86}
     claim = {**judged, "kind": "claim", "measured": 99.0}
-    used, words = worst_expectation(run(expectations=[near, far, claim]))
-    assert used == pytest.approx(3.0, rel=0.01)
-    assert words == "probe.other \u22120.030 s"
+    worst = worst_expectation(run(expectations=[near, far, claim]))
+    assert worst.used == pytest.approx(3.0, rel=0.01)
+    assert worst.words == "probe.other \u22120.030 s"
     well = {**judged, "kind": "at_most", "measured": 0.1, "low": None, "high": judged["predicted"]}
-    assert worst_expectation(run(expectations=[well, near]))[1].startswith(near["measure"]), (
+    assert worst_expectation(run(expectations=[well, near])).words.startswith(near["measure"]), (
         "below its bound nothing is off"
     )
-    assert worst_expectation(run(expectations=[well])) == (0.0, "")
-    late = {**well, "measured": 2 * judged["predicted"]}
-    assert worst_expectation(run(expectations=[late]))[0] == pytest.approx(1.0)
+    assert worst_expectation(run(expectations=[well])).words == ""
+    late = {**well, "measured": 2 * judged["predicted"], "outcome": "failed"}
+    assert worst_expectation(run(expectations=[late])).used == pytest.approx(1.0)
+    tight = {**far, "measured": judged["predicted"] + 0.05, "outcome": "failed"}
+    assert worst_expectation(run(expectations=[tight, far, late])).words.startswith(late["measure"]), (
+        "seconds beyond a limit are farther than five tolerances of 10 ms"
+    )
 
 
 def test_what_lies_between_uneven_bounds_is_held_against_the_nearer_one() -> None:
     judged = {**run()["expectations"][0], "predicted": 0.8, "low": 0.7, "high": 1.0}
-    assert worst_expectation(run(expectations=[{**judged, "measured": 0.65}]))[0] == pytest.approx(1.5)
-    assert worst_expectation(run(expectations=[{**judged, "measured": 0.9}]))[0] == pytest.approx(0.5)
+    assert worst_expectation(run(expectations=[{**judged, "measured": 0.65}])).used == pytest.approx(1.5)
+    assert worst_expectation(run(expectations=[{**judged, "measured": 0.9}])).used == pytest.approx(0.5)
 
 
 def test_noise_is_told_of_real_environments_alone() -> None:

@@ -2,7 +2,7 @@
 
 import random
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,12 +12,13 @@ from chispa import assert_df_equality
 from pyspark.sql import SparkSession
 
 import reports.tables
-from harness.records.run import RunRecord
+from harness.records.run import ExpectationResult, RunRecord
 from harness.stats import censored_median, median
 from reports.ingest.records import Records
 from reports.jvm.synthetic_suite import SECONDS, SyntheticBlackhole, SyntheticTrace, write_lines
 from reports.tables import all_tables
 from reports.tables.claims import claims
+from reports.tables.expectations import expectations
 from reports.tables.medians import middle, middle_is_bound, observation
 from reports.tables.timeouts import timeouts
 from reports.tables.waits import waits
@@ -97,6 +98,41 @@ def test_medians_are_those_of_the_stats_room(spark: SparkSession, seed: int) -> 
         own = [sample for sample in samples if sample[0] == row.group]
         expected = censored_median([v for _, v, _ in own if v is not None], [b for _, _, b in own if b is not None])
         assert (row.middle, row.bound) == (expected.value, expected.censored)
+
+
+def test_every_expectation_has_a_row_as_the_runs_say(records: Records, runs: list[RunRecord]) -> None:
+    expected: dict[tuple[object, ...], list[ExpectationResult]] = defaultdict(list)
+    for run in runs:
+        parameters = tuple(parameter.text for parameter in run.parameters)
+        for one in run.expectations:
+            if one.outcome != "skipped":
+                key = (one.measure, one.kind, one.formula, one.name, one.predicted, one.low, one.high)
+                expected[run.scenario, parameters, *key].append(one)
+    rows = expectations(records).collect()
+    assert len(rows) == len(expected)
+    for row in rows:
+        texts = tuple(part.split("=", 1)[1] for part in row.case.replace(", b", "\nb").split("\n"))
+        own = expected[
+            row.scenario, texts, row.measure, row.kind, row.formula, row.name, row.predicted, row.low, row.high
+        ]
+        assert (row.n, row.line, row.bound, row.predicted) == (
+            len(own), own[-1].line, own[-1].bound or None, own[-1].predicted
+        )  # fmt: skip
+        outcomes = Counter(judged.outcome for judged in own)
+        assert [row[name] for name in ("held", "refuted", "inconclusive")] == [
+            outcomes[name] for name in ("held", "refuted", "inconclusive")
+        ]
+        assert row.failed == sum(judged.fails_run or judged.outcome == "failed" for judged in own)
+        decided = [judged for judged in own if judged.outcome != "inconclusive"]
+        values = [judged.measured for judged in decided if judged.measured is not None]
+        bounds = [
+            judged.censored_at for judged in decided if judged.measured is None and judged.censored_at is not None
+        ]
+        if values or bounds:
+            assert row.median == pytest.approx(censored_median(values, bounds).value)
+            assert (row.min, row.max) == (min(values + bounds), max(values + bounds))
+    limits = {row.name: row for row in rows if row.scenario == "sarama-upgrade-bound" and row.kind == "at_most"}
+    assert (limits["soon"].failed, limits["soon"].bound) == (5, "at_most: 3s")
 
 
 def test_claims_are_held_or_refuted_as_the_runs_say(records: Records) -> None:
