@@ -113,10 +113,14 @@ class ClientPlan:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StartCondition:
     """When a step starts: as soon as the step before has ended, or `after_s` after that, or `after_s` after the
-    moment at which the step called `alias` was confirmed (a fault) or ended (an operation)."""
+    moment at which the step called `alias` was confirmed (a fault) or ended (an operation).
+
+    `spread_s`: up to so much later, drawn from the run's seed.
+    """
 
     alias: str | None = None
     after_s: float = 0.0
+    spread_s: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,7 +150,8 @@ class PlannedOperation:
 
 
 def call_alias(alias: str, number: int) -> str:
-    """The alias of a step's call: that of the step for the first, `probe`; then `probe#2`, `probe#3`."""
+    """The alias of a step's call, or of a fault's occurrence: that of the step for the first, `probe`; then `probe#2`,
+    `probe#3`."""
     return alias if number == 1 else f"{alias}#{number}"
 
 
@@ -156,12 +161,22 @@ def step_alias(alias: str) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Recurrence:
+    """A fault is injected anew `every_s` after each injection, until there were so many; `call_alias` says what they
+    are called. An occurrence that is still in force is healed before the next."""
+
+    every_s: float
+    times: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedFault:
     """A fault. Ends when every lever is confirmed; `for_s` heals it by itself, else a Heal or the run's end does."""
 
     fault: FaultModel
     alias: str
     for_s: float | None = None
+    recurs: Recurrence | None = None
     when: StartCondition = StartCondition()
     line: int = 0
 

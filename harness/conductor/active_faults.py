@@ -1,5 +1,6 @@
 """The faults of a run: injected by its steps, healed by a step, by their own time, or when the run ends."""
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -12,7 +13,7 @@ from harness.conductor.recorder import Recorder
 from harness.conductor.tasks import RunTasks
 from harness.environments.world import World
 from harness.faults.unreachable_address import UnreachableAddress
-from harness.plan import PlannedFault
+from harness.plan import PlannedFault, Recurrence, call_alias, step_alias
 from harness.story import EventKind, FaultStory, OperationStory
 
 _DIALS = (str(TraceKind.DIAL_STARTED), str(EventKind.DIAL_SEEN))
@@ -39,6 +40,7 @@ class ActiveFaults:
         self._tasks = tasks
         self._seed = seed
         self._faults: dict[str, ActiveFault] = {}
+        self._recurring: dict[str, asyncio.Task[None]] = {}
         self._implied: dict[str, ActiveFault] = {}
 
     async def blackhole(self, addresses: tuple[int, ...]) -> None:
@@ -55,22 +57,25 @@ class ActiveFaults:
             await fault.pull(self._world.view())
 
     async def inject(self, step: PlannedFault) -> None:
-        """Inject a fault; where it has a duration, heal it in the background after that. Raises WorldError."""
-        self._reporter.report(f"injecting {step.alias}")
-        fault = self._faults[step.alias] = ActiveFault(step, self._world, self._recorder)
-        confirmed_ns = await fault.pull(self._view(step.alias))
+        """Inject a fault; its own healing and recurring go on in the background. Raises WorldError."""
+        confirmed_ns = await self._inject(step)
         self._moments.reach(step.alias, confirmed_ns)
-        if step.for_s is not None:
-            self._tasks.start(self._heal_at(fault, confirmed_ns + round(step.for_s * 1e9)))
+        if step.recurs is not None:
+            self._recurring[step.alias] = self._tasks.start(self._recur(step, step.recurs, confirmed_ns))
 
     async def heal(self, alias: str) -> None:
-        """Heal the fault called `alias`; it may be healed already. Raises WorldError."""
+        """Heal the fault called `alias`, and let it recur no more; it may be healed already. Raises WorldError."""
         self._reporter.report(f"healing {alias}")
-        await self._faults[alias].heal()
+        recurring = self._recurring.pop(alias, None)
+        if recurring is not None:
+            recurring.cancel()
+            await asyncio.gather(recurring, return_exceptions=True)
+        for fault in [fault for name, fault in self._faults.items() if step_alias(name) == alias]:
+            await fault.heal()
 
     async def heal_all(self) -> None:
         """Heal every fault, the last one first. The run keeps the first failure."""
-        for alias in reversed(self._faults):
+        for alias in reversed([name for name in self._faults if step_alias(name) == name]):
             await self._tasks.keep_failure(self.heal(alias))
         for fault in reversed(self._implied.values()):
             await self._tasks.keep_failure(fault.heal())
@@ -99,6 +104,23 @@ class ActiveFaults:
         """The cluster as a fault sees it now, with a chance of its own."""
         selected = frozenset().union(*(fault.brokers for fault in self._faults.values()))
         return replace(self._world.view(), selected=selected, seed=f"{self._seed}/fault/{alias}")
+
+    async def _inject(self, step: PlannedFault) -> int:
+        """When it was confirmed, as an absolute clock value."""
+        self._reporter.report(f"injecting {step.alias}")
+        fault = self._faults[step.alias] = ActiveFault(step, self._world, self._recorder)
+        confirmed_ns = await fault.pull(self._view(step.alias))
+        if step.for_s is not None:
+            self._tasks.start(self._heal_at(fault, confirmed_ns + round(step.for_s * 1e9)))
+        return confirmed_ns
+
+    async def _recur(self, step: PlannedFault, recurs: Recurrence, first_ns: int) -> None:
+        before = step
+        for number in range(2, recurs.times + 1):
+            await sleep_until(self._world, first_ns + round((number - 1) * recurs.every_s * 1e9))
+            await self._faults[before.alias].heal()
+            before = replace(step, alias=call_alias(step.alias, number), recurs=None)
+            await self._inject(before)
 
     async def _heal_at(self, fault: ActiveFault, at_ns: int) -> None:
         await sleep_until(self._world, at_ns)

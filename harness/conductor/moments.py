@@ -1,6 +1,7 @@
 """The moments that steps wait for: when a fault was confirmed, when an operation ended."""
 
 import asyncio
+from random import Random
 
 from harness.environments.world import World
 from harness.event import OneShotEvent
@@ -10,8 +11,10 @@ from harness.plan import PlannedHealing, StartCondition, Step
 class Moments:
     """One moment for each fault and each operation of a run, by its alias."""
 
-    def __init__(self, steps: tuple[Step, ...], world: World) -> None:
+    def __init__(self, steps: tuple[Step, ...], world: World, chance: Random) -> None:
+        """`chance` draws the starts that are spread."""
         self._world = world
+        self._chance = chance
         self._reached = {step.alias: OneShotEvent() for step in steps if not isinstance(step, PlannedHealing)}
         self._at_ns: dict[str, int] = {}
 
@@ -26,8 +29,9 @@ class Moments:
         if when.alias is not None:
             await self._reached[when.alias].wait()
             since_ns = self._at_ns[when.alias]
-        if when.after_s > 0:
-            await sleep_until(self._world, since_ns + round(when.after_s * 1e9))
+        after_s = when.after_s + (self._chance.uniform(0.0, when.spread_s) if when.spread_s > 0 else 0.0)
+        if after_s > 0:
+            await sleep_until(self._world, since_ns + round(after_s * 1e9))
 
 
 async def sleep_until(world: World, at_ns: int) -> None:

@@ -13,6 +13,11 @@ What a scenario can inject. This page is made from the faults' own code; a test 
 A step is `{inject: <fault>, as: <name>, <parameters>}`; `for: 4s` heals it by itself, a later `{heal: <name>}` by hand,
 else it lasts until the run's end. A run whose fault is not proven to have had its effect is inconclusive.
 
+With `every: 10s, times: 6` a fault recurs: it is injected anew 10 s after each injection, six times in all, and its
+occurrences are called `outage`, `outage#2`, `outage#3`. One that is still in force is healed before the next; a step
+`{heal: outage}` ends the recurring. `after: {uniform: [0s, 1s]}` starts any step at a moment that is drawn from the
+run's seed: without it every repeat meets a client's own timers in the same phase.
+
 ## Selecting brokers
 
 Wherever a parameter names brokers, it takes one of these. A broker that is selected twice is taken once.

@@ -6,9 +6,9 @@ from harness.language.schema import InjectStep
 from harness.language.validation import entries_beside, keys_of, parse_model
 from harness.language.yaml.diagnostics import Diagnostics
 from harness.language.yaml.problems import Span
-from harness.language.yaml.tree import Entry, MappingNode, ScalarNode, SequenceNode
+from harness.language.yaml.tree import Entry, MappingNode, ScalarNode, SequenceNode, at
 from harness.levers import HOOKS
-from harness.plan import ClusterShape, PlannedFault, StartCondition
+from harness.plan import ClusterShape, PlannedFault, Recurrence, StartCondition
 from harness.quantities import quote_value
 from harness.suggestions import did_you_mean
 
@@ -18,7 +18,7 @@ def fault_step(
 ) -> PlannedFault | None:
     """The step, None where its parameters have problems, which are reported."""
     definition = FAULTS[model.inject]
-    entries = {**entries_beside(tree, InjectStep), **at_parameter(tree)}
+    entries = {**entries_beside(tree, InjectStep), **own_parameters(tree)}
     parameters = keys_of(definition, ())
     for key in [key for key in entries if key not in parameters]:
         hint = did_you_mean(key, [*parameters, *keys_of(InjectStep, ())])
@@ -35,15 +35,32 @@ def fault_step(
         except SelectorError as error:
             diagnostics.add(_span_of(error.item, own), error.code, str(error), error.hint)
     alias = model.alias or model.inject
-    return PlannedFault(fault=fault, alias=alias, for_s=model.for_, when=when, line=tree.span.line)
+    recurs = _recurrence(model, tree, diagnostics)
+    return PlannedFault(fault=fault, alias=alias, for_s=model.for_, recurs=recurs, when=when, line=tree.span.line)
 
 
-def at_parameter(tree: MappingNode) -> dict[str, Entry]:
-    """`at`, where it is a parameter of the step's fault instead of a moment: `{inject: blackhole, at: sender}`."""
+def own_parameters(tree: MappingNode) -> dict[str, Entry]:
+    """Parameters of the step's fault that are named as keys of every step are: `at` where it is no moment, as in
+    `{inject: blackhole, at: sender}`, and `times` without `every`, as in `{inject: reset, times: 1}`."""
     what, where = tree.get("inject"), tree.get("at")
-    if not isinstance(what, ScalarNode) or not isinstance(where, ScalarNode) or where.text not in HOOKS:
+    if not isinstance(what, ScalarNode):
         return {}
-    return {"at": tree.entries["at"]} if "at" in FAULTS[what.text].model_fields else {}
+    names = ["at"] if isinstance(where, ScalarNode) and where.text in HOOKS else []
+    names += ["times"] if "every" not in tree.entries and "times" in tree.entries else []
+    return {name: tree.entries[name] for name in names if name in FAULTS[what.text].model_fields}
+
+
+def _recurrence(model: InjectStep, tree: MappingNode, diagnostics: Diagnostics) -> Recurrence | None:
+    if model.every is None or model.times is None:
+        if model.every is not None or model.times is not None:
+            given, missing = ("every", "times: 6") if model.times is None else ("times", "every: 10s")
+            message = f"`{given}` alone does not say how the fault recurs"
+            diagnostics.add(at(tree, (given,), key=True), "step", message, f"add {missing}")
+        return None
+    if model.for_ is not None and model.for_ >= model.every:
+        message = "it would recur before it is healed"
+        diagnostics.add(at(tree, ("every",)), "step", message, "make `every` longer than `for`")
+    return Recurrence(every_s=model.every, times=model.times)
 
 
 def _span_of(item: int | str, parameters: MappingNode) -> Span:

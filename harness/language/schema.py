@@ -5,7 +5,16 @@ Models see plain values. Whether a setting or a broker exists is checked in `res
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, WithJsonSchema
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Discriminator,
+    Field,
+    StringConstraints,
+    Tag,
+    WithJsonSchema,
+)
 from pydantic_core import PydanticCustomError
 
 from harness.quantities import Seconds, ToleranceField, quote_value
@@ -116,6 +125,21 @@ class Cluster(StrictModel):
     topics: list[TopicShape] = Field(default=[])
 
 
+class Spread(StrictModel):
+    """A time that is drawn anew in each run."""
+
+    uniform: Annotated[list[Seconds], Field(min_length=2, max_length=2)] = Field(
+        description="At least and at most so long; each moment in between is as likely"
+    )
+
+
+Delay = Annotated[
+    Annotated[Seconds, Tag("exactly")] | Annotated[Spread, Tag("drawn")],
+    Discriminator(lambda value: "drawn" if isinstance(value, dict | Spread) else "exactly"),
+]
+"""How long to wait: a mistake in it is reported for the one of both that is meant."""
+
+
 class Timed(StrictModel):
     """When a step starts."""
 
@@ -123,7 +147,10 @@ class Timed(StrictModel):
         default=None, pattern=MOMENT, examples=["outage+4s"],
         description="After the step called so was confirmed (a fault) or ended (an operation)",
     )  # fmt: skip
-    after: Seconds | None = Field(default=None, description="So long after the step before has ended")
+    after: Delay | None = Field(
+        default=None,
+        description="So long after the step before has ended; `{uniform: [0s, 1s]}` draws it from the run's seed",
+    )
 
 
 class DoStep(Timed):
@@ -152,6 +179,12 @@ class InjectStep(Timed):
     inject: str = Field(description="Which fault")
     alias: Alias | None = Field(default=None, alias="as", description="What other steps call it; else the fault's name")
     for_: Seconds | None = Field(default=None, alias="for", description="Heal by itself after this; else at the end")
+    every: Seconds | None = Field(
+        default=None,
+        gt=0,
+        description="With `times`: inject it anew so long after each injection, called outage#2, ...",
+    )
+    times: int | None = Field(default=None, ge=2, description="How often in all; see `every`")
 
 
 class HealStep(Timed):

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 from harness.faults import FAULTS
 from harness.formulas.kernel_timers import KERNEL_FUNCTIONS
-from harness.language.fault_steps import at_parameter, fault_step
+from harness.language.fault_steps import fault_step, own_parameters
 from harness.language.matrix import alias_of
 from harness.language.operation_steps import operation_step
-from harness.language.schema import STEPS, DoStep, HealStep, InjectStep, Timed
+from harness.language.schema import STEPS, DoStep, HealStep, InjectStep, Spread, Timed
 from harness.language.validation import parse_model
 from harness.language.yaml.diagnostics import Diagnostics
 from harness.language.yaml.tree import MappingNode, ScalarNode, SequenceNode, Tree, at
@@ -96,7 +96,7 @@ class _Reader:
             hint = did_you_mean(what.text, FAULTS)
             self.diagnostics.add(what.span, "unknown-fault", f"there is no fault {quote_value(what.text)}", hint)
             return None
-        own = at_parameter(tree) if kind == "inject" else {}
+        own = own_parameters(tree) if kind == "inject" else {}
         step = MappingNode({key: entry for key, entry in tree.entries.items() if key not in own}, tree.span)
         model = parse_model(STEPS[kind], step, self.diagnostics)
         if model is None:
@@ -112,7 +112,7 @@ class _Reader:
 
     def _when(self, model: Timed, tree: MappingNode) -> StartCondition:
         if model.at is None:
-            return StartCondition(after_s=model.after or 0.0)
+            return self._after(model, tree)
         where = at(tree, ("at",))
         if model.after is not None:
             self.diagnostics.add(
@@ -129,6 +129,15 @@ class _Reader:
             self.diagnostics.add(where, "quantity", error.text, error.hint or "write at: outage+4s")
             after_s = 0.0
         return StartCondition(alias=alias, after_s=after_s)
+
+    def _after(self, model: Timed, tree: MappingNode) -> StartCondition:
+        if not isinstance(model.after, Spread):
+            return StartCondition(after_s=model.after or 0.0)
+        low_s, high_s = model.after.uniform
+        if high_s <= low_s:
+            where = at(tree, ("after", "uniform"))
+            self.diagnostics.add(where, "step", "the second time has to be the longer one", "write uniform: [0s, 1s]")
+        return StartCondition(after_s=low_s, spread_s=max(0.0, high_s - low_s))
 
     def _heal(self, model: HealStep, tree: MappingNode, when: StartCondition) -> PlannedHealing:
         where = at(tree, ("heal",))

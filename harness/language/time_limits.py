@@ -69,12 +69,20 @@ def _length_s(steps: tuple[Step, ...], takes_s: dict[str, float]) -> float:
     ended: dict[str, float] = {}
     now_s = last_s = 0.0
     for step in steps:
-        start_s = (ended.get(step.when.alias, now_s) if step.when.alias else now_s) + step.when.after_s
+        start_s = (
+            (ended.get(step.when.alias, now_s) if step.when.alias else now_s) + step.when.after_s + step.when.spread_s
+        )
         end_s = start_s + (takes_s.get(step.alias, 0.0) if isinstance(step, PlannedOperation) else 0.0)
         if not isinstance(step, PlannedHealing):
             ended[step.alias] = end_s
-        healed_s = end_s + (step.for_s or 0.0) if isinstance(step, PlannedFault) else end_s
+        healed_s = end_s + _lasts_s(step) if isinstance(step, PlannedFault) else end_s
         recovered_s = healed_s if isinstance(step, PlannedOperation) else healed_s + takes_s.get(step.alias, 0.0)
         last_s = max(last_s, end_s, recovered_s)
         now_s = max(now_s, start_s) if isinstance(step, PlannedOperation) and step.background else max(now_s, end_s)
     return last_s
+
+
+def _lasts_s(fault: PlannedFault) -> float:
+    """From its confirmation until it heals by itself for the last time."""
+    recurring_s = (fault.recurs.times - 1) * fault.recurs.every_s if fault.recurs is not None else 0.0
+    return recurring_s + (fault.for_s or 0.0)

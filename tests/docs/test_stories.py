@@ -3,9 +3,12 @@
 import runpy
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 
 
+@pytest.mark.timeout(400)
 def test_every_command_of_every_story_prints_what_stands_below_it() -> None:
     tool = runpy.run_path(str(ROOT / "tools" / "stories.py"))
     files = dict(tool["rendered_files"]())

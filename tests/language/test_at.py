@@ -1,11 +1,11 @@
-"""Protects the two meanings of `at` in a step with a fault: a moment, or the fault's own parameter of that name."""
+"""Protects the two meanings of `at` and `times` in a step with a fault: of every step, or the fault's own."""
 
 from collections.abc import Callable
 
 import pytest
 
 from harness.language import plans
-from harness.plan import PlannedFault, StartCondition
+from harness.plan import PlannedFault, Recurrence, StartCondition
 
 END = "within: 1% + 50ms}"
 FAULT = "{inject: blackhole, brokers: all, as: outage}"
@@ -31,6 +31,19 @@ def test_anything_else_is_a_moment(changed: Callable[..., object]) -> None:
     found = with_step(changed, "{inject: blackhole, at: connect+2s, as: outage}")
     assert found.fault.model_dump()["at"] == "receiver"
     assert found.when == StartCondition(alias="connect", after_s=2.0)
+
+
+def test_times_is_the_faults_own_unless_the_fault_recurs(changed: Callable[..., object]) -> None:
+    own = with_step(changed, "{inject: reset, times: 2, as: outage}")
+    assert (own.fault.model_dump()["times"], own.recurs) == (2, None)
+    recurring = with_step(changed, "{inject: reset, every: 10s, times: 2, as: outage}")
+    assert recurring.fault.model_dump()["times"] is None
+    assert recurring.recurs == Recurrence(every_s=10.0, times=2)
+
+
+def test_a_start_can_be_drawn(changed: Callable[..., object]) -> None:
+    found = with_step(changed, "{inject: blackhole, after: {uniform: [500ms, 2s]}, as: outage}")
+    assert found.when == StartCondition(after_s=0.5, spread_s=1.5)
 
 
 def test_a_matrix_sets_it_as_any_parameter(changed: Callable[..., object]) -> None:

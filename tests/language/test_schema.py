@@ -23,6 +23,7 @@ def allows(schema: Any, value: Any) -> bool:
     checks = {
         "$ref": lambda x: allows(SCHEMA["$defs"][x.rsplit("/", 1)[-1]], value),
         "anyOf": lambda x: any(allows(option, value) for option in x),
+        "oneOf": lambda x: sum(allows(option, value) for option in x) == 1,
         "allOf": lambda x: all(allows(part, value) for part in x),
         "if": lambda x: not allows(x, value) or allows(schema.get("then", {}), value),
         "type": lambda x: any(isinstance(value, TYPES[t]) and (t == "boolean" or not isinstance(value, bool))
