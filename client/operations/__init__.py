@@ -5,24 +5,33 @@ A file holds what its command may carry and how that is checked; what the operat
 
 from client.operations.base import CommandError, Handler, Operation, Result
 from client.operations.close import CLOSE, Close
+from client.operations.close_idle import CLOSE_IDLE, CloseIdle
 from client.operations.connect import CONNECT, Connect
 from client.operations.context import Cancellation, Context
+from client.operations.create_topics import CREATE_TOPICS, CreateTopics
 from client.operations.handles import MAIN, Handle, Handles
+from client.operations.list_offsets import LIST_OFFSETS, ListOffsets
 from client.operations.send import SEND, Send
 
 __all__ = [
     "CLOSE",
+    "CLOSE_IDLE",
     "CONNECT",
+    "CREATE_TOPICS",
+    "LIST_OFFSETS",
     "MAIN",
     "SEND",
     "Cancellation",
     "Close",
+    "CloseIdle",
     "CommandError",
     "Connect",
     "Context",
+    "CreateTopics",
     "Handle",
     "Handler",
     "Handles",
+    "ListOffsets",
     "Operation",
     "Result",
     "Send",

@@ -53,3 +53,11 @@ def required_text(arguments: Mapping[str, object], name: str) -> str:
     if not isinstance(value, str):
         raise CommandError(f"{name} is missing, or no text")
     return value
+
+
+def optional_count(arguments: Mapping[str, object], name: str, default: int) -> int:
+    """Raises CommandError where the argument is there and no whole number from 0."""
+    value = arguments.get(name, default)
+    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+        raise CommandError(f"{name} is no number from 0")
+    return value

@@ -51,8 +51,9 @@ func (c *client) Check(launch subject.Launch) error {
 // NoDeadline: WriteMessages takes a context, the rest does not.
 func (c *client) NoDeadline() map[string]string {
 	return map[string]string{
-		"connect": "neither Writer{} nor NewWriter takes a context",
-		"close":   "Close takes no context",
+		"connect":    "neither Writer{} nor NewWriter takes a context",
+		"close":      "Close takes no context",
+		"close_idle": "CloseIdleConnections takes no context",
 	}
 }
 
@@ -65,7 +66,7 @@ func (c *client) Connect(launch subject.Launch, trace subject.Trace) (subject.Pr
 	if err != nil {
 		return nil, err
 	}
-	made := &producer{newWriter: newWriter, trace: trace}
+	made := &producer{client: c, addresses: launch.Bootstrap, newWriter: newWriter, trace: trace}
 	if topicsOfMessages {
 		_, err = made.writer("")
 	}
@@ -86,6 +87,8 @@ func built() string {
 // producer is what a handle stands for. A Writer of v0.4.8 has one topic, so that there is one for each topic there;
 // later ones take the topic of the message, and there is one, under the name "".
 type producer struct {
+	client    *client
+	addresses []string
 	newWriter func(topic string) (*kafka.Writer, error)
 	trace     subject.Trace
 

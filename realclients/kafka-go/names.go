@@ -31,12 +31,14 @@ var sentinels = []struct {
 const timeout = "Timeout"
 
 // ClassOf is the identifier that users search for: that of the first message's error for WriteErrors.
-func (c *client) ClassOf(err error) string {
+func (c *client) ClassOf(err error) string { return classOf(err) }
+
+func classOf(err error) string {
 	var failed kafka.WriteErrors
 	if errors.As(err, &failed) {
 		for _, one := range failed {
 			if one != nil {
-				return c.ClassOf(one)
+				return classOf(one)
 			}
 		}
 	}

@@ -9,7 +9,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -46,6 +49,15 @@ type Client interface {
 	ClassOf(err error) string
 }
 
+// Operator is a Client that can be asked for more than to connect, send and close.
+type Operator interface {
+	Operations() map[string]Operation
+}
+
+// Operation carries out a command, a JSON object with arguments of its own, with the producer of its handle. It returns
+// the fields of its result.
+type Operation func(ctx context.Context, producer Producer, command []byte) (map[string]any, error)
+
 // Producer is what a handle stands for. Sends may come from several goroutines at once; Close comes once.
 type Producer interface {
 	// Send delivers a message. The context has the caller's deadline, where the lab gives one.
@@ -70,6 +82,7 @@ type command struct {
 	Value     *string  `json:"value"`
 	Partition *int32   `json:"partition"`
 	DeadlineS *float64 `json:"deadline_s"`
+	line      []byte
 }
 
 type subject struct {
@@ -133,6 +146,7 @@ func (s *subject) take(line []byte) {
 		s.end(usage)
 		return
 	}
+	asked.line = line
 	go s.carryOut(asked)
 }
 
@@ -163,7 +177,9 @@ var operations = map[string]func(*subject, context.Context, command) (map[string
 func (s *subject) operate(asked command) (map[string]any, error) {
 	operation, found := operations[asked.Op]
 	if !found {
-		return nil, CommandError{fmt.Sprintf("op is connect, send or close, not %q", asked.Op)}
+		if operation, found = s.own(asked.Op); !found {
+			return nil, CommandError{fmt.Sprintf("op is %s or close, not %q", strings.Join(s.names(), ", "), asked.Op)}
+		}
 	}
 	ctx := context.Background()
 	if asked.DeadlineS != nil {
@@ -183,6 +199,31 @@ func (s *subject) operate(asked command) (map[string]any, error) {
 		result = map[string]any{}
 	}
 	return result, err
+}
+
+// own is an operation of the client beside connect, send and close.
+func (s *subject) own(name string) (func(*subject, context.Context, command) (map[string]any, error), bool) {
+	operator, ok := s.client.(Operator)
+	if !ok {
+		return nil, false
+	}
+	operation, found := operator.Operations()[name]
+	return func(s *subject, ctx context.Context, asked command) (map[string]any, error) {
+		producer, err := s.handles.find(handleOf(asked))
+		if err != nil {
+			return nil, err
+		}
+		return operation(ctx, producer, asked.line)
+	}, found
+}
+
+// names of the operations but close.
+func (s *subject) names() []string {
+	names := []string{"connect", "send"}
+	if operator, ok := s.client.(Operator); ok {
+		names = append(names, slices.Sorted(maps.Keys(operator.Operations()))...)
+	}
+	return names
 }
 
 func (s *subject) connect(_ context.Context, asked command) (map[string]any, error) {

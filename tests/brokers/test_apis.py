@@ -9,6 +9,7 @@ import pytest
 
 from client.wire import errors
 from client.wire.api import api_for_body
+from client.wire.apis.create_topics import CreatableReplicaAssignment, CreatableTopic, CreateTopicsRequest
 from client.wire.apis.fetch import FetchPartition, FetchRequest, FetchTopic
 from client.wire.apis.init_producer_id import InitProducerIdRequest
 from client.wire.apis.list_offsets import ListOffsetsPartition, ListOffsetsRequest, ListOffsetsTopic
@@ -270,3 +271,32 @@ def test_producer_ids_differ_between_brokers() -> None:
     given_away = [ask(n, InitProducerIdRequest(), 4).producer_id for n in nodes * 2]
     assert len(set(given_away)) == 4
     assert ask(nodes[0], InitProducerIdRequest(transactional_id="t"), 4).error_code == errors.INVALID_REQUEST
+
+
+def created(node: Node, *topics: CreatableTopic, validate_only: bool = False) -> list[int]:
+    body = CreateTopicsRequest(topics=topics, timeout_ms=0, validate_only=validate_only)
+    return [topic.error_code for topic in ask(node, body, 5).topics]
+
+
+def test_topics_are_created_by_the_controller_alone_and_bad_ones_refused(node: Node) -> None:
+    wanted: list[tuple[str, int, int]] = []
+    controller = Node(2, STATE, MemoryLogs(), lambda *topic: wanted.append(topic))
+    good = CreatableTopic(name="new", num_partitions=2, replication_factor=-1)
+    assert created(node, good) == [errors.NOT_CONTROLLER]
+    assert created(controller, good, validate_only=True) == [errors.NONE]
+    by_hand = CreatableReplicaAssignment(partition_index=0, broker_ids=(1,))
+    bad = [
+        CreatableTopic(name="orders", num_partitions=1, replication_factor=1),
+        CreatableTopic(name="../etc", num_partitions=1, replication_factor=1),
+        CreatableTopic(name="none", num_partitions=0, replication_factor=1),
+        CreatableTopic(name="huge", num_partitions=2**31 - 1, replication_factor=1),
+        CreatableTopic(name="wide", num_partitions=1, replication_factor=3),
+        CreatableTopic(name="hand", num_partitions=-1, replication_factor=-1, assignments=(by_hand,)),
+    ]
+    assert created(controller, *bad) == [
+        errors.TOPIC_ALREADY_EXISTS, errors.INVALID_TOPIC_EXCEPTION, errors.INVALID_PARTITIONS,
+        errors.INVALID_PARTITIONS, errors.INVALID_REPLICATION_FACTOR, errors.INVALID_REQUEST,
+    ]  # fmt: skip
+    assert not wanted
+    assert created(controller, good) == [errors.REQUEST_TIMED_OUT], "nobody answers here"
+    assert wanted == [("new", 2, 1)]

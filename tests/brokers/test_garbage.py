@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from client.wire.apis.api_versions import ApiVersionsRequest
+from client.wire.apis.create_topics import CreatableTopic, CreateTopicsRequest
 from client.wire.apis.fetch import FetchPartition, FetchRequest, FetchTopic
 from client.wire.apis.init_producer_id import InitProducerIdRequest
 from client.wire.apis.list_offsets import ListOffsetsPartition, ListOffsetsRequest, ListOffsetsTopic
@@ -46,6 +47,7 @@ PLAIN: dict[int, object] = {
     ),
     3: MetadataRequest(topics=(MetadataRequestTopic(name="t"),)),
     18: ApiVersionsRequest(client_software_name="n", client_software_version="v"),
+    19: CreateTopicsRequest(topics=(CreatableTopic(name="new", num_partitions=1, replication_factor=1),), timeout_ms=0),
     22: InitProducerIdRequest(),
 }
 REQUESTS = [
@@ -62,7 +64,7 @@ async def answered(payload: bytes) -> bytes | None:
 
 def is_long_poll(payload: bytes) -> bool:
     with suppress(WireError):
-        return decode_request_header(payload).api_key == 1
+        return decode_request_header(payload).api_key in (1, 19)
     return False
 
 

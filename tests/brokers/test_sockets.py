@@ -121,6 +121,7 @@ def test_every_version_that_is_promised_is_served(raw: Any) -> None:
         2: lambda: handlers()[2].api.request(topics=()),
         3: lambda: MetadataRequest(topics=()),
         18: ApiVersionsRequest,
+        19: lambda: handlers()[19].api.request(topics=(), timeout_ms=0),
         22: lambda: handlers()[22].api.request(),
     }
     assert set(asked) == set(handlers())

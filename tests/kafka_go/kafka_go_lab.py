@@ -56,7 +56,7 @@ class Lab:
         shape = ClusterShape(brokers=self._brokers, topics=topics)
         self.controller = Controller(shape, address)
         for number in range(1, self._brokers + 1):
-            broker = EmbeddedBroker(number, state, self.logs, self.intercepts)
+            broker = EmbeddedBroker(number, state, self.logs, self.intercepts, self.controller.create_topic)
             await self.loop.new_host(f"broker-{number}").spawn(broker.start(*address(number)), name=f"broker-{number}")
             self.controller.attach(broker.apply)
 

@@ -7,7 +7,7 @@ import pytest
 from kafka_go_lab import RELEASES, ROUND_TRIPS_S, V8, V9, V50, Lab, on_virtual_time
 
 from client.profiles import profile
-from harness.brokers.cluster import MoveLeader
+from harness.levers import MoveLeader
 
 
 @pytest.mark.parametrize("version", RELEASES)

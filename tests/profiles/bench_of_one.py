@@ -44,10 +44,10 @@ class Bench:
 
     async def start_broker(self) -> None:
         state = ClusterState(epoch=0, cluster_id="faultlab", controller_id=1, brokers=(), topics=())
-        broker = EmbeddedBroker(1, state, MemoryLogs())
+        controller = Controller(ClusterShape(brokers=1, topics=(Topic(name="orders"),)), lambda _: ADDRESS)
+        broker = EmbeddedBroker(1, state, MemoryLogs(), create_topic=controller.create_topic)
         await self.loop.new_host("broker").spawn(broker.start(*ADDRESS), name="broker")
-        shape = ClusterShape(brokers=1, topics=(Topic(name="orders"),))
-        Controller(shape, lambda _: ADDRESS).attach(broker.apply)
+        controller.attach(broker.apply)
 
     async def call(self, operation: str, /, **arguments: object) -> Result:
         return await self.session.handlers[operation](arguments, Context(operation, self.runtime.tracer))

@@ -19,7 +19,14 @@ PRODUCERS = [
     for one in profiles().values()
     for producer in (None, *one.producers)
 ]
-ARGUMENTS: dict[str, dict[str, object]] = {"connect": {}, "send": {"topic": "orders", "value": "x"}, "close": {}}
+ARGUMENTS: dict[str, dict[str, object]] = {
+    "connect": {},
+    "send": {"topic": "orders", "value": "x"},
+    "create_topics": {"topic": "fresh"},
+    "list_offsets": {"topic": "orders"},
+    "close_idle": {},
+    "close": {},
+}
 """Of every operation that a profile may have: a new one adds its own."""
 
 

@@ -56,9 +56,10 @@ def broker() -> Iterator[str]:
         address = server.sockets[0].getsockname()
         server.close()
         state = ClusterState(epoch=0, cluster_id="faultlab", controller_id=1, brokers=(), topics=())
-        one = EmbeddedBroker(1, state, MemoryLogs())
+        controller = Controller(ClusterShape(brokers=1, topics=(Topic(name="orders"),)), lambda _: address)
+        one = EmbeddedBroker(1, state, MemoryLogs(), create_topic=controller.create_topic)
         await one.start(*address)
-        Controller(ClusterShape(brokers=1, topics=(Topic(name="orders"),)), lambda _: address).attach(one.apply)
+        controller.attach(one.apply)
         started.append(f"{address[0]}:{address[1]}")
         running.set()
         while not stop.is_set():
@@ -131,6 +132,25 @@ def test_a_deadline_is_refused_with_the_reason_of_the_profile(start: Any, reques
         answer = subject.answer(**{**SEND, "op": operation}, deadline_s=1, id=f"d-{operation}")
         assert answer["error"] == f"{operation}: the {operation} of {name} takes no deadline: {reason}"
         assert answer["class"] == "CommandError"
+
+
+def test_what_a_client_does_beside_sending(start: Any, broker: str, request: pytest.FixtureRequest) -> None:
+    """Where it can: topics are created, offsets listed, idle connections closed, on the connections of a handle."""
+    if request.node.callspec.params["start"][1] != "kafka-go":
+        return
+    topic = "-".join(request.node.callspec.params["start"]).replace("@", "-")
+    subject = start(bootstrap=[broker])
+    assert subject.answer(op="connect", id="c")["ev"] == "ok"
+    assert subject.answer(**SEND, id="s")["ev"] == "ok"
+    assert subject.answer(op="create_topics", id="t", topic=topic, partitions=2, deadline_s=5)["ev"] == "ok"
+    again = subject.answer(op="create_topics", id="t2", topic=topic, deadline_s=1)
+    assert again["class"] == "TopicAlreadyExists"
+    assert subject.answer(**{**SEND, "topic": topic, "partition": 1}, id="s2")["offset"] == 0
+    assert subject.answer(op="list_offsets", id="l", topic=topic, partitions=2)["offsets"] == "0:0 1:1"
+    assert subject.answer(op="close_idle", id="i")["ev"] == "ok"
+    assert subject.answer(**{**SEND, "topic": topic, "partition": 1}, id="s3")["offset"] == 1
+    assert subject.answer(op="create_topics", id="t3")["error"].startswith("create_topics: topic is missing")
+    assert subject.answer(op="close", id="end")["ev"] == "ok"
 
 
 def test_a_handle_is_a_producer_of_its_own(start: Any, broker: str) -> None:

@@ -1,22 +1,43 @@
 """The program around kafka-go: Writers by name. Those made as Writer{} share one Transport, NewWriter makes its own."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
 from client.golang import background, with_deadline
-from client.operations import CLOSE, CONNECT, SEND, Close, Connect, Context, Handler, Handles, Result, Send
+from client.operations import (
+    CLOSE,
+    CLOSE_IDLE,
+    CONNECT,
+    CREATE_TOPICS,
+    LIST_OFFSETS,
+    SEND,
+    Close,
+    CloseIdle,
+    Connect,
+    Context,
+    CreateTopics,
+    Handler,
+    Handles,
+    ListOffsets,
+    Result,
+    Send,
+)
 from client.profiles.kafka_go.batch import Message
 from client.profiles.kafka_go.bounded import Bounded
+from client.profiles.kafka_go.client import Client
 from client.profiles.kafka_go.config import NEW_WRITER, WRITER, build_transport_config, build_writer_config
 from client.profiles.kafka_go.errors import GoError
 from client.profiles.kafka_go.transport import Transport
 from client.profiles.kafka_go.writer import Writer
 from client.runtime import ClientRuntime
 from client.settings import Settings
+from client.wire.apis.list_offsets import LATEST
 
 PRODUCERS = (WRITER, NEW_WRITER)
 NO_DEADLINE = {
     CONNECT.name: "neither Writer{} nor NewWriter takes a context",
     CLOSE.name: "Close takes no context",
+    CLOSE_IDLE.name: "CloseIdleConnections takes no context",
 }
 
 
@@ -67,6 +88,9 @@ class KafkaGoSession:
         return {
             CONNECT.name: CONNECT.handler(self._connect),
             SEND.name: SEND.handler(self._send),
+            CLOSE_IDLE.name: CLOSE_IDLE.handler(self._close_idle),
+            CREATE_TOPICS.name: CREATE_TOPICS.handler(self._create_topics),
+            LIST_OFFSETS.name: LIST_OFFSETS.handler(self._list_offsets),
             CLOSE.name: CLOSE.handler(self._close),
         }
 
@@ -96,17 +120,48 @@ class KafkaGoSession:
         message = Message(
             operation=context.operation, topic=asked.topic, key=asked.key, value=asked.value, partition=asked.partition
         )
-        with background() as outer:
-            ctx = outer if context.deadline_at is None else with_deadline(outer, context.deadline_at)
-            context.cancellation.on_cancel(ctx.cancel)
-            await writer.write_message(Bounded(ctx), message)
+        with _bounded(context) as bounded:
+            await writer.write_message(bounded, message)
         if message.written_at is None or writer.conf.is_async:
             return {}
         partition, offset = message.written_at
         return {"partition": partition, "offset": offset}
+
+    async def _close_idle(self, asked: CloseIdle, _: Context) -> Result:
+        self.handles[asked.handle].transport.close_idle_connections()
+        return {}
+
+    async def _create_topics(self, asked: CreateTopics, context: Context) -> Result:
+        with _bounded(context) as bounded:
+            created = await self._client(asked.handle).create_topics(
+                bounded, asked.topic, partitions=asked.partitions, replication=asked.replication
+            )
+        error = created.get(asked.topic)
+        if error is not None:
+            raise error
+        return {}
+
+    async def _list_offsets(self, asked: ListOffsets, context: Context) -> Result:
+        with _bounded(context) as bounded:
+            found = await self._client(asked.handle).list_offsets(bounded, asked.topic, range(asked.partitions), LATEST)
+        texts = (f"{index}:{one.name if isinstance(one, GoError) else one}" for index, one in sorted(found.items()))
+        return {"offsets": " ".join(texts)}
+
+    def _client(self, handle: str) -> Client:
+        """A Client on the Transport of the handle's Writers, without a Timeout."""
+        return Client(self.handles[handle].transport, self._bootstrap)
 
     async def _close(self, arguments: Close, _: Context) -> Result:
         await self.handles.close(arguments.handle)
         if self.handles.closed:
             self._shared.close_idle_connections()  # the program ends
         return {}
+
+
+@contextmanager
+def _bounded(context: Context) -> Iterator[Bounded]:
+    """The caller's ctx: it has the deadline that the caller gave, and ends with the subject."""
+    with background() as outer:
+        ctx = outer if context.deadline_at is None else with_deadline(outer, context.deadline_at)
+        context.cancellation.on_cancel(ctx.cancel)
+        yield Bounded(ctx)

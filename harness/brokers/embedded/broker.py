@@ -27,7 +27,7 @@ from harness.brokers.embedded.cluster import ClusterState
 from harness.brokers.embedded.handlers import Handler, handlers, spoken_versions
 from harness.brokers.embedded.intercepts import InstalledIntercept, Intercepts, code_of
 from harness.brokers.embedded.log import PartitionLogs
-from harness.brokers.embedded.node import Disconnect, Node
+from harness.brokers.embedded.node import CreateTopic, Disconnect, Node
 from harness.levers import (
     DamagedFrame,
     DelayedResponse,
@@ -56,10 +56,16 @@ class EmbeddedBroker:
     """One broker: a listening socket, connections served each in its own order, and a Node that answers."""
 
     def __init__(
-        self, broker_id: int, state: ClusterState, logs: PartitionLogs, intercepts: Intercepts | None = None
+        self,
+        broker_id: int,
+        state: ClusterState,
+        logs: PartitionLogs,
+        intercepts: Intercepts | None = None,
+        create_topic: CreateTopic | None = None,
     ) -> None:
-        """`intercepts`: what is done to requests beside answering them; None: nothing ever is."""
-        self._node = Node(broker_id, state, logs)
+        """`intercepts`: what is done to requests beside answering them; None: nothing ever is. `create_topic` is the
+        controller's; None: this broker's clients wait for their topics in vain."""
+        self._node = Node(broker_id, state, logs, create_topic)
         self._intercepts = Intercepts() if intercepts is None else intercepts
         self._server: asyncio.Server | None = None
         self._stopped = False

@@ -89,6 +89,17 @@ class Controller:
         self._made.append((change, self._state))
         return self._next(changed)
 
+    def create_topic(self, name: str, partitions: int, replication: int) -> None:
+        """Add a topic that a broker was asked for, led by the members in turn. One that cannot be, any more, is passed
+        over: the broker has looked before."""
+        members = tuple(broker.broker_id for broker in self._state.brokers)
+        if self._state.topic(name) is not None or replication > len(members):
+            return
+        leaders = tuple(members[index % len(members)] for index in range(partitions))
+        topic = Topic(name=name, partitions=partitions, replication=replication, leaders=leaders)
+        made = TopicState(name=name, partitions=_partitions(topic, members))
+        self._next(replace(self._state, topics=(*self._state.topics, made)))
+
     def undo(self, change: ClusterChange) -> ClusterState:
         """Make the next epoch without a change that was made, the last one of several that are equal, and push it."""
         index = max(index for index, (made, _) in enumerate(self._made) if made == change)

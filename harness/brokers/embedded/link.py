@@ -3,8 +3,9 @@
 Both ends speak JSON lines over a connected socket. Out: a cluster's state, one a line, the first one before all;
 `{"intercept":{...},"number":N}` and `{"release":N}`. Back: `{"ready":["127.0.1.1",9092]}` once, `{"applied":EPOCH}` for
 each later state, `{"intercepting":N}`, `{"released":N}`, and `{"intercepted":[N,AT_NS]}` at each request that was
-intercepted, with the moment on the machine's monotonic clock, null for a request of the lab's own; `{"failed":"why"}`
-before the broker ends by itself. The channel is the broker's life, too: when it closes, the broker exits.
+intercepted, with the moment on the machine's monotonic clock, null for a request of the lab's own; `{"create":[...]}`
+for a topic that a client asked for; `{"failed":"why"}` before the broker ends by itself. The channel is the broker's
+life, too: when it closes, the broker exits.
 """
 
 import asyncio
@@ -17,6 +18,7 @@ from typing import Any, TypeVar
 from harness.brokers.cluster import BrokerFailed
 from harness.brokers.embedded.cluster import ClusterState, encode_state
 from harness.brokers.embedded.intercepts import encode_intercept
+from harness.brokers.embedded.node import CreateTopic
 from harness.levers import Intercept
 from harness.sightings import Sightings
 
@@ -35,6 +37,7 @@ class BrokerLink:
         reader: asyncio.StreamReader,
         writer: asyncio.StreamWriter,
         interceptions: Mapping[int, Sightings],
+        create_topic: CreateTopic | None = None,
     ) -> None:
         self._broker_id = broker_id
         self._reader = reader
@@ -43,20 +46,26 @@ class BrokerLink:
         self._applied = -1
         self._in_force: set[int] = set()
         self._interceptions = interceptions
+        self._create_topic = create_topic
         self._failed: str | None = None
         self._waiters: list[asyncio.Future[None]] = []
         self._listening = asyncio.create_task(self._listen(), name=f"broker {broker_id}")
 
     @classmethod
     async def from_socket(
-        cls, broker_id: int, channel: socket.socket, interceptions: Mapping[int, Sightings] = MappingProxyType({})
+        cls,
+        broker_id: int,
+        channel: socket.socket,
+        interceptions: Mapping[int, Sightings] = MappingProxyType({}),
+        create_topic: CreateTopic | None = None,
     ) -> "BrokerLink":
         """Take the controller's half of a socket pair; the other half is `run_broker`'s.
 
-        Requests that are intercepted under a number are added to `interceptions` of that number.
+        Requests that are intercepted under a number are added to `interceptions` of that number. `create_topic` is the
+        controller's, for topics that the broker is asked for.
         """
         reader, writer = await asyncio.open_connection(sock=channel)
-        return cls(broker_id, reader, writer, interceptions)
+        return cls(broker_id, reader, writer, interceptions, create_topic)
 
     def push(self, state: ClusterState) -> None:
         """Send a state; give this to `Controller.attach`. Nothing happens where the broker has ended."""
@@ -149,6 +158,9 @@ class BrokerLink:
                 self._in_force.add(number)
             case {"released": number}:
                 self._in_force.discard(number)
+            case {"create": [name, partitions, replication]}:
+                if self._create_topic is not None:
+                    self._create_topic(name, partitions, replication)
             case {"intercepted": [number, at_ns]}:
                 self._interceptions[number].add(at_ns)
 

@@ -5,6 +5,7 @@ Handlers of APIs see a Node and nothing else.
 
 import asyncio
 import logging
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from client.wire import errors
@@ -12,6 +13,10 @@ from harness.brokers.embedded.cluster import ApiVersions, ClusterState
 from harness.brokers.embedded.log import Fenced, PartitionLog, PartitionLogs, StorageError
 
 _log = logging.getLogger(__name__)
+
+
+CreateTopic = Callable[[str, int, int], None]
+"""Takes a name, how many partitions, how many replicas of each: `Controller.create_topic`."""
 
 
 class Disconnect(Exception):
@@ -37,8 +42,12 @@ class LedPartition:
 class Node:
     """State of one broker. `apply` moves it to another epoch of the cluster."""
 
-    def __init__(self, broker_id: int, state: ClusterState, logs: PartitionLogs) -> None:
+    def __init__(
+        self, broker_id: int, state: ClusterState, logs: PartitionLogs, create_topic: CreateTopic | None = None
+    ) -> None:
+        """`create_topic` asks the controller for a topic, which comes with a later state; None: nobody listens."""
         self.broker_id = broker_id
+        self.create_topic = create_topic or (lambda _name, _partitions, _replication: None)
         self.logs = logs
         self.state = state.seen_by(broker_id)
         self.api_versions: ApiVersions | None = None

@@ -60,7 +60,9 @@ async def _live(broker_id: int, listen: tuple[str, int], channel: socket.socket,
         return 0
     try:
         commands = CommandHandler(writer)
-        broker = EmbeddedBroker(broker_id, decode_state(first), FileLogs(folder), commands.intercepts)
+        broker = EmbeddedBroker(
+            broker_id, decode_state(first), FileLogs(folder), commands.intercepts, commands.create_topic
+        )
         bound = await broker.start(*listen)
     except (ClusterStateError, OSError) as wrong:
         await _send_message(writer, {"failed": f"{listen[0]}:{listen[1]}: {wrong}"})
@@ -104,6 +106,10 @@ class CommandHandler:
         state = decode_state(line)
         broker.apply(state)
         return {"applied": state.epoch}
+
+    def create_topic(self, name: str, partitions: int, replication: int) -> None:
+        """Ask the controller for a topic that a client asked this broker for."""
+        self._writer.write(_line({"create": [name, partitions, replication]}))
 
     def _intercepted(self, number: int, at_ns: int | None) -> None:
         """Sent before the request is answered: by the time an answer arrives, its request has been counted."""

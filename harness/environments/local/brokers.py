@@ -177,7 +177,9 @@ class ForkedBrokers:
             self.died.set_result(describe_unexpected_exit(child, self._logs, log_name(broker)))
 
     async def _link(self, broker: int) -> None:
-        link = await BrokerLink.from_socket(broker, self._channels[broker], self._interceptions)
+        link = await BrokerLink.from_socket(
+            broker, self._channels[broker], self._interceptions, self._controller.create_topic
+        )
         self._controller.attach(link.push, broker)
         self._links[broker] = link
 

@@ -70,7 +70,9 @@ class SimBrokers:
         host = self._hosts[broker] = self._loop.new_host(f"broker-{broker}")
         if self._logs is not None:
             host.stderr = append_to_file(self._logs / f"{host.name}.log")
-        made = EmbeddedBroker(broker, self._controller.state, self._partitions, self._intercepts[broker])
+        made = EmbeddedBroker(
+            broker, self._controller.state, self._partitions, self._intercepts[broker], self._controller.create_topic
+        )
         self._brokers[broker] = made
         await host.spawn(made.start(*self._listen_address(broker)), name="listen")
         self._controller.attach(made.apply, broker)

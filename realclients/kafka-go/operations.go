@@ -1,0 +1,110 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"faultlab/subject"
+
+	"github.com/segmentio/kafka-go"
+)
+
+// Operations of a Client on the Transport of a handle's Writers.
+func (c *client) Operations() map[string]subject.Operation {
+	return map[string]subject.Operation{"close_idle": closeIdle, "create_topics": createTopics, "list_offsets": listOffsets}
+}
+
+type arguments struct {
+	Topic       string `json:"topic"`
+	Partitions  int    `json:"partitions"`
+	Replication int    `json:"replication"`
+}
+
+func argumentsOf(command []byte) (arguments, error) {
+	asked := arguments{Partitions: 1, Replication: 1}
+	if err := json.Unmarshal(command, &asked); err != nil {
+		return asked, subject.CommandError{Text: err.Error()}
+	}
+	if asked.Topic == "" {
+		return asked, subject.CommandError{Text: "topic is missing"}
+	}
+	return asked, nil
+}
+
+// transport is that of the handle's Writers: the shared one, or NewWriter's own.
+func (p *producer) transport() (*kafka.Transport, error) {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	if len(p.topics) > 0 {
+		return p.writers[p.topics[0]].Transport.(*kafka.Transport), nil
+	}
+	p.client.mutex.Lock()
+	defer p.client.mutex.Unlock()
+	if p.client.transport == nil {
+		return nil, subject.CommandError{Text: "a Writer of v0.4.8 is made with its first message"}
+	}
+	return p.client.transport, nil
+}
+
+func (p *producer) kafkaClient() (*kafka.Client, error) {
+	transport, err := p.transport()
+	return &kafka.Client{Addr: kafka.TCP(p.addresses...), Transport: transport}, err
+}
+
+func closeIdle(_ context.Context, made subject.Producer, _ []byte) (map[string]any, error) {
+	transport, err := made.(*producer).transport()
+	if err == nil {
+		transport.CloseIdleConnections()
+	}
+	return nil, err
+}
+
+func createTopics(ctx context.Context, made subject.Producer, command []byte) (map[string]any, error) {
+	asked, err := argumentsOf(command)
+	if err != nil {
+		return nil, err
+	}
+	client, err := made.(*producer).kafkaClient()
+	if err != nil {
+		return nil, err
+	}
+	topic := kafka.TopicConfig{Topic: asked.Topic, NumPartitions: asked.Partitions, ReplicationFactor: asked.Replication}
+	created, err := client.CreateTopics(ctx, &kafka.CreateTopicsRequest{Topics: []kafka.TopicConfig{topic}})
+	if err != nil {
+		return nil, err
+	}
+	return nil, created.Errors[asked.Topic]
+}
+
+// listOffsets answers with the last offset of each partition, or its error: `0:5 1:LeaderNotAvailable`.
+func listOffsets(ctx context.Context, made subject.Producer, command []byte) (map[string]any, error) {
+	asked, err := argumentsOf(command)
+	if err != nil {
+		return nil, err
+	}
+	client, err := made.(*producer).kafkaClient()
+	if err != nil {
+		return nil, err
+	}
+	var wanted []kafka.OffsetRequest
+	for partition := range asked.Partitions {
+		wanted = append(wanted, kafka.LastOffsetOf(partition))
+	}
+	listed, err := client.ListOffsets(ctx, &kafka.ListOffsetsRequest{Topics: map[string][]kafka.OffsetRequest{asked.Topic: wanted}})
+	if err != nil {
+		return nil, err
+	}
+	found := listed.Topics[asked.Topic]
+	slices.SortFunc(found, func(a, b kafka.PartitionOffsets) int { return a.Partition - b.Partition })
+	texts := make([]string, len(found))
+	for index, one := range found {
+		texts[index] = fmt.Sprintf("%d:%d", one.Partition, one.LastOffset)
+		if one.Error != nil {
+			texts[index] = fmt.Sprintf("%d:%s", one.Partition, classOf(one.Error))
+		}
+	}
+	return map[string]any{"offsets": strings.Join(texts, " ")}, nil
+}
