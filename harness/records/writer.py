@@ -74,7 +74,12 @@ class Writer:
         Nothing is changed before `cut_unfinished`. Raises ResultsFolderOccupied, ResultsUnreadable, ResultsUnwritable.
         """
         folder = ResultsFolder(path)
-        writer = cls(folder, read_manifest(folder), kept_runs=0)
+        manifest = read_manifest(folder)
+        try:
+            writer = cls(folder, manifest, kept_runs=0)
+        except ResultsUnwritable:
+            read(path)  # where it cannot even be read, that is what to say
+            raise
         try:
             results = read(path)
         except BaseException:
