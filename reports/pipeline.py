@@ -31,11 +31,11 @@ from reports.pages.view import build_page
 from reports.parquet_archive import write_archive
 from reports.remarks import remarks_on
 from reports.result import ReportResult
+from reports.rows import Rows
 from reports.tables import all_tables
 from reports.tables.base import Table
 
 Progress = Callable[[str], None]
-Rows = list[dict[str, Any]]
 Timelines = list[tuple[ChosenRun, Timeline]]
 MAX_WORKERS = 4
 BUILT_FIRST = ("runs", "recovery", "timeouts")
@@ -80,7 +80,8 @@ def build_report(
         if not made["runs"].result().rows:
             raise nothing_readable_error(folders, made["quarantined"].result().rows)
         folder.mkdir(parents=True, exist_ok=True)
-        junit, left_out = write_junit_of([one.name for one in folders], folder / "junit.xml")
+        runs, groups = (made[name].result() for name in ("runs", "groups"))
+        junit = write_junit_of(folders, runs.table, groups.rows, folder / "junit.xml")
         files = write_tables(made, folder)
         drawn = timelines.result()
     rows = {table.name: made[table.name].result().rows for table in all_tables()}
@@ -98,7 +99,7 @@ def build_report(
         csv={name: comma for name, (_, comma) in files.items()},
         quarantined=len(rows["quarantined"]),
         runs=len(rows["runs"]),
-        remarks=(*remarks_on(folders, rows["folders"]), *left_out),
+        remarks=remarks_on(folders, rows["folders"]),
         seconds=perf_counter() - began_s,
     )
 
@@ -131,12 +132,7 @@ def write_tables(made: Mapping[str, Future[BuiltTable]], folder: Path) -> dict[s
 
 def build_table(table: Table, records: Records) -> BuiltTable:
     rows = table.make(records).toArrow().sort_by([(name, "ascending") for name in table.order])
-    return BuiltTable(table=rows, rows=rows_of(rows))
-
-
-def rows_of(table: pa.Table) -> Rows:
-    rows: Rows = table.to_pylist()
-    return rows
+    return BuiltTable(table=rows, rows=Rows(rows))
 
 
 def nothing_readable_error(folders: Sequence[Folder], quarantined: Rows) -> NothingToReport:
@@ -157,11 +153,11 @@ def timelines_of_chosen_runs(records: Records, runs: Rows) -> Timelines:
     if not choices:
         return []
     wanted = F.col("run_id").isin([choice.run["run_id"] for choice in choices])
-    events = rows_of(records.span_events.where(wanted & F.col("kind").rlike("^(wait|dial)_")).toArrow())
+    events = Rows(records.span_events.where(wanted & F.col("kind").rlike("^(wait|dial)_")).toArrow())
     return [(choice, timeline_of(choice.run, choice.judged, events_of_run(events, choice.run))) for choice in choices]
 
 
-def events_of_run(events: Rows, run: Mapping[str, Any]) -> Rows:
+def events_of_run(events: Rows, run: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
     return [event for event in events if event["run_id"] == run["run_id"]]
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportResult:
-    """`page` is the HTML file, `markdown` the timeout table as text, `tables` the Parquet files by table name,
-    `csv` the same for spreadsheets.
+    """`page` is the HTML file, `markdown` the timeout table as text, `junit` all runs as JUnit XML, `tables` the
+    Parquet files by table name, `csv` the same for spreadsheets.
 
     `quarantined` counts lines and files that could not be read, `runs` the runs that count; `remarks` are sentences on
     the folders: suites that are not over, runs that are there more than once. `seconds` is the whole time taken,
@@ -17,11 +17,10 @@ class ReportResult:
 
     page: Path
     markdown: Path
+    junit: Path
     tables: Mapping[str, Path]
     quarantined: int
     runs: int
     seconds: float
     csv: Mapping[str, Path] = field(default_factory=dict)
-    junit: Path | None = None
-    """JUnit XML; None where no folder of this machine could be read for it."""
     remarks: tuple[str, ...] = ()

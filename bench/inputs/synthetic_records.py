@@ -20,6 +20,7 @@ import pyarrow.json as pj
 import pyarrow.parquet as pq
 
 from harness.records.event import EventRecord
+from harness.records.folder import MANIFEST
 from harness.records.line import with_checksum
 
 STRETCH = 0.02
@@ -77,6 +78,8 @@ def multiply(
     run_records = [run for run in run_records if lines_by_run[run["run_id"]] and run["attempt"] == 1]
     chosen = runs_with_mean_events(run_records, lines_by_run, events / runs)
     copies = make_copies(len(chosen), runs, seed)
+    manifest = {**json.loads((source / MANIFEST).read_bytes()), "run_ids": [copy.run_id for copy in copies]}
+    (target / MANIFEST).write_text(json.dumps(manifest), encoding="utf-8")
     if with_runs:
         with (target / "runs.jsonl").open("wb") as file:
             file.writelines(run_lines(chosen, copies))

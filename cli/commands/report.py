@@ -36,7 +36,7 @@ def report(
             "page": str(made.page),
             "markdown": str(made.markdown),
             "tables": {name: str(path) for name, path in made.tables.items()},
-            "junit": None if made.junit is None else str(made.junit),
+            "junit": str(made.junit),
             "csv": {name: str(path) for name, path in made.csv.items()},
             "remarks": list(made.remarks),
             "runs": made.runs,

@@ -17,7 +17,7 @@ from cli.gate.suites import BASELINE
 from cli.show import gate_text
 from cli.show.gate_ci import annotations, summary
 from cli.show.gate_json import gate_document
-from cli.show.gate_junit import gate_junit
+from cli.show.gate_junit import gate_suites
 from cli.terminal.console import annotate, append_job_summary
 from harness.comparing.floor import Floor, parse_floor
 from harness.gating.gate import GateResult
@@ -85,7 +85,8 @@ def _written(gated: GateResult, options: GateOptions, code: ExitCode, verdict: s
     """The exit code, once JUnit XML lies where it was asked for."""
     if options.junit is not None:
         try:
-            write_document(options.junit, gate_junit(gated, verdict=verdict, warned=_warned(gated, options)))
+            suites = gate_suites(gated, verdict=verdict, warned=_warned(gated, options))
+            write_document(options.junit, "faultlab gate", suites)
         except ResultsUnwritable as unwritable:
             print_error(f"{unwritable.problem}\n  {unwritable.remedy}")
             return code if code is ExitCode.REGRESSED else ExitCode.LAB_ERROR

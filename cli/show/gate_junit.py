@@ -3,35 +3,35 @@
 What got worse or was lost is a failure; what is unsure is an error, and skipped where the user lets it pass.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import groupby
 from xml.etree.ElementTree import Element, SubElement
 
 from cli.show.gate_findings import GateFinding, findings
 from harness.gating.gate import GateResult
-from harness.records.junit import document, suite_of, xml_safe
+from harness.records.junit import Facts, Suite, xml_safe
 
 SUITE = "gate"
 
 
-def gate_junit(gated: GateResult, *, verdict: str, warned: bool) -> bytes:
-    """The document. `verdict` is the closing line's text: where nothing was compared that is the only case's error."""
-    root = Element("testsuites", name="faultlab gate")
+def gate_suites(gated: GateResult, *, verdict: str, warned: bool) -> Iterator[Suite]:
+    """Suites of the document. `verdict` is the closing line's text: where nothing was compared that is the only case's
+    error."""
     listed = [] if gated.other_machine else sorted(findings(gated), key=lambda found: (found.scenario, found.case))
     facts = list(_facts(gated))
-    for scenario, cases in groupby(listed, key=lambda found: found.scenario):
+    for scenario, its in groupby(listed, key=lambda found: found.scenario):
         name = f"{SUITE}/{scenario}"
-        there = list(cases)
+        there = list(its)
         path = next((found.path for found in there if found.path), "")
-        root.append(suite_of(name, [_case(name, found, warned=warned) for found in there], properties=facts, file=path))
+        cases = [_case(name, found, warned=warned) for found in there]
+        yield Suite(name=name, cases=cases, facts=Facts(properties=facts, file=path))
     if not (gated.compared or gated.silent or gated.lost):
         case = _named(SUITE, "comparison")
         SubElement(case, "error", type="nothing-compared", message=xml_safe(verdict))
-        root.append(suite_of(SUITE, [case], properties=facts, file=""))
-    return document(root)
+        yield Suite(name=SUITE, cases=[case], facts=Facts(properties=facts))
 
 
-def _facts(gated: GateResult) -> Iterable[tuple[str, str]]:
+def _facts(gated: GateResult) -> Iterator[tuple[str, str]]:
     yield "baseline", gated.baseline.source
     yield "current", gated.current.source
     yield "floor", str(gated.floor)

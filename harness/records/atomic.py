@@ -4,10 +4,12 @@ A half-written file is worse than none, so the bytes are written to a file besid
 replace a device, a pipe or a link that the user named (`--junit /dev/stdout`) by a file: those are written into.
 """
 
+import io
 import os
 import sys
 from contextlib import suppress
 from pathlib import Path
+from shutil import copyfileobj
 from typing import IO
 
 STANDARD_STREAMS = (1, 2)
@@ -16,15 +18,21 @@ STANDARD_STREAMS = (1, 2)
 
 def write_atomically(path: Path, data: bytes) -> None:
     """Put the bytes there; a link stays one, and what it leads to is written. Raises OSError."""
+    copy_atomically(path, io.BytesIO(data))
+
+
+def copy_atomically(path: Path, source: IO[bytes]) -> None:
+    """As `write_atomically`, of all that a file or stream has from where it stands."""
     stream = _stream(path)
     if stream is not None:
         with stream:
-            stream.write(data)
+            copyfileobj(source, stream)
         return
     place = path.resolve()
     draft = place.with_name(f".{place.name}.new")
     try:
-        draft.write_bytes(data)
+        with draft.open("wb") as file:
+            copyfileobj(source, file)
         draft.replace(place)
     except OSError as error:
         error.filename = error.filename or str(path)  # a full disk does not say where

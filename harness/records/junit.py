@@ -7,21 +7,59 @@ those of a case (predicted, measured) are lines of its `system-out`, which peopl
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from shutil import copyfileobj
+from tempfile import TemporaryFile
+from typing import IO
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from harness.records.atomic import write_atomically
+from harness.records.atomic import copy_atomically
 from harness.records.folder import ResultsUnwritable
 from harness.records.group import GroupRecord
+from harness.records.manifest import Manifest
 from harness.records.reader import Results
 from harness.records.run import ExpectationResult, NamedValue, RunRecord, Verdict
 
 ILLEGAL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """Characters that no XML 1.0 document may contain, escaped or not."""
 
+COUNTED_AS = {"failure": "failures", "error": "errors", "skipped": "skipped"}
 KINDS = {"equals": "", "at_most": "at most ", "at_least": "at least ", "between": "", "claim": ""}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Suite:
+    """A `testsuite`. Its cases are made one at a time; `facts`, which they may add to, are asked for after the last."""
+
+    name: str
+    cases: Iterable[Element]
+    facts: "Facts"
+
+
+@dataclass(kw_only=True)
+class Facts:
+    """What a suite says of all its cases: the scenario's file, when the first one started, properties."""
+
+    properties: list[tuple[str, str]] = field(default_factory=list)
+    file: str = ""
+    timestamp: str = ""
+    shared: dict[str, dict[str, None]] = field(default_factory=dict)
+    """Of what may differ between runs, every value."""
+
+    def add(self, run: RunRecord) -> None:
+        self.file = self.file or run.path
+        self.timestamp = min(self.timestamp or run.started_at, run.started_at)
+        client = f"{run.client} {run.client_version}".strip()
+        for name, value in (("environment", run.environment), ("driver", run.driver), ("client", client)):
+            self.shared.setdefault(name, {})[value] = None
+
+    @property
+    def listed(self) -> list[tuple[str, str]]:
+        return [*self.properties, *((name, ", ".join(values)) for name, values in self.shared.items())]
 
 
 def junit(folders: Sequence[Results]) -> bytes:
@@ -29,41 +67,102 @@ def junit(folders: Sequence[Results]) -> bytes:
 
     A run that is in several folders of one suite counts once.
     """
-    root = Element("testsuites", name="faultlab")
-    suites = _merged(folders)
-    for results in suites:
-        prefix = f"{results.manifest.suite}/" if len(suites) > 1 else ""
-        for suite in _suites(results, prefix):
-            root.append(suite)
-    return document(root)
-
-
-def document(root: Element) -> bytes:
-    """The suites below `root`, counted up there, as a file holds them."""
-    for name in ("tests", "failures", "errors"):
-        root.set(name, str(sum(int(suite.get(name, "0")) for suite in root)))
-    root.set("time", f"{sum(float(suite.get('time', '0')) for suite in root):.3f}")
-    indent(root)
-    body: bytes = tostring(root, encoding="utf-8")
-    return b'<?xml version="1.0" encoding="UTF-8"?>\n' + body + b"\n"
+    with document("faultlab", _all_suites(folders)) as made:
+        return made.read()
 
 
 def write_junit(file: Path, folders: Sequence[Results]) -> Path:
     """Write the document of these suites, whole or not at all. Raises ResultsUnwritable."""
-    return write_document(file, junit(folders))
+    return write_document(file, "faultlab", _all_suites(folders))
 
 
-def write_document(file: Path, document: bytes) -> Path:
-    """Whole or not at all. Raises ResultsUnwritable."""
+def write_document(file: Path, name: str, suites: Iterable[Suite]) -> Path:
+    """Whole or not at all; no more than a case is in memory at a time. Raises ResultsUnwritable."""
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(file, document)
+        with document(name, suites) as made:
+            copy_atomically(file, made)
     except OSError as error:
         raise ResultsUnwritable(
             f"cannot write {file}: {error.strerror or error}; the results themselves are complete",
             "name a file that can be written",
         ) from error
     return file
+
+
+@contextmanager
+def document(name: str, suites: Iterable[Suite]) -> Iterator[IO[bytes]]:
+    """The suites as XML, in a temporary file at its beginning. What an element counts stands before what it has, so
+    each element's inside is written first."""
+    root = Element("testsuites", name=name)
+    totals: Counter[str] = Counter()
+    with TemporaryFile() as made, TemporaryFile() as inside:
+        for suite in suites:
+            totals.update(_write_suite(inside, suite))
+        for key in ("tests", "failures", "errors"):
+            root.set(key, str(totals[key]))
+        root.set("time", f"{totals['ms'] / 1e3:.3f}")
+        made.write(b'<?xml version="1.0" encoding="UTF-8"?>\n')
+        _write_around(made, root, inside, depth=0)
+        made.seek(0)
+        yield made
+
+
+def _write_suite(stream: IO[bytes], suite: Suite) -> Mapping[str, int]:
+    """Returns what it counts; times as whole milliseconds, as they are written."""
+    counted: Counter[str] = Counter({"tests": 0, "failures": 0, "errors": 0, "skipped": 0, "ms": 0})
+    with TemporaryFile() as inside:
+        for case in suite.cases:
+            counted["tests"] += 1
+            counted["ms"] += round(float(case.get("time", "0")) * 1e3)
+            counted.update(COUNTED_AS[child.tag] for child in case if child.tag in COUNTED_AS)
+            _write_element(inside, case, depth=2)
+        around = Element("testsuite", name=xml_safe(suite.name))
+        for key in ("tests", "failures", "errors", "skipped"):
+            around.set(key, str(counted[key]))
+        around.set("time", f"{counted['ms'] / 1e3:.3f}")
+        if suite.facts.file:
+            around.set("file", xml_safe(suite.facts.file))
+        if suite.facts.timestamp:
+            around.set("timestamp", suite.facts.timestamp)
+        if suite.facts.listed:
+            listed = SubElement(around, "properties")
+            for key, value in suite.facts.listed:
+                SubElement(listed, "property", name=xml_safe(key), value=xml_safe(value))
+        _write_around(stream, around, inside, depth=1)
+    return counted
+
+
+def _write_element(stream: IO[bytes], element: Element, *, depth: int) -> None:
+    indent(element, level=depth)
+    stream.write(b"  " * depth + tostring(element, encoding="utf-8") + b"\n")
+
+
+def _write_around(stream: IO[bytes], element: Element, inside: IO[bytes], *, depth: int) -> None:
+    """The element with its children, and behind them what was written before."""
+    indent(element, level=depth)
+    whole: bytes = tostring(element, encoding="utf-8", short_empty_elements=False)
+    opening, _, closing = whole.rpartition(b"</")
+    stream.write(b"  " * depth + opening.rstrip() + b"\n")
+    inside.seek(0)
+    copyfileobj(inside, stream)
+    stream.write(b"  " * depth + b"</" + closing + b"\n")
+
+
+def _all_suites(folders: Sequence[Results]) -> Iterator[Suite]:
+    merged = _merged(folders)
+    for results in merged:
+        runs: dict[str, list[RunRecord]] = {}
+        for run in results.runs:
+            runs.setdefault(run.scenario, []).append(run)
+        yield from suites_of(
+            results.manifest.suite,
+            results.manifest,
+            runs.items(),
+            results.groups,
+            results.missing,
+            prefix=f"{results.manifest.suite}/" if len(merged) > 1 else "",
+        )
 
 
 def _merged(folders: Sequence[Results]) -> list[Results]:
@@ -84,53 +183,36 @@ def _merged(folders: Sequence[Results]) -> list[Results]:
     return list(found.values())
 
 
-def _suites(results: Results, prefix: str) -> Iterator[Element]:
-    runs: dict[str, list[RunRecord]] = {}
-    for run in results.runs:
-        runs.setdefault(run.scenario, []).append(run)
-    for scenario, its in runs.items():
-        shared = [group for group in results.groups if group.scenario == scenario]
-        name = prefix + scenario
-        cases = [*(_run(run, name) for run in its), *(_group(group, name) for group in shared)]
-        suite = suite_of(name, cases, properties=_facts(results, its), file=its[0].path)
-        suite.set("timestamp", min(run.started_at for run in its))
-        yield suite
-    if results.missing:
-        name = f"{prefix}not run"
-        yield suite_of(name, [_missing(run_id, name) for run_id in results.missing], properties=(), file="")
+def suites_of(
+    name: str,
+    manifest: Manifest | None,
+    runs: Iterable[tuple[str, Iterable[RunRecord]]],
+    groups: Sequence[GroupRecord],
+    missing: Sequence[str],
+    *,
+    prefix: str,
+) -> Iterator[Suite]:
+    """A results folder's: one for each scenario, with its runs, and one for what was planned and is `missing`."""
+    properties = [("suite", name)]
+    if manifest is not None:
+        properties += [
+            ("faultlab", manifest.faultlab), ("machine", manifest.machine), ("seed", str(manifest.seed)),
+        ]  # fmt: skip
+    for scenario, own in runs:
+        facts = Facts(properties=properties)
+        shared = [group for group in groups if group.scenario == scenario]
+        yield Suite(name=prefix + scenario, cases=_cases(prefix + scenario, own, shared, facts), facts=facts)
+    if missing:
+        called = f"{prefix}not run"
+        yield Suite(name=called, cases=(_missing(run_id, called) for run_id in missing), facts=Facts())
 
 
-def suite_of(name: str, cases: Sequence[Element], *, properties: Iterable[tuple[str, str]], file: str) -> Element:
-    """A suite of these cases, counted; their times add up."""
-    counted = {
-        "tests": len(cases),
-        "failures": sum(case.find("failure") is not None for case in cases),
-        "errors": sum(case.find("error") is not None for case in cases),
-        "skipped": sum(case.find("skipped") is not None for case in cases),
-    }
-    seconds = sum(float(case.get("time", "0")) for case in cases)
-    suite = Element("testsuite", {"name": xml_safe(name), **{key: str(number) for key, number in counted.items()}})
-    suite.set("time", f"{seconds:.3f}")
-    if file:
-        suite.set("file", xml_safe(file))
-    listed = [*properties]
-    if listed:
-        there = SubElement(suite, "properties")
-        for key, value in listed:
-            SubElement(there, "property", name=xml_safe(key), value=xml_safe(value))
-    suite.extend(cases)
-    return suite
-
-
-def _facts(results: Results, runs: Sequence[RunRecord]) -> Iterator[tuple[str, str]]:
-    """What all runs of a scenario share; of what differs between them, every value."""
-    yield "suite", results.manifest.suite
-    yield "faultlab", results.manifest.faultlab
-    yield "machine", results.manifest.machine
-    yield "seed", str(results.manifest.seed)
-    yield "environment", ", ".join(dict.fromkeys(run.environment for run in runs))
-    yield "driver", ", ".join(dict.fromkeys(run.driver for run in runs))
-    yield "client", ", ".join(dict.fromkeys(f"{run.client} {run.client_version}".strip() for run in runs))
+def _cases(suite: str, runs: Iterable[RunRecord], groups: Sequence[GroupRecord], facts: Facts) -> Iterator[Element]:
+    for run in runs:
+        facts.add(run)
+        yield _run(run, suite)
+    for group in groups:
+        yield _group(group, suite)
 
 
 def _run(run: RunRecord, suite: str) -> Element:
