@@ -26,7 +26,7 @@ from pyspark.sql import Column, DataFrame, Window
 
 from bench.inputs.synthetic_records import multiply, simulate_suite
 from harness.records.event import EventRecord
-from reports.ingest.lines import REASON, SUITE
+from reports.ingest.lines import REJECTED, SUITE
 from reports.ingest.schemas import schema_of
 from reports.ingest.size import Size
 from reports.ingest.spans import SPAN_IDENTITY, pair_events, spans_of
@@ -168,7 +168,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         right = True
         with spark_session(class_archive_for(find_java()), Path(name) / "work", size=Size.LARGE) as spark:
             events = spark.read.schema(schema_of(EventRecord)).parquet(str(parts))
-            events = events.withColumns({SUITE: F.lit(0), REASON: F.lit(None).cast("string")})
+            events = events.withColumns({SUITE: F.lit(0), REJECTED: F.lit(None).cast("string")})
             for question, sql, spark_query in QUESTIONS:
                 by_duckdb, duckdb_s = timed(partial(run_duckdb, connection, sql), given.times)
                 by_spark, spark_s = timed(partial(run_spark, spark_query, events), given.times)

@@ -28,18 +28,22 @@ BLOCK, POSITION = "_block", "_place"
 """Where a row stands: the part of the file that Spark read in one go, and a number that grows within it."""
 REASON, EXCERPT = "_reason", "_excerpt"
 """Why a row is not a record (null where it is one), and how its line begins."""
+REJECTED = "_rejected"
+"""REASON, EXCERPT and the row's place in one: null where it is a record."""
 EXCERPT_CHARACTERS = 120
-SPACE = " \t\r"
+LINE = "if(startswith(value, '{') and endswith(value, '}'), value, btrim(value, ' \t\r'))"
+"""A line without the space around it. To look for space takes as long as to parse the line."""
 PATTERN = re.compile(r"[{}\[\]*?\\]")
 NO_PATTERNS = {"__globPaths__": "false"}
 """Source: apache/spark DataSource.scala (GLOB_PATHS_KEY)."""
 CONTROL = r"[\\x00-\\x08\\x0B\\x0C\\x0E-\\x1F]"
 """What no JSON has, as SQL spells the expression."""
-CHECKSUM_DAMAGE = (
-    f"substr(line, -{SUFFIX_BYTES}, {len(KEY)}) = '{KEY.decode()}' and substr(line, {len(KEY) - SUFFIX_BYTES}, 8)"
-    f" != lpad(lower(hex(crc32(substr(line, 1, length(line) - {SUFFIX_BYTES})))), 8, '0')"
+HAS_CHECKSUM = f"substr(line, -{SUFFIX_BYTES}, {len(KEY)}) = '{KEY.decode()}'"
+CHECKSUM = (
+    f"{HAS_CHECKSUM} and substr(line, {len(KEY) - SUFFIX_BYTES}, 8)"
+    f" = lpad(lower(hex(crc32(substr(line, 1, length(line) - {SUFFIX_BYTES})))), 8, '0')"
 )
-"""SQL for `not fits_checksum(line)`."""
+"""SQL for a line that has a checksum, and the right one: see `harness.records.line`."""
 STRICT = {
     "mode": "PERMISSIVE",
     "columnNameOfCorruptRecord": UNPARSED,
@@ -52,33 +56,30 @@ IndexedPart = tuple[int, Part]
 """A file, with the index of its folder."""
 
 
-def read_records(
-    spark: SparkSession, parts: Sequence[IndexedPart], model: type[BaseModel], *, bulk: bool = False
-) -> DataFrame:
-    """Every record of the files, and what should be one.
-
-    `bulk` is twice as fast and as strict, but does not know where a line stands: for files without bad ones.
-    """
+def read_records(spark: SparkSession, parts: Sequence[IndexedPart], model: type[BaseModel]) -> DataFrame:
+    """Every record of the files, and what should be one."""
     lines = [found for found in parts if not found[1].is_parquet]
     columns = [found for found in parts if found[1].is_parquet]
     read = []
     if lines:
-        read.append(
-            read_json(spark, lines, model) if bulk else read_text_lines(spark, lines).transform(parse_lines, model)
-        )
+        read.append(read_lines(spark, lines, model))
     if columns:
         read.append(read_parquet(spark, columns, model))
     return reduce(DataFrame.unionByName, read).transform(validate_rows, model).transform(with_suite, spark, parts)
 
 
-def read_text_lines(spark: SparkSession, parts: Sequence[IndexedPart]) -> DataFrame:
-    """Every line, blank ones too, so that lines can be counted."""
-    if not parts:
-        return spark.createDataFrame([], f"{FILE} string, {BLOCK} long, {POSITION} long, line string")
-    line = F.btrim("value", F.lit(SPACE)).alias("line")
+def read_lines(spark: SparkSession, parts: Sequence[IndexedPart], model: type[BaseModel]) -> DataFrame:
+    """Lines with the record that each is.
+
+    What makes a line a record stands beside its POSITION, which no filter passes: else Spark would push filters of
+    records below it and parse each line again for them.
+    """
+    schema = StructType([*schema_of(model).fields, StructField(UNPARSED, StringType())])
+    line = F.expr(LINE)
+    columns = (*position_columns(), line.alias("line"), F.from_json(line, schema, STRICT).alias("row"))
     return read_literal_paths(
-        parts, lambda how, uris: spark.read.options(**how, lineSep="\n").text(uris).select(*position_columns(), line)
-    )
+        parts, lambda how, uris: spark.read.options(**how, lineSep="\n").text(uris).select(*columns)
+    ).where(F.col("line") != "")
 
 
 def read_literal_paths(
@@ -100,29 +101,6 @@ def position_columns() -> list[Column]:
     ]
 
 
-def parse_lines(lines: DataFrame, model: type[BaseModel]) -> DataFrame:
-    schema = StructType([*schema_of(model).fields, StructField(UNPARSED, StringType())])
-    return lines.where(F.col("line") != "").withColumn("row", F.from_json("line", schema, STRICT))
-
-
-def read_json(spark: SparkSession, parts: Sequence[IndexedPart], model: type[BaseModel]) -> DataFrame:
-    """Lines as Spark reads JSON by itself: blank ones are skipped, `line` is one that it can make nothing of.
-
-    Spark does not parse fields that no query reads, even broken ones: `line` reads all of them. It counts a
-    line that is a list as what is in it, and does not see what follows a record: `reports.ingest.one_object_per_line`
-    does.
-    """
-    schema = schema_of(model)
-    with_unparsed = StructType([*schema.fields, StructField(UNPARSED, StringType())])
-    options = {**STRICT, "lineSep": "\n"}
-    whole = F.struct(*[F.col(f"`{name}`") for name in with_unparsed.fieldNames()])
-    line = F.when(F.col(UNPARSED).isNotNull() & F.to_json(whole).isNotNull(), F.col(UNPARSED))
-    columns = (*position_columns(), line.alias("line"), whole.alias("row"))
-    return read_literal_paths(
-        parts, lambda how, uris: spark.read.schema(with_unparsed).options(**options, **how).json(uris).select(*columns)
-    )
-
-
 def read_parquet(spark: SparkSession, parts: Sequence[IndexedPart], model: type[BaseModel]) -> DataFrame:
     """Rows of Parquet files: columns by name; one that is missing is null, as a missing field is."""
     schema = schema_of(model)
@@ -137,18 +115,20 @@ def read_parquet(spark: SparkSession, parts: Sequence[IndexedPart], model: type[
 def validate_rows(parsed: DataFrame, model: type[BaseModel]) -> DataFrame:
     newer = f"if(row.format > {FORMAT}, concat('format ', row.format, ' is newer than {FORMAT}, the last known'), null)"
     ends = "if(line like '%}', 'broken JSON', 'cut short: the line ends inside a record')"
-    # With a number behind it, in a list: two things, where the line is one.
+    # With a number behind it, in a list: two things, where the line is one. Nothing follows a record that its first
+    # brace ends, nor one whose checksum is right: others are looked through once more.
     things = "coalesce(json_array_length(concat('[', line, ',0]')), 0)"
+    alone = f"line is null or instr(line, '}}') = length(line) or ({CHECKSUM}) or {things} = 2"
     reasons = [
         "if(not is_valid_utf8(line), 'no text: its bytes are no UTF-8', null)",
         "if(line not like '{%', 'no JSON object', null)",
         newer if "format" in model.model_fields else "null",
         f"if(row.{UNPARSED} is not null and line rlike '{CONTROL}', 'broken JSON: it has control characters', null)",
         f"if(row.{UNPARSED} is not null and json_object_keys(line) is null, {ends}, null)",
-        f"if(line is not null and {things} != 2, 'no record alone: something follows it on its line', null)",
+        f"if({alone}, null, 'no record alone: something follows it on its line')",
         violation_sql(model, "row"),
         f"if(row.{UNPARSED} is not null, 'a field has the wrong type', null)",
-        f"if({CHECKSUM_DAMAGE}, '{DAMAGED}', null)",
+        f"if({HAS_CHECKSUM} and not ({CHECKSUM}), '{DAMAGED}', null)",
     ]
     judged = parsed.withColumn(REASON, F.expr(f"coalesce({', '.join(reasons)})"))
     excerpt = F.when(F.col(REASON).isNotNull(), F.substring(F.make_valid_utf8("line"), 1, EXCERPT_CHARACTERS))
@@ -170,3 +150,12 @@ def spark_uri(spark: SparkSession, part: Part) -> str:
     """As Spark's own column of file names writes it: whatever is special in a URI encoded."""
     assert spark._jvm is not None
     return str(spark._jvm.org.apache.hadoop.fs.Path(part.uri).toUri().toString())
+
+
+def with_rejected(rows: DataFrame) -> DataFrame:
+    """REJECTED, instead of what it is made of."""
+    parts = (FILE, BLOCK, POSITION, REASON, EXCERPT)
+    bad = F.col(REASON).isNotNull()
+    # Each part alone, else Arrow takes those that are never null for such in a record that is null.
+    each = F.struct(*[F.when(bad, F.col(name)).alias(name) for name in parts])
+    return rows.withColumn(REJECTED, F.when(bad, each)).drop(*parts)

@@ -7,27 +7,40 @@ import pyspark.sql.functions as F  # noqa: N812
 from pyspark.sql import DataFrame, SparkSession, Window
 
 from reports.ingest.folders import Part
-from reports.ingest.lines import BLOCK, EXCERPT, FILE, POSITION, REASON, SUITE, IndexedPart, read_text_lines, spark_uri
+from reports.ingest.lines import (
+    BLOCK,
+    EXCERPT,
+    FILE,
+    POSITION,
+    REASON,
+    REJECTED,
+    SUITE,
+    IndexedPart,
+    position_columns,
+    read_literal_paths,
+    spark_uri,
+)
 
 COLUMNS = pa.schema(
     {SUITE: pa.int32(), FILE: pa.string(), "line": pa.int64(), "reason": pa.string(), "excerpt": pa.string()}
 )
 
 
-def rejected_rows(judged: DataFrame) -> DataFrame:
-    columns = (F.col(REASON).alias("reason"), F.col(EXCERPT).alias("excerpt"))
-    return judged.where(F.col(REASON).isNotNull()).select(SUITE, FILE, BLOCK, POSITION, *columns)
+def rejected_rows(rows: DataFrame) -> DataFrame:
+    rejected = rows.where(F.col(REJECTED).isNotNull()).select(SUITE, f"{REJECTED}.*")
+    return rejected.withColumnsRenamed({REASON: "reason", EXCERPT: "excerpt"})
 
 
 def with_line_numbers(bad: DataFrame, spark: SparkSession, parts: Sequence[IndexedPart]) -> DataFrame:
     """With the number of each line in its file, from 1, and the file's name as its reader knows it.
 
     Spark reads a large file in blocks and does not say where a line stands: so lines are counted by block, in the same
-    order as they were read. Only where there is something to number: it is one more look at the files.
+    order as they were read. Only where there is something to number: it is one more look at the files, at their lines'
+    ends alone.
     """
     before = Window.partitionBy(FILE).orderBy(BLOCK).rowsBetween(Window.unboundedPreceding, -1)
     blocks = (
-        read_text_lines(spark, [found for found in parts if not found[1].is_parquet])
+        positions(spark, [found for found in parts if not found[1].is_parquet])
         .groupBy(FILE, BLOCK)
         .agg(F.min(POSITION).alias("first"), F.count("*").alias("lines"))
         .withColumn("before", F.coalesce(F.sum("lines").over(before), F.lit(0)))
@@ -37,6 +50,15 @@ def with_line_numbers(bad: DataFrame, spark: SparkSession, parts: Sequence[Index
         bad.join(F.broadcast(blocks), on=[FILE, BLOCK], how="left")
         .join(F.broadcast(display_names(spark, parts)), on=FILE, how="inner")
         .select(SUITE, F.col("shown").alias(FILE), line.alias("line"), "reason", "excerpt")
+    )
+
+
+def positions(spark: SparkSession, parts: Sequence[IndexedPart]) -> DataFrame:
+    """Where every line stands, a blank one too."""
+    if not parts:
+        return spark.createDataFrame([], f"{FILE} string, {BLOCK} long, {POSITION} long")
+    return read_literal_paths(
+        parts, lambda how, uris: spark.read.options(**how, lineSep="\n").text(uris).select(*position_columns())
     )
 
 

@@ -22,8 +22,19 @@ from harness.records.run import RunRecord
 from reports.ingest.caching import cache_rows
 from reports.ingest.cases import with_case
 from reports.ingest.folders import Folder, Part
-from reports.ingest.lines import BLOCK, EXCERPT, FILE, POSITION, REASON, SUITE, IndexedPart, read_records, spark_uri
-from reports.ingest.one_object_per_line import bulk_readable
+from reports.ingest.lines import (
+    BLOCK,
+    EXCERPT,
+    FILE,
+    POSITION,
+    REASON,
+    REJECTED,
+    SUITE,
+    IndexedPart,
+    read_records,
+    spark_uri,
+    with_rejected,
+)
 from reports.ingest.quarantine import rejected_rows, unreadable_files, with_line_numbers
 from reports.ingest.schemas import schema_of
 from reports.ingest.size import Size
@@ -36,6 +47,8 @@ MODELS: dict[str, type[BaseModel]] = {
     AGREEMENT: AgreementRecord,
 }
 RANK, COUNTED_IN = "_rank", "_last"
+BROADCAST_BYTES = 128 * 2**20
+"""Of runs, as lines. What is sent of them is a tenth of it; more than that would have to fit into memory many times."""
 LINE_COLUMNS = (FILE, BLOCK, POSITION, REASON, EXCERPT)
 UNREADABLE = re.compile(r"FAILED_READ_FILE.*?reading file (\S+)\.\s")
 CAUSE = re.compile(r"^Caused by: [\w.$]+: (.+)$", re.MULTILINE)
@@ -61,6 +74,11 @@ class Records:
     agreement: DataFrame
     quarantined: DataFrame
     read_events: Callable[[], DataFrame]
+
+    def beside(self, rows: DataFrame) -> DataFrame:
+        """Rows of the runs, to be joined with more of each: every core gets all of them while the runs are few."""
+        runs_bytes = sum(part.size_bytes for folder in self.folders for part in folder.parts[RUNS])
+        return F.broadcast(rows) if runs_bytes < BROADCAST_BYTES else rows
 
     @property
     def events(self) -> DataFrame:
@@ -102,15 +120,14 @@ def read_folders(spark: SparkSession, folders: Sequence[Folder], size: Size = Si
         groups=read[GROUPS].records,
         agreement=read[AGREEMENT].records,
         quarantined=reduce(DataFrame.unionByName, rejected, unreadable_files(spark, unreadable_parts)),
-        read_events=lambda: every_event(spark, read[EVENTS].parts, size).transform(events_of_counted_attempts, runs),
+        read_events=lambda: every_event(spark, read[EVENTS].parts).transform(events_of_counted_attempts, runs),
     )
 
 
-def every_event(spark: SparkSession, parts: Sequence[IndexedPart], size: Size) -> DataFrame:
+def every_event(spark: SparkSession, parts: Sequence[IndexedPart]) -> DataFrame:
     if not parts:
         return empty_frame(spark, EVENTS)
-    fast = size is Size.LARGE and bulk_readable(spark, parts)
-    judged = read_records(spark, parts, EventRecord, bulk=fast)
+    judged = read_records(spark, parts, EventRecord)
     return judged.where(F.col(REASON).isNull()).drop(*LINE_COLUMNS)
 
 
@@ -136,22 +153,13 @@ def read_kind(spark: SparkSession, folders: Sequence[Folder], kind: str, size: S
 
 
 def read_parts(spark: SparkSession, parts: Sequence[IndexedPart], kind: str, size: Size) -> ReadResult:
-    """Records are made ready as they are read, many of them the fast way; and once more, line by line, where there is
-    something to tell of a line."""
-    model, fit, ready = MODELS[kind], ROW_TRANSFORMS.get(kind, unchanged), RECORD_TRANSFORMS[kind]
-    fast = size is Size.LARGE
-    with ThreadPoolExecutor(max_workers=1) as looking:
-        one_each = looking.submit(lambda: not fast or bulk_readable(spark, parts))
-        found = read_records(spark, parts, model, bulk=fast).transform(fit)
-        made, bad = cache_rows(spark, found.drop(FILE, BLOCK, POSITION, EXCERPT).transform(ready), size)
-    if not bad and one_each.result():
-        return ReadResult(records=made.drop(REASON), parts=parts)
-    made.unpersist()
-    judged, _ = cache_rows(spark, read_records(spark, parts, model).transform(fit), size)
-    good = judged.where(F.col(REASON).isNull()).drop(FILE, BLOCK, POSITION, EXCERPT)
-    records, _ = cache_rows(spark, good.transform(ready), size)
-    rejected = judged.transform(rejected_rows).transform(with_line_numbers, spark, parts)
-    return ReadResult(records=records.drop(REASON), rejected=[rejected], parts=parts)
+    """Records are made ready as they are read; what is none of them stays beside them."""
+    fit, ready = ROW_TRANSFORMS.get(kind, unchanged), RECORD_TRANSFORMS[kind]
+    found = read_records(spark, parts, MODELS[kind]).transform(fit).transform(with_rejected)
+    made, bad = cache_rows(spark, found.transform(ready), size)
+    records = made.where(F.col(REJECTED).isNull()).drop(REJECTED) if bad else made.drop(REJECTED)
+    rejected = [made.transform(rejected_rows).transform(with_line_numbers, spark, parts)] if bad else []
+    return ReadResult(records=records, rejected=rejected, parts=parts)
 
 
 def unchanged(rows: DataFrame) -> DataFrame:
@@ -164,8 +172,8 @@ def span_events_or_rejected(judged: DataFrame) -> DataFrame:
 
 
 def empty_result(spark: SparkSession, kind: str, unreadable_parts: Sequence[tuple[int, Part, str]]) -> ReadResult:
-    judged = empty_frame(spark, kind).withColumn(REASON, F.lit(None).cast("string"))
-    records = judged.transform(RECORD_TRANSFORMS[kind]).drop(REASON)
+    judged = empty_frame(spark, kind).withColumn(REJECTED, F.lit(None).cast("string"))
+    records = judged.transform(RECORD_TRANSFORMS[kind]).drop(REJECTED)
     return ReadResult(records=records, rejected=[unreadable_files(spark, unreadable_parts)] if unreadable_parts else [])
 
 

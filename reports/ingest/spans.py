@@ -3,7 +3,7 @@
 import pyspark.sql.functions as F  # noqa: N812
 from pyspark.sql import Column, DataFrame
 
-from reports.ingest.lines import REASON, SUITE
+from reports.ingest.lines import REJECTED, SUITE
 
 RUN_KEY = (SUITE, "run_id")
 ATTEMPT_KEY = (*RUN_KEY, "attempt")
@@ -25,14 +25,14 @@ def pair_events(judged: DataFrame) -> DataFrame:
     per end that nothing began. `seen`: on the wire alone.
 
     Of several alike in a try, the first ends first. An end before which nothing like it was open belongs to none, as
-    where the line that began it could not be read. What has a REASON stays apart.
+    where the line that began it could not be read. What is REJECTED stays apart.
     """
     kind = F.col("kind")
     ends = kind.endswith("_ended")
     what = F.substring_index(kind, "_", 1)
     begun = F.struct("at_ns", "source_seq")
     ended = F.struct("at_ns", "source_seq", "outcome", "error")
-    keys = (*ATTEMPT_KEY, "source", "what", "seen", *IDENTITY, REASON)
+    keys = (*ATTEMPT_KEY, "source", "what", "seen", *IDENTITY, REJECTED)
     return (
         judged.withColumns(
             {"what": what, "seen": kind == DIAL_SEEN, **{name: identity_column(name, what) for name in IDENTITY}}

@@ -15,7 +15,8 @@ KEY = (*CASE_COLUMNS, *RUN_KEY, "repeat", "verdict", "operation", "tried", "outc
 
 def attempts(records: Records) -> DataFrame:
     tried = records.spans.where(F.col("what").isin(*TRIED)).transform(with_outcome)
-    return records.runs.transform(with_run, tried).transform(aggregate).transform(without_duplicate_dials)
+    runs = records.runs.select(*CASE_COLUMNS, *ATTEMPT_KEY, "repeat", "verdict", "operations")
+    return records.beside(runs).transform(with_run, tried).transform(aggregate).transform(without_duplicate_dials)
 
 
 def with_outcome(spans: DataFrame) -> DataFrame:
@@ -34,9 +35,8 @@ def with_run(runs: DataFrame, tried: DataFrame) -> DataFrame:
         "operations",
         lambda one: (one["started_ns"] <= F.col("began_ns")) & (F.col("began_ns") < one["ended_ns"]),
     )
-    operations = runs.select(*CASE_COLUMNS, *ATTEMPT_KEY, "repeat", "verdict", "operations")
     return (
-        tried.join(F.broadcast(operations), on=list(ATTEMPT_KEY), how="inner")
+        tried.join(runs, on=list(ATTEMPT_KEY), how="inner")
         .withColumn("operation", F.coalesce("own", F.get(during, F.lit(0))["alias"]))
         .withColumn("took_ns", F.col("ended_ns") - F.col("began_ns"))
     )

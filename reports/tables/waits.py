@@ -12,7 +12,7 @@ from reports.tables.cases import CASE_COLUMNS, conclusive
 def waits(records: Records) -> DataFrame:
     every_wait = records.spans.where(F.col("what") == "wait")
     return (
-        records.runs.transform(one_row_per_operation)
+        records.beside(records.runs.transform(one_row_per_operation))
         .transform(with_waits_inside, every_wait)
         .transform(summed_by_run)
         .transform(median_of_runs)
@@ -46,11 +46,7 @@ def with_waits_inside(operations: DataFrame, every_wait: DataFrame) -> DataFrame
     began = (F.col("began_ns") >= F.col("from_ns")) & (F.col("began_ns") < F.col("to_ns"))
     ended = (F.col("ended_ns") > F.col("from_ns")) & (F.col("ended_ns") <= F.col("to_ns"))
     cut_ns = F.least("ended_ns", "to_ns") - F.greatest("began_ns", "from_ns")
-    return (
-        narrow.join(F.broadcast(operations), on=list(ATTEMPT_KEY), how="inner")
-        .where(began | ended)
-        .withColumn("cut_ns", cut_ns)
-    )
+    return narrow.join(operations, on=list(ATTEMPT_KEY), how="inner").where(began | ended).withColumn("cut_ns", cut_ns)
 
 
 def summed_by_run(rows: DataFrame) -> DataFrame:

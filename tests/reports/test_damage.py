@@ -5,15 +5,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from pyspark.sql import SparkSession
 
-from harness.records.run import RunRecord
-from reports.ingest.folders import Part
-from reports.ingest.lines import REASON, read_records
-from reports.ingest.one_object_per_line import CHUNK_BYTES, one_object_per_line, one_object_per_line_in_spark
+from bench.inputs.synthetic_suite import SyntheticBlackhole, line_of, write_lines, write_suite
 from reports.ingest.records import Records
 from reports.ingest.size import Size
-from reports.jvm.synthetic_suite import SyntheticBlackhole, line_of, write_lines, write_suite
 
 pytestmark = pytest.mark.spark
 
@@ -41,8 +36,6 @@ DAMAGED = {
     "a flipped bit in the checksum": (ANOTHER[:-3] + bytes([ANOTHER[-3] ^ 1]) + ANOTHER[-2:], CHANGED),
     "a number that is none": (ANOTHER.replace(b'"seed":', b'"seed":NaN,"old_seed":'), "broken JSON"),
 }
-SEEN_LINE_BY_LINE_ALONE = {"a brace too many", "what closes a list"}
-"""No crash leaves such; records above 48 MiB are not looked at as closely."""
 
 
 def test_each_damaged_line_is_told_of_with_its_reason(read: Callable[..., Records], tmp_path: Path) -> None:
@@ -58,28 +51,6 @@ def test_each_damaged_line_is_told_of_with_its_reason(read: Callable[..., Record
         assert [run["run_id"] for run in records.runs.toArrow().to_pylist()] == [json.loads(GOOD)["run_id"]]
 
 
-def test_each_of_them_is_seen_where_lines_are_read_in_one_go(spark: SparkSession, tmp_path: Path) -> None:
-    """By its bytes, or by Spark: one is enough to look at all lines one by one."""
-    parts = []
-    for place, (name, (line, _)) in enumerate(DAMAGED.items()):
-        file = tmp_path / f"{place}.jsonl"
-        file.write_bytes(GOOD + b"\n" + line + b"\n")
-        parts.append((place, Part(uri=f"file:{file}", display_name=name, size_bytes=0, is_parquet=False)))
-    bad = read_records(spark, parts, RunRecord, bulk=True).where(f"{REASON} is not null")
-    seen = {row.suite for row in bad.select("suite").distinct().collect()}
-    seen |= {place for place, part in parts if not one_object_per_line(Path(part.uri.removeprefix("file:")))}
-    assert [part.display_name for place, part in parts if place not in seen] == sorted(SEEN_LINE_BY_LINE_ALONE)
-
-
-@pytest.mark.parametrize("name", ["a whole record", *DAMAGED])
-def test_spark_sees_elsewhere_what_is_seen_here(name: str, spark: SparkSession, tmp_path: Path) -> None:
-    line = DAMAGED[name][0] if name in DAMAGED else ANOTHER
-    (tmp_path / "runs.jsonl").write_bytes(GOOD + b"\n\n" + line + b"\n")
-    part = Part(uri=f"file:{tmp_path}/runs.jsonl", display_name=name, size_bytes=0, is_parquet=False)
-    (tmp_path / "one.jsonl").write_bytes(GOOD + b"\n" + line + b"\n")
-    assert one_object_per_line_in_spark(spark, [(0, part)]) is one_object_per_line(tmp_path / "one.jsonl")
-
-
 @pytest.mark.parametrize("name", ["a list of records", "two records, the line end between them lost"])
 def test_one_such_line_among_many_is_enough(name: str, read: Callable[..., Records], tmp_path: Path) -> None:
     """Spark reads both without a word."""
@@ -88,20 +59,6 @@ def test_one_such_line_among_many_is_enough(name: str, read: Callable[..., Recor
     records = read(tmp_path, size=Size.LARGE)
     assert [(row.line, row.reason) for row in records.quarantined.collect()] == [(2, reason)]
     assert records.runs.count() == 1
-
-
-def test_whole_lines_are_alone_wherever_a_look_ends(tmp_path: Path) -> None:
-    """Lines of all lengths around what is looked at in one go, a last line with and without its end."""
-    file = tmp_path / "lines.jsonl"
-    for length in (CHUNK_BYTES - 3, CHUNK_BYTES - 2, CHUNK_BYTES - 1, CHUNK_BYTES, 7, 2 * CHUNK_BYTES):
-        line = b'{"a":{"b":"' + b"x" * (length - 15) + b'"}}'
-        for text in (line, line + b"\n", (line + b"\n") * 3, b"{}\n" + line + b"\n{}"):
-            file.write_bytes(text)
-            assert one_object_per_line(file), (length, text[-20:])
-            file.write_bytes(text + b"\n[]\n{}")
-            assert not one_object_per_line(file)
-    file.write_bytes(b"")
-    assert one_object_per_line(file)
 
 
 def test_events_that_stand_there_twice_happened_once(read: Callable[..., Records], tmp_path: Path) -> None:
