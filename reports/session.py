@@ -31,12 +31,10 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 LOOPBACK = "127.0.0.1"
-CORES = 2
-"""What a report takes of this machine."""
 
 SETTINGS = {
     "spark.app.name": "faultlab report",
-    "spark.master": f"local[{CORES}]",
+    "spark.master": "local[*]",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.log.level": "ERROR",
@@ -48,8 +46,6 @@ SETTINGS = {
     "spark.sql.session.timeZone": "UTC",
     # Else what stands where a text belongs is spelt as in the file by one way of reading it, and anew by the other.
     "spark.sql.json.enableExactStringParsing": "false",
-    # Else each column that Python makes is two more calls into Java, which say where in the program it was made.
-    "spark.python.sql.dataFrameDebugging.enabled": "false",
     # Above so many groups (128 by default) Spark sorts instead, which is slower for a few thousand.
     "spark.sql.objectHashAggregate.sortBased.fallbackThreshold": "10000",
 }
@@ -66,9 +62,13 @@ LARGE_SETTINGS = {
     "spark.sql.objectHashAggregate.sortBased.fallbackThreshold": "1000000",
 }
 CLUSTER_SETTINGS = {"spark.sql.adaptive.enabled": "true", "spark.sql.shuffle.partitions": "64"}
-PARTITION_BYTES = 256 * 2**20
-"""So much in lines is grouped at a time: on either core, within MAX_MEMORY_BYTES."""
+MEMORY_A_BYTE = 8
+"""What grouping a byte of lines takes of Java's memory, at most."""
 MAX_MEMORY_BYTES = 4 * 2**30
+CGROUP_LIMITS = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))
+TOO_LARGE = re.compile(r"[Tt]otal size of serialized results of \d+ tasks \(([^)]+)\)")
+KEPT_ON_CLUSTER = ("SPARK_CONF_DIR", "HADOOP_CONF_DIR")
+"""Where a user says how a cluster's file systems are reached."""
 MASTER = re.compile(r"spark://([^:,/]+):(\d+)$")
 CONNECT_TIMEOUT_S = 5.0
 
@@ -90,13 +90,14 @@ def spark_session(
     settings: Mapping[str, str] | None = None,
     archive_output: Path | None = None,
     during_startup: Callable[[], None] | None = None,
+    progress: Callable[[str], None] = lambda _: None,
 ) -> Iterator["SparkSession"]:
     """A session for the length of a `with` block, fit for records of a size; `work` takes its temporary files.
 
     `size_bytes` is how much of them there is, where that is known. `on` is the master of a cluster, `spark://host:port`;
     `settings` are added to ours, or stand in their place. A session that the process already has is lent, not stopped.
     `archive_output` makes Java write its class archive to that file when it ends. `during_startup` is done while Java
-    starts.
+    starts. `progress` is called with what the user should know of the start.
 
     Raises JavaFailed with Java's own words where Spark does not start, or fails at its work.
     """
@@ -118,14 +119,18 @@ def spark_session(
             **java_options(archive, archive_output, size, work),
             **(settings or {}),
         }
-        java, spark = start(archive, every, work, log, address, during_startup)
+        java, spark = start(archive, every, work, log, address, during_startup, keep=KEPT_ON_CLUSTER if on else ())
+        # What a user adds to Java's class path makes it reject any archive.
+        if not (on or settings or archive_output) and archive.usable and not java.has_mapped(archive.usable):
+            progress(
+                f"Java rejected the class archive {archive.usable}, which is removed:"
+                f" `{prepare_command()}` makes another"
+            )
+            archive.usable.unlink(missing_ok=True)
         try:
             yield spark
         except (Py4JError, ConnectionError) as error:
-            raise JavaFailed(
-                f"Spark failed on {archive.java}: {error_lines(log) or first_line(error)}",
-                "if it ran out of memory or disk, make room and try again; else try another Java (JAVA_HOME)",
-            ) from error
+            raise failure(error, error_lines(log), archive, every, size_bytes) from error
         except KeyboardInterrupt:
             java.kill()
             raise
@@ -164,20 +169,47 @@ def local_address_for(master: str) -> str:
         ) from error
 
 
+def failure(
+    error: Exception, log: str, archive: ClassArchive, settings: Mapping[str, str], size_bytes: int | None
+) -> JavaFailed:
+    """What ended a report: the memory that it needs and what there was, where that is the reason."""
+    memory = settings.get("spark.driver.memory", "1g")
+    much = "" if size_bytes is None else f" for records of {size_bytes / 2**20:,.0f} MiB"
+    remedy = "report fewer folders at a time, or give it more: --spark spark.driver.memory=8g"
+    tables = TOO_LARGE.search(str(error))
+    if tables is not None:
+        limit = settings.get("spark.driver.maxResultSize", "1g")
+        return JavaFailed(
+            f"a table of {tables[1]} is larger than Spark may hand over, {limit}",
+            f"{remedy} --spark spark.driver.maxResultSize=4g",
+        )
+    if "OutOfMemoryError" in f"{log} {error}":
+        return JavaFailed(f"{memory} of memory is too little for Java{much}", remedy)
+    return JavaFailed(
+        f"Spark failed on {archive.java}: {log or first_line(error)}",
+        "if its disk is full, make room and try again; else try another Java (JAVA_HOME)",
+    )
+
+
 def large_settings(size_bytes: int | None) -> Mapping[str, str]:
-    """As few tasks as possible, because each costs planning, yet so many that what one task groups fits into memory."""
-    partitions = 2 * CORES if size_bytes is None else max(CORES, -(-size_bytes // PARTITION_BYTES))
+    """As few tasks as possible, because each costs planning, yet so many that what all cores group at a time fits into
+    memory."""
+    memory, cores = driver_memory_bytes(), len(os.sched_getaffinity(0))
+    at_a_time = memory // MEMORY_A_BYTE // cores
+    partitions = 2 * cores if size_bytes is None else max(cores, -(-size_bytes // at_a_time))
     return {
         **LARGE_SETTINGS,
         "spark.sql.shuffle.partitions": str(partitions),
-        "spark.driver.memory": driver_memory(),
+        "spark.driver.memory": f"{memory // 2**20}m",
+        "spark.driver.maxResultSize": f"{memory // 2 // 2**20}m",
     }
 
 
-def driver_memory() -> str:
-    """Half of this machine's memory, up to 4 GiB: records are kept in it between the tables."""
-    there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    return f"{min(MAX_MEMORY_BYTES, max(there // 2, 2**30)) // 2**20}m"
+def driver_memory_bytes() -> int:
+    """Half of the memory that this process may use, up to 4 GiB: records are kept in it between the tables."""
+    limits = [int(text) for file in CGROUP_LIMITS if file.is_file() and (text := file.read_text().strip()).isdecimal()]
+    there = min([os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"), *limits])
+    return min(MAX_MEMORY_BYTES, max(there // 2, 2**30))
 
 
 def start(
@@ -187,11 +219,13 @@ def start(
     log: IO[bytes],
     address: str,
     during_startup: Callable[[], None] | None,
+    *,
+    keep: Sequence[str],
 ) -> tuple[JavaProcess, "SparkSession"]:
     on_interrupt = signal.getsignal(signal.SIGINT)
     java = None
     try:
-        with spark_environment(archive, work, address):
+        with spark_environment(archive, work, address, keep):
             java = start_java(spark_home(), settings, os.environ, log, during_startup=during_startup)
             from reports.connection import open_session
 
@@ -230,14 +264,15 @@ def quoted(flag: str) -> str:
 
 
 @contextlib.contextmanager
-def spark_environment(archive: ClassArchive, work: Path, address: str) -> Iterator[None]:
-    """The environment that Spark's start scripts see: ours instead of the user's, and put back afterwards."""
+def spark_environment(archive: ClassArchive, work: Path, address: str, keep: Sequence[str] = ()) -> Iterator[None]:
+    """The environment that Spark's start scripts see: ours instead of the user's but for `keep`, and put back
+    afterwards."""
     before = dict(os.environ)
     temporary_before = tempfile.tempdir
     for name in before:
         if name.startswith(("SPARK_", "PYSPARK_", "HADOOP_", "YARN_")):
             del os.environ[name]
-    os.environ.update(variables(archive, address))
+    os.environ.update({**variables(archive, address), **{name: before[name] for name in keep if before.get(name)}})
     tempfile.tempdir = str(work)
     try:
         yield
@@ -255,8 +290,6 @@ def variables(archive: ClassArchive, address: str) -> Mapping[str, str]:
         # A folder that does not exist: no user's configuration, and class archives refuse folders with files in them.
         "SPARK_CONF_DIR": str(home / "no-configuration"),
         "SPARK_LOCAL_IP": address,
-        # The launcher's Java, which only spells out the command of the other one.
-        "SPARK_LAUNCHER_OPTS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:-UsePerfData",
         "PYSPARK_PYTHON": sys.executable,
         "PYSPARK_DRIVER_PYTHON": sys.executable,
     }

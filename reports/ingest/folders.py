@@ -10,18 +10,19 @@ from harness.records.manifest import Manifest
 from harness.records.run import FORMAT
 from reports.errors import NoSuchFolder, NothingToReport
 from reports.ingest.filesystems import Entry, FileSystem, is_uri
+from reports.ingest.parquet_footer import decoded_bytes, parquet_problem
 
 KINDS = (RUNS, EVENTS, GROUPS, AGREEMENT)
 """The kinds of records, by the name of their file of lines; an archive has the same as `runs.parquet` and so on."""
 MANIFESTS = "manifests.jsonl"
 """The manifests of an archive's suites."""
-PARQUET_MAGIC = b"PAR1"
 REMEDY = "name a folder that `faultlab run` or `faultlab report --archive` wrote: it has a runs.jsonl or runs.parquet"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """One file of records. `display_name` is its name as its reader knows it."""
+    """One file of records. `display_name` is its name as its reader knows it; `size_bytes` is that of lines: what a
+    Parquet file holds is measured in them too."""
 
     uri: str
     display_name: str
@@ -116,19 +117,11 @@ def list_parts(name: str, kind: str, entries: Mapping[str, Entry], files: FileSy
 
 
 def check_part(entry: Entry, display_name: str, files: FileSystem, *, is_parquet: bool) -> tuple[Part, str]:
-    part = Part(uri=entry.uri, display_name=display_name, size_bytes=entry.size_bytes, is_parquet=is_parquet)
-    return part, "Is a directory" if entry.is_folder else entry.problem or parquet_problem(part, files)
-
-
-def parquet_problem(part: Part, files: FileSystem) -> str:
-    """Why a Parquet file cannot be one: what was cut off lacks its end. Empty where nothing is wrong with it so far."""
-    if not part.is_parquet:
-        return ""
-    if part.size_bytes < 3 * len(PARQUET_MAGIC):
-        return "no Parquet file: it is too short"
-    if files.read(part.uri, last_bytes=len(PARQUET_MAGIC)) != PARQUET_MAGIC:
-        return "no whole Parquet file: its end is missing, as when writing or copying it was interrupted"
-    return ""
+    problem, size_bytes = "Is a directory" if entry.is_folder else entry.problem, entry.size_bytes
+    if is_parquet and not problem:
+        problem = parquet_problem(entry.uri, size_bytes, files)
+        size_bytes = size_bytes if problem else decoded_bytes(entry.uri, size_bytes, files)
+    return Part(uri=entry.uri, display_name=display_name, size_bytes=size_bytes, is_parquet=is_parquet), problem
 
 
 def read_manifests(name: str, entries: Mapping[str, Entry], files: FileSystem) -> tuple[list[Manifest], list[str]]:

@@ -41,12 +41,16 @@ class ClassArchive:
         return self.file.is_file()
 
     @property
+    def usable(self) -> Path | None:
+        """The archive to use; where it was never made, the newest one that earlier tables took: most classes are the
+        same."""
+        return self.file if self.exists else newest(self.folder.glob(f"spark-*{self._suffix}"))
+
+    @property
     def use_flags(self) -> tuple[str, ...]:
-        """What makes Java use it; where it was never made, the newest one that earlier tables took: most classes are
-        the same. Nothing where there is none."""
+        """What makes Java use it. Nothing where there is none."""
         name = "AOTCache" if self.java.major >= FIRST_WITH_AOT_CACHE else "SharedArchiveFile"
-        found = self.file if self.exists else newest(self.folder.glob(f"spark-*{self._suffix}"))
-        return () if found is None else (f"-XX:{name}={found}",)
+        return () if self.usable is None else (f"-XX:{name}={self.usable}",)
 
     @property
     def lacking(self) -> str:

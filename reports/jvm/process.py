@@ -41,6 +41,10 @@ class JavaProcess:
     def pid(self) -> int:
         return self._process.pid
 
+    def has_mapped(self, file: Path) -> bool:
+        """Whether the process uses the file as memory, as it does with a class archive that it accepted."""
+        return str(file.resolve()) in Path(f"/proc/{self.pid}/maps").read_text(encoding="utf-8", errors="replace")
+
     def end(self) -> None:
         """Let it exit by itself, which it does when its input ends; kill it where it does not."""
         assert self._process.stdin is not None

@@ -13,14 +13,14 @@ from urllib.request import urlopen
 
 import pytest
 
+from bench.inputs.synthetic_suite import SyntheticBlackhole, write_suite
 from harness.records.run import RunRecord
 from reports.ingest.size import Size
 from reports.jvm.class_archive import class_archive_for, spark_home
 from reports.jvm.process import die_with_parent
 from reports.jvm.runtime import find_java
 from reports.jvm.shim import home_for_spark
-from reports.jvm.synthetic_suite import SyntheticBlackhole, write_suite
-from reports.session import large_settings, size_for
+from reports.session import MEMORY_A_BYTE, driver_memory_bytes, large_settings, size_for
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.timeout(600)]
 DEPLOY = "org.apache.spark.deploy"
@@ -130,8 +130,13 @@ def test_few_records_are_large_for_a_cluster() -> None:
 
 
 def test_as_many_tasks_as_memory_asks_for_and_no_core_without() -> None:
+    cores = len(os.sched_getaffinity(0))
+    memory = driver_memory_bytes()
 
-    def tasks(size_bytes: int | None) -> str:
-        return large_settings(size_bytes)["spark.sql.shuffle.partitions"]
+    def tasks(size_bytes: int | None) -> int:
+        return int(large_settings(size_bytes)["spark.sql.shuffle.partitions"])
 
-    assert [tasks(size) for size in (50 * 2**20, 2**29, 2**29 + 1, 10 * 2**30, None)] == ["2", "2", "3", "40", "4"]
+    assert (tasks(1), tasks(None)) == (cores, 2 * cores)
+    assert tasks(10 * memory) * memory >= 10 * memory * MEMORY_A_BYTE * cores
+    assert large_settings(None)["spark.driver.memory"] == f"{memory // 2**20}m"
+    assert large_settings(None)["spark.driver.maxResultSize"] == f"{memory // 2 // 2**20}m"
