@@ -2,7 +2,7 @@
 
     .venv/bin/python bench/report_time.py [FOLDER] [--times 3]
 
-Without a folder, a synthetic suite of 99 runs and some thousand events is written to a temporary one.
+Without a folder, the bundled suite is run on virtual time into a temporary one.
 """
 
 import argparse
@@ -18,7 +18,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from reports.jvm.synthetic_suite import SyntheticBlackhole, write_suite
+from bench.inputs.synthetic_records import simulate_suite
 
 BUILD_SCRIPT = """
 import json, sys, time
@@ -28,12 +28,12 @@ import reports
 stages = []
 def heard(line):
     stages.append((time.perf_counter() - began, line))
-result = reports.build([Path(sys.argv[1])], out=Path(sys.argv[2]), progress=heard)
+archive = sys.argv[3] if len(sys.argv) > 3 else None
+result = reports.build([Path(sys.argv[1])], out=Path(sys.argv[2]), progress=heard, archive=archive)
 print(json.dumps({"stages": stages, "runs": result.runs, "seconds": time.perf_counter() - began}))
 """
 TARGET_S = 8.0
 """For the bundled suite, on two cores that have nothing else to do."""
-CASES = [SyntheticBlackhole(brokers=n, bootstrap=k, retries=m) for n, k in ((1, 1), (3, 1), (3, 3)) for m in (0, 1, 3)]
 
 
 def build_in_new_process(folder: Path, out: Path) -> dict[str, Any]:
@@ -57,11 +57,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--times", type=int, default=3)
     given = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as name:
-        folder = given.folder
-        if folder is None:
-            folder = Path(name) / "suite"
-            folder.mkdir()
-            write_suite(folder, CASES, repeats=11)
+        folder = given.folder or simulate_suite(Path(name) / "suite")
         taken = []
         for number in range(given.times):
             timings = build_in_new_process(folder, Path(name) / f"out{number}")

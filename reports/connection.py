@@ -10,7 +10,6 @@ from py4j.protocol import Py4JError  # type: ignore[import-untyped]
 from pyspark import SparkConf, SparkContext
 from pyspark.sql import SparkSession
 
-from reports.jvm.member_cache import cache_members
 from reports.jvm.process import JavaProcess
 
 
@@ -27,10 +26,6 @@ def open_session(java: JavaProcess, settings: Mapping[str, str]) -> SparkSession
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="PySpark does not yet fully support pandas")
         context = SparkContext(conf=SparkConf(loadDefaults=False).setAll([*settings.items()]))
-    # Java ends with the report, so it need not release, one by one, the objects that Python no longer holds.
-    assert context._gateway is not None
-    context._gateway._gateway_client.gateway_property.enable_memory_management = False
-    cache_members(context._jvm)
     return SparkSession(context)
 
 

@@ -4,11 +4,9 @@ What reads records and writes pages takes longer to import than all that Java ne
 while Java starts.
 """
 
-import gc
 import os
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import perf_counter
@@ -56,19 +54,6 @@ def check_archive_target(archive: str) -> None:
         raise ArchiveNotWritable(f"cannot write an archive to {archive}: there is {there}", "name a new folder")
 
 
-@contextmanager
-def garbage_collection_disabled() -> Iterator[None]:
-    """A report makes rows by the hundred thousand and next to no cyclic garbage: to look for it takes 0.2 s."""
-    before = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if before:
-            gc.enable()
-
-
-@garbage_collection_disabled()
 def write_report(request: ReportRequest, *, progress: Progress) -> ReportResult:
     """See `reports.build`."""
     began_s = perf_counter()
@@ -95,6 +80,7 @@ def write_report(request: ReportRequest, *, progress: Progress) -> ReportResult:
             on=request.on,
             settings=request.settings,
             during_startup=preload,
+            progress=progress,
         ) as spark:
             from reports.pipeline import build_report
 

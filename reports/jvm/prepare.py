@@ -9,6 +9,9 @@ from reports.jvm.runtime import find_java
 from reports.jvm.shim import home_for_spark
 
 Progress = Callable[[str], None]
+REHEARSAL = Path(__file__).with_name("rehearsal")
+"""Records of every kind, of two runs, and a line that was cut off: what is asked of them takes the same classes as what
+is asked of many."""
 
 
 def prepare(progress: Progress) -> Path:
@@ -32,8 +35,8 @@ def prepare(progress: Progress) -> Path:
 
 
 def training_run(archive: ClassArchive, progress: Progress) -> None:
-    """Make a report of synthetic records and let Java archive the classes it loaded. An interruption leaves nothing."""
-    from reports.jvm.synthetic_suite import SyntheticBlackhole, write_lines, write_suite
+    """Make a report of the records in REHEARSAL and let Java archive the classes it loaded. An interruption leaves
+    nothing."""
     from reports.pipeline import make_report
     from reports.session import spark_session
 
@@ -41,15 +44,8 @@ def training_run(archive: ClassArchive, progress: Progress) -> None:
     with tempfile.TemporaryDirectory(prefix=".making-", dir=archive.folder) as name:
         folder = Path(name)
         unfinished = folder / archive.file.name
-        suite = folder / "suite"
-        suite.mkdir()
-        cells = [SyntheticBlackhole(brokers=2), SyntheticBlackhole(retries=0)]
-        write_suite(suite, cells, repeats=2)
-        write_lines(suite / "agreement.jsonl", [cell.agreement() for cell in cells])
-        with (suite / "runs.jsonl").open("a", encoding="utf-8") as runs:
-            runs.write("cut sho")
         with spark_session(archive, folder / "work", archive_output=unfinished) as spark:
-            make_report(spark, [suite], out=suite, progress=lambda line: progress(f"class archive: {line}"))
+            make_report(spark, [REHEARSAL], out=folder, progress=lambda line: progress(f"class archive: {line}"))
             progress("class archive: writing")
         if unfinished.is_file():
             unfinished.replace(archive.file)

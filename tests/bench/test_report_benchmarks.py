@@ -7,9 +7,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from bench.inputs.synthetic_records import multiply
+from bench.inputs.synthetic_suite import SyntheticBlackhole, write_suite
 from harness.records.event import EventRecord
 from harness.records.run import RunRecord
-from reports.jvm.synthetic_suite import SyntheticBlackhole, write_suite
 
 RUNS, EVENTS = 40, 2000
 

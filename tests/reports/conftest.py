@@ -10,6 +10,7 @@ import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 from pyspark.sql import SparkSession
 
+from bench.inputs.synthetic_suite import SyntheticBlackhole, SyntheticTrace, write_lines, write_suite
 from harness.records.event import EventRecord
 from harness.records.run import ExpectationResult, LabErrorRecord, MeasureRecord, RunRecord, Term
 from reports.ingest.filesystems import LocalFiles
@@ -18,7 +19,6 @@ from reports.ingest.records import Records, read_folders
 from reports.ingest.size import Size
 from reports.jvm.class_archive import class_archive_for
 from reports.jvm.runtime import find_java
-from reports.jvm.synthetic_suite import SyntheticBlackhole, SyntheticTrace, write_lines, write_suite
 from reports.pages.page import write_page
 from reports.pages.view import build_page
 from reports.pipeline import make_report

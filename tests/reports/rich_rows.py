@@ -2,9 +2,9 @@
 
 from typing import Any
 
+from bench.inputs.synthetic_suite import SyntheticBlackhole
 from harness.records.agreement import AgreementRecord, SideComparison, SideResult
 from harness.records.run import NamedValue
-from reports.jvm.synthetic_suite import SyntheticBlackhole
 from reports.pages.cases import DisplayNames, cases_of
 from reports.pages.heat import Heat, heat_of
 

@@ -5,8 +5,8 @@ from typing import Any
 
 from rich_rows import group_row
 
+from bench.inputs.synthetic_suite import SyntheticBlackhole
 from reports.charts.badges import badges
-from reports.jvm.synthetic_suite import SyntheticBlackhole
 from reports.pages.attempts import attempts_of
 from reports.pages.attention import AttentionCard, attention_of
 from reports.pages.cases import KEY, DisplayNames, cases_of

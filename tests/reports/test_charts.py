@@ -4,6 +4,7 @@ import random
 
 import pytest
 
+from bench.inputs.synthetic_suite import SyntheticBlackhole, SyntheticTrace
 from reports.charts.axis import Axis
 from reports.charts.badges import badges
 from reports.charts.spans import covered_s, operation_spans
@@ -17,7 +18,6 @@ from reports.charts.timeline import (
     timeline_of,
     with_page_badges,
 )
-from reports.jvm.synthetic_suite import SyntheticBlackhole, SyntheticTrace
 
 
 def row(

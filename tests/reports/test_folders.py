@@ -12,12 +12,12 @@ import pytest
 from pyspark.sql import SparkSession
 
 import reports
+from bench.inputs.synthetic_suite import SyntheticBlackhole, write_suite
 from reports.errors import NoSuchFolder, NothingToReport
 from reports.ingest.filesystems import HadoopFiles, LocalFiles
 from reports.ingest.folders import find_folders
 from reports.ingest.records import Records
 from reports.ingest.size import Size
-from reports.jvm.synthetic_suite import SyntheticBlackhole, write_suite
 from reports.pipeline import build_concurrently
 from reports.remarks import remarks_on
 from reports.tables.folders import folders as folders_table

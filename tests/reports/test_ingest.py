@@ -8,13 +8,10 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from harness.records.run import RunRecord
-from reports.ingest.filesystems import LocalFiles
-from reports.ingest.folders import find_folders
-from reports.ingest.lines import REASON, read_records
+from bench.inputs.synthetic_suite import SyntheticBlackhole, write_lines, write_suite
 from reports.ingest.records import Records
 from reports.ingest.size import Size
-from reports.jvm.synthetic_suite import SyntheticBlackhole, write_lines, write_suite
+from reports.jvm.prepare import REHEARSAL
 
 pytestmark = pytest.mark.spark
 
@@ -80,26 +77,6 @@ def test_what_does_not_fit_is_quarantined_with_file_and_reason(read: Callable[..
     assert [row.line for row in found] == [2, 3, *range(6, len(expected) + 4)], "blank lines are counted"
     for row, wanted in zip(found, expected, strict=True):
         assert row.reason.startswith(wanted)
-
-
-def test_each_line_that_does_not_fit_is_seen_in_one_go(spark: SparkSession, tmp_path: Path) -> None:
-    """Only then are lines looked at one by one: each alone has to be enough."""
-    good, _ = SyntheticBlackhole().run(1)
-    told = [good.model_dump_json(), good.model_dump_json()[:-9], "{}", "7"]
-    for change, _ in BROKEN.values():
-        record = json.loads(good.model_dump_json())
-        change(record)
-        told.append(json.dumps(record))
-    told += [line for line, _ in LINES.values()]
-    for number, line in enumerate(told):
-        (tmp_path / f"{number}").mkdir()
-        (tmp_path / f"{number}" / "runs.jsonl").write_text(line, encoding="utf-8")
-    folders = find_folders([str(tmp_path / f"{number}") for number in range(len(told))], LocalFiles())
-    parts = [(number, part) for number, folder in enumerate(folders) for part in folder.parts["runs.jsonl"]]
-    bad = read_records(spark, parts, RunRecord, bulk=True).where(f"{REASON} is not null")
-    seen = {row.suite for row in bad.select("suite").distinct().collect()}
-    assert [told[number] for number in range(1, len(told)) if number not in seen] == []
-    assert 0 not in seen
 
 
 def test_fields_that_no_table_asks_for_are_judged_too(read: Callable[..., Records], tmp_path: Path) -> None:
@@ -202,3 +179,11 @@ def test_field_names_that_sql_knows_keep_their_values(read: Callable[..., Record
     write_suite(tmp_path, [SyntheticBlackhole()], repeats=1)
     events = read(tmp_path).events
     assert [row["bytes"] for row in events.where("kind = 'request_sent'").collect()] == [131]
+
+
+def test_java_rehearses_with_records_of_today(read: Callable[..., Records]) -> None:
+    records = read(REHEARSAL)
+    assert [row.file.rpartition("/")[2] for row in records.quarantined.collect()] == ["runs.jsonl"]
+    counts = [frame.count() for frame in (records.runs, records.groups, records.agreement)]
+    assert counts == [2, 2, 2]
+    assert records.spans.count() > 10

@@ -10,12 +10,12 @@ import pyspark.sql.functions as F  # noqa: N812
 import pytest
 from pyspark.sql import SparkSession
 
+from bench.inputs.synthetic_suite import SyntheticBlackhole, write_lines, write_suite
 from harness.records.agreement import AgreementRecord, SideComparison, SideResult
 from harness.records.event import EventRecord
 from harness.records.run import MeasureRecord, NamedValue, NoiseRecord, RunRecord
 from harness.stats import percentile
 from reports.ingest.records import Records
-from reports.jvm.synthetic_suite import SyntheticBlackhole, write_lines, write_suite
 from reports.tables.agreement import agreement
 from reports.tables.attempts import attempts
 from reports.tables.claims import claims

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from bench.inputs.synthetic_suite import SyntheticBlackhole
 from reports import figures
-from reports.jvm.synthetic_suite import SyntheticBlackhole
 from reports.pages.attention import tally
 from reports.pages.cases import Case, deduplicate_reasons
 from reports.pages.markdown import code, fit_blocks, line, text

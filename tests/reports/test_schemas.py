@@ -8,10 +8,10 @@ from pydantic import BaseModel
 from pyspark.sql import SparkSession
 from pyspark.sql.types import ArrayType, BooleanType, DoubleType, LongType, StringType, StructType
 
+from bench.inputs.synthetic_suite import SyntheticBlackhole
 from harness.records.event import EventRecord
 from harness.records.run import RunRecord
 from reports.ingest.schemas import is_model, item_of, schema_of, text, without_none
-from reports.jvm.synthetic_suite import SyntheticBlackhole
 
 
 def every_field(model: type[BaseModel], schema: StructType, where: str) -> list[tuple[str, Any, Any]]:

@@ -12,10 +12,10 @@ from chispa import assert_df_equality
 from pyspark.sql import SparkSession
 
 import reports.tables
+from bench.inputs.synthetic_suite import SECONDS, SyntheticBlackhole, SyntheticTrace, write_lines
 from harness.records.run import ExpectationResult, RunRecord
 from harness.stats import censored_median, median
 from reports.ingest.records import Records
-from reports.jvm.synthetic_suite import SECONDS, SyntheticBlackhole, SyntheticTrace, write_lines
 from reports.tables import all_tables
 from reports.tables.claims import claims
 from reports.tables.expectations import expectations

@@ -1,8 +1,5 @@
-"""Synthetic records of a suite: input for the training run that makes Java's class archive, for benchmarks and tests.
-
-They resemble those of a Sarama producer whose brokers are blackholed (waits, dials, back-offs, a small seeded jitter):
-the training run must load the same Java classes as a real report. They go to a temporary folder and are never shown.
-"""
+"""Synthetic records of a suite: those of a Sarama producer whose brokers are blackholed (waits, dials, back-offs, a
+small seeded jitter)."""
 
 import random
 from collections.abc import Sequence
