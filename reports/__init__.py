@@ -6,9 +6,13 @@ This module stays light on purpose: the command line imports it on machines with
 from collections.abc import Callable, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from reports.errors import JavaFailed, JavaMissing, NoSuchFolder, NothingToReport, ReportError, ReportsNotInstalled
 from reports.result import ReportResult
+
+if TYPE_CHECKING:
+    from reports.frames import Report
 
 __all__ = [
     "JavaFailed",
@@ -19,6 +23,7 @@ __all__ = [
     "ReportResult",
     "ReportsNotInstalled",
     "build",
+    "read",
 ]
 
 NEEDED = ("pyspark", "pyarrow", "pandas", "jinja2")
@@ -50,3 +55,16 @@ def build(
     names = [str(folder) for folder in folders]
     request = ReportRequest(folders=names, out=out, on=on, archive=archive, settings=settings or {})
     return write_report(request, progress=progress)
+
+
+def read(folder: Path | str) -> "Report":
+    """The tables of a report that `faultlab report` wrote into this folder, for notebooks: no Java is started.
+
+    Raises NothingToReport where there is no report, ReportsNotInstalled.
+    """
+    missing = [name for name in ("pandas", "pyarrow") if find_spec(name) is None]
+    if missing:
+        raise ReportsNotInstalled(missing)
+    from reports.frames import Report
+
+    return Report.of(Path(folder))
