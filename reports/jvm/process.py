@@ -20,8 +20,8 @@ from typing import IO
 
 PR_SET_PDEATHSIG = 1
 START_TIMEOUT_S = 120.0
-STOP_TIMEOUT_S = 120.0
-"""A Java that writes its class archive when it exits takes a quarter of this on a slow machine."""
+STOP_TIMEOUT_S = 600.0
+"""A Java that writes its class archive when it exits takes two minutes of this on a machine that is busy."""
 POLL_INTERVAL_S = 0.02
 
 
