@@ -71,7 +71,8 @@ class RunnerServer:
                 case "listing":
                     return {"reply": self._runner.listing(request)}
                 case "start":
-                    return {"reply": self._runner.start(request, asked["cases"])}
+                    self._runner.start(request, asked["cases"])
+                    return {"reply": None}
                 case _:
                     return {"reply": self._runner.case(asked["case"], request)}
         except tuple(ERRORS.values()) as error:

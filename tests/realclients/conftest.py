@@ -17,6 +17,17 @@ ROOT = Path(__file__).parents[2]
 LIMIT_S = 60.0
 
 
+BUILD_LIMIT_S = 900
+"""On a new machine the first test that asks for a real client waits until Go has compiled all of them."""
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if "built_client" in getattr(item, "fixturenames", ()) and not item.get_closest_marker("timeout"):
+            item.add_marker(pytest.mark.timeout(BUILD_LIMIT_S))
+
+
 @pytest.fixture(scope="session")
 def built_client() -> Callable[[str, str], Path]:
     """`built_client("sarama", "1.27.2")` is the program around that release.
