@@ -4,7 +4,7 @@ BIN := .venv/bin
 # Every worker would rewrite every test, and every command under test compile all of faultlab, if nothing were kept.
 PYTEST := env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest
 
-.PHONY: help setup run test test-all check format bench bench-gate fidelity fidelity-random lock clean
+.PHONY: help setup run test test-all lint check format bench bench-gate fidelity fidelity-random lock clean
 
 help:            ## show this
 	@grep -E '^[a-z-]+: .*##' Makefile | sed -E 's/: .*## /\t/' | expand -t 16
@@ -20,14 +20,18 @@ test: setup      ## the tests, under 5 minutes
 	$(PYTEST) -q -n 2 --dist loadgroup -m "not cell and not slow"
 	$(PYTEST) -q -n 6 -m "cell and not slow"
 
-test-all: test   ## the slow tests too
-	$(PYTEST) -q -n 3 --dist loadgroup -m "slow"
+# The slow tests mostly wait for one Java after the other: cells wait beside them.
+test-all: setup  ## the slow tests too
+	$(PYTEST) -q -n 2 --dist loadgroup -m "not cell and not slow"
+	$(PYTEST) -q -n 6 --dist loadgroup -m "cell or slow"
 
-check: setup     ## lint, types, dependency rules, documentation
+lint: setup      ## lint, types, dependency rules
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+check: lint      ## the same, and the documentation
 	$(PYTEST) -q tests/docs
 
 format: setup    ## put the code into its form

@@ -52,8 +52,11 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """With `-m "cell ..."` each of many workers would import every test, to leave most of them out."""
-    asked = re.match(r"(cell|slow)\b", config.option.markexpr or "")
-    return True if asked and not _names(collection_path, f"mark.{asked[1]}".encode()) else None
+    asked = re.fullmatch(r"(?:(cell|slow) or )?(cell|slow)(?: and not slow)?", config.option.markexpr or "")
+    if asked is None:
+        return None
+    marks = [f"mark.{mark}".encode() for mark in asked.groups() if mark]
+    return None if any(_names(collection_path, mark) for mark in marks) else True
 
 
 def _names(path: Path, mark: bytes) -> bool:
@@ -73,8 +76,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     runs again, as the lab repeats a run that noise spoiled. On a punctual machine it fails at once.
     """
     lateness = Lateness()
+    items.sort(key=lambda item: item.get_closest_marker("slow") is None)  # the longest first
     for item in items:
-        if item.get_closest_marker("spark"):
+        if item.get_closest_marker("spark") or "spark" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.xdist_group("spark"))
         if item.get_closest_marker("cell"):
             item.add_marker(pytest.mark.flaky(reruns=2, condition=lateness.noisy))

@@ -18,7 +18,7 @@ def case_list_text(case_catalogues: Mapping[str, CaseCatalogue]) -> Iterator[Tex
     example = None
     for client, library in case_catalogues.items():
         releases = profiles()[client].releases
-        head = Text(client, style="bold").append("   time by formula, with the client's defaults", style="dim")
+        head = Text(client, style="bold").append("   times by formula at the defaults", style="dim")
         columns = _columns(releases)
         yield head.append(columns.rjust(WIDTH - head.cell_len), style="bold")
         for fault in library.faults:

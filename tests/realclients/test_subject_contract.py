@@ -18,7 +18,7 @@ from harness.brokers.embedded.log import MemoryLogs
 from harness.plan import ClusterShape, Topic
 from harness.realclients import real_clients
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = pytest.mark.timeout(900)
 NOBODY = "127.0.0.1:1"
 ROOT = Path(__file__).parents[2]
 SEND = {"op": "send", "topic": "orders", "partition": 0, "value": "x"}
