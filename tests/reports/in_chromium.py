@@ -57,3 +57,5 @@ def until(page: Page, true: str, *, within_s: float = 20.0) -> None:
     while not page.evaluate(true):
         assert perf_counter() < ends_s, f"never true: {true}"
         page.evaluate("new Promise((next) => requestAnimationFrame(next))")
+    # What the page does because of it comes as an event, which waits in line: the address changes before the view.
+    page.evaluate("new Promise((next) => setTimeout(next))")
