@@ -45,9 +45,12 @@ from harness.story import (
 hypothesis_settings.register_profile("shared machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 hypothesis_settings.load_profile("shared machine")
 
-# A shell's background job has SIGINT ignored, and its children inherit that: what tests interrupt has to listen.
+# A shell's background job has SIGINT ignored, one under nohup SIGHUP, and children inherit that: what tests interrupt
+# has to listen.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:

