@@ -153,7 +153,8 @@ class ForkedBrokers:
 
     def _hears(self, broker: int) -> bool:
         """Whether it can confirm what it is asked for now."""
-        return not self._links[broker].ended and not self._processes[broker].is_stopped()
+        process = self._processes[broker]
+        return process.alive() and not process.is_stopped() and not self._links[broker].ended
 
     async def _applied(self, epoch: int) -> None:
         for broker in self._processes:
