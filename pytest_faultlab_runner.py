@@ -123,7 +123,7 @@ class SessionRunner:
 class Batch:
     """Cases that one command runs side by side. Each result is there as soon as the case is over, in any order.
 
-    A thread reads what the command writes, whoever waits for it: a command that cannot write can neither go on nor end.
+    A thread always reads what the command writes: a command whose pipe is full can neither continue nor end.
     """
 
     def __init__(self, engine: Engine, request: Request, cases: Iterable[str], out: Path) -> None:

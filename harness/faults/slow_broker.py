@@ -12,8 +12,8 @@ from harness.quantities import Seconds
 class SlowBroker(RequestFault):
     """Requests wait before they are handled, as in the queue of an overloaded broker.
 
-    A message is in the log only after the wait: whoever gives up meanwhile cannot know whether it will be. What comes
-    behind such a request on its connection waits, too. With `slow_answer` the request is done at once.
+    A message is in the log only after the wait: a client that gives up meanwhile cannot know whether it was written.
+    Later requests on its connection wait, too. With `slow_answer` the request is done at once.
     """
 
     proof = Proof(RequestsIntercepted)

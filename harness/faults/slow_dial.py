@@ -26,7 +26,7 @@ class SlowDial(FaultModel):
     three times the delay later. Healed, dials that are held complete at once.
 
     Other means make no slow dial. A SYN that is dropped for a while is sent again after whole seconds. A proxy such as
-    Toxiproxy accepts in its kernel before it knows of the dial: whoever uses its latency for slow dials tests a slow
+    Toxiproxy accepts in its kernel before it knows of the dial: its latency makes no dial slow. It tests a slow
     first answer, against another time-out of the client's. Where Toxiproxy's own dial to the broker hangs, further
     clients of that proxy wait for it, connected. Each means set to 500 ms (bench/means_of_slow_dials.py, medians):
 

@@ -86,7 +86,7 @@ def _compare(expectation: Expectation, wanted: _ExpectedRange, found: _Measureme
     low, high, unit = wanted.low, wanted.high, wanted.unit
     within, reason = _within(found, low, high, unit)
     if expectation.kind == "claim" and isinstance(found, WrongOutcome):
-        within = None  # whoever said how long it takes said nothing of this
+        within = None  # a claim of a time says nothing of an outcome
     outcome = _outcome(within, expectation)
     return _judged(
         expectation, unit, terms=wanted.terms, predicted=wanted.predicted, low=low, high=high,
