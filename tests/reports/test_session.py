@@ -72,9 +72,14 @@ def test_a_cluster_is_reached_as_the_user_configured_it(
 
 def test_what_a_process_has_mapped_is_known(tmp_path: Path) -> None:
     """A class archive that Java accepted is mapped; one that it rejected is not."""
-    process = subprocess.Popen(["sleep", "60"], stdin=subprocess.PIPE)
+    process = subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     java = JavaProcess(process, 0, "")
     try:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(b"\n")
+        process.stdin.flush()
+        process.stdout.read(1)  # Popen returns as soon as the kernel has taken exec: before it has mapped the program
         assert java.has_mapped(Path(f"/proc/{process.pid}/exe"))
         assert not java.has_mapped(tmp_path / "spark.jsa")
     finally:
