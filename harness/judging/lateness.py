@@ -64,11 +64,14 @@ def lateness(run: RunView, alias: str) -> Lateness:
     stamped_s = noise.loop_lag_max_s if any(one.stamped == "harness" for one in inside) else 0.0
     if stamped_s and noise.delays:
         lost_s[TIMERS] = stamped_s
+    early_s = stamped_s
     if isinstance(fault, FaultStory):
-        lost_s[LAB] = sum(_between_steps_s(run, inside, began_ns))
+        lost_s[LAB] = sum(_called_late_s(run, one, began_ns) for one in inside)
+        early_s += _healing_s(fault)
+    elif isinstance(operation, OperationStory) and any(wait.cut for each in waits for wait in each):
+        early_s += _called_late_s(run, operation)
     muted = _muted_spans(run)
     left_ns = ended_ns - began_ns - sum(waited_out_ns(each, muted) for each in waits)
-    early_s = stamped_s + (_healing_s(fault) if isinstance(fault, FaultStory) else 0.0)
     return Lateness(lost_s=lost_s, left_s=max(0, left_ns) / 1e9, early_s=early_s)
 
 
@@ -134,12 +137,20 @@ def _answered_ns(run: RunView) -> int:
     return max(sends, default=run.story.ended_ns)
 
 
-def _between_steps_s(run: RunView, inside: Sequence[OperationStory], began_ns: int) -> Iterator[float]:
-    """How late each operation was called: after the end of what it follows, or after the lab wanted to call it."""
-    at_once = {step.alias for step in run.plan.steps if isinstance(step, PlannedOperation) and not step.when.after_s}
-    free_ns = began_ns
-    for operation in sorted(inside, key=lambda operation: operation.started_ns):
-        wanted_ns = free_ns if operation.alias in at_once else operation.asked_ns
-        if wanted_ns is not None:
-            yield max(0, operation.started_ns - wanted_ns) / 1e9
-        free_ns = max(free_ns, operation.ended_ns)
+def _called_late_s(run: RunView, operation: OperationStory, since_ns: int = 0) -> float:
+    """How long after the end of what it follows, or after the lab wanted to call it, an operation was called.
+
+    A wait of the client that began with the end of the operation before is shorter by that.
+    """
+    step = next((step for step in run.plan.steps if step.alias == operation.alias), None)
+    wanted_ns = operation.asked_ns
+    if isinstance(step, PlannedOperation) and not step.when.after_s:
+        wanted_ns = max(_free_ns(run, operation.started_ns), default=since_ns)
+    return max(0, operation.started_ns - max(wanted_ns, since_ns)) / 1e9 if wanted_ns else 0.0
+
+
+def _free_ns(run: RunView, until_ns: int) -> Iterator[int]:
+    """When each step before was done: operations, those in the background as soon as they began, and faults."""
+    operations = [at_ns for one in run.story.operations for at_ns in (one.started_ns, one.ended_ns)]
+    changes = [at_ns for one in run.story.faults for at_ns in (one.confirmed_ns, one.healed_ns) if at_ns is not None]
+    return (at_ns for at_ns in (*operations, *changes) if at_ns < until_ns)

@@ -109,6 +109,20 @@ def test_a_beginning_that_the_lab_stamped_late_makes_a_time_too_short(story_buil
         assert judged(story_builder) == (expected, expected == "inconclusive")
 
 
+def test_a_pause_that_began_before_a_late_call_is_shorter_by_that(story_builder: Any) -> None:
+    """The client paused 100 ms since the message before; the lab called the next one so much later."""
+    for called_s, expected in [(1.07, "inconclusive"), (1.01, "fail")]:
+        story_builder.__init__()
+        story_builder.begin(0.5, alias="one")
+        story_builder.end(0.5, 1.0, "failed", alias="one")
+        story_builder.begin(called_s)
+        story_builder.wait(1.0, called_s + 0.03, "Producer.Retry.Backoff")
+        story_builder.end(called_s, called_s + 0.03, "failed")
+        story_builder.noise = delayed((0.9, {}), (9.9, {"the client": 0.001}))
+        story_builder.expect(TIME, "equals", "0.1s", within_absolute=0.05)
+        assert judged(story_builder) == (expected, expected == "inconclusive")
+
+
 def test_lateness_that_may_have_made_a_time_long_enough_proves_nothing(blackholed: Make) -> None:
     for kind, lost_s, expected in [
         ("equals", 0.04, "pass"),

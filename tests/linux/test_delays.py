@@ -75,6 +75,26 @@ def test_a_kernel_that_counts_nothing_is_not_taken_for_a_quiet_machine(tmp_path:
     assert delays.read() == {}
 
 
+def test_what_the_hypervisor_takes_of_a_process_s_own_time_counts(tmp_path: Path) -> None:
+    """schedstat takes a process that runs on a CPU which the hypervisor has given away for one that runs."""
+
+    def count(run_s: float, busy_ticks: int, stolen_ticks: int) -> None:
+        for folder in (tmp_path / "self", tmp_path / "7" / "task" / "7"):
+            folder.mkdir(parents=True, exist_ok=True)
+            (folder / "schedstat").write_text(f"{round(run_s * 1e9)} 0 5\n")
+        (tmp_path / "7" / "stat").write_text("7 (broker) S" + " 0" * 49)
+        (tmp_path / "stat").write_text(f"cpu  {busy_ticks} 0 0 9000 0 0 0 {stolen_ticks} 0 0\n")
+
+    count(1.0, 1000, 50)
+    delays = ProcessDelays(tmp_path)
+    delays.watch("broker 1", 7)
+    assert delays.read()["broker 1"] == 0.0
+    count(3.0, 1400, 150)
+    assert delays.read()["broker 1"] == pytest.approx(2.0 * 100 / 400)
+    count(3.0, 1800, 350)
+    assert delays.read()["broker 1"] == pytest.approx(0.5), "it did not run meanwhile"
+
+
 FAULTING = """
 import mmap, os, resource, sys
 file = os.open(sys.argv[1], os.O_RDWR | os.O_CREAT)
