@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 # Every worker would rewrite every test, and every command under test compile all of faultlab, if nothing were kept.
-PYTEST := env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest
+PYTEST := env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest --durations=20 --durations-min=2
 
 .PHONY: help setup run test test-all lint check format bench bench-gate fidelity fidelity-random lock clean
 
