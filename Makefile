@@ -45,9 +45,9 @@ fidelity: setup  ## compare profiles with the real clients; writes docs/FIDELITY
 	@$(BIN)/faultlab clients build
 	@$(BIN)/faultlab agree scenarios/sarama --tag sarama --tag slow --between profile,real,sim --write docs/FIDELITY.md --report
 
-fidelity-random: setup ## the same in 50 scenarios drawn by chance
+fidelity-random: setup ## the same in 100 scenarios drawn by chance [CLIENT=sarama|kafka-go] [SEED=]
 	@$(BIN)/faultlab clients build
-	@$(BIN)/python -m tools.fidelity_random
+	@$(BIN)/python -m tools.fidelity_random --client $(or $(CLIENT),sarama) $(if $(SEED),--seed $(SEED))
 
 bench-gate: setup  ## how often the gate is wrong: false alarms and missed slow-downs
 	@$(BIN)/python bench/gate_errors.py

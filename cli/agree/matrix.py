@@ -1,7 +1,7 @@
 """A matrix of agreement: the suites of its sides are run one after the other, and judged together."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -62,31 +62,34 @@ class AgreementMatrix:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MatrixRequest:
-    """A matrix as it was asked for: `most` runs a side at the second look, `cells` side by side."""
+    """A matrix as it was asked for: `most` runs a side at the later of its `looks`, `cells` side by side."""
 
     request: Request
     sides: tuple[Side, ...]
     out: Path
     most: int
     cells: int | None
+    looks: int = LOOKS
 
 
-def measure(screen: Console, asked: MatrixRequest) -> AgreementMatrix:
+def measure(screen: Console, asked: MatrixRequest, *, earlier: Sequence[Path] = ()) -> AgreementMatrix:
     """Run every side, look, and look again with more runs where they were too few.
 
-    Raises Problems, CommandError, SuiteInterrupted, RealClientMissing, EnvironmentUnavailable, ResultsUnwritable.
+    Runs in the results folders `earlier` are not made again. Raises Problems, CommandError, SuiteInterrupted,
+    RealClientMissing, EnvironmentUnavailable, ResultsUnwritable.
     """
     folders: list[Path] = []
-    runs: list[RunRecord] = []
-    for look in range(1, LOOKS + 1):
-        records = evaluate_agreement(agreement_cases(runs, asked.sides), looks=LOOKS)
+    runs = [run for folder in earlier for run in read(folder).runs]
+    for look in range(1, asked.looks + 1):
+        records = evaluate_agreement(agreement_cases(runs, asked.sides), looks=asked.looks)
         needed = runs_needed_by_case(records, most=asked.most) if look > 1 else None
         for name in dict.fromkeys(SIDES[side].environment for side in asked.sides):
-            folder = asked.out / (name if look == 1 else f"{name}-more")
-            found = _suite(screen, asked, name, folder, needed, {run.run_id for run in runs})
+            folder = asked.out / (name + ("-more" if look > 1 else "") + (f"-{look - 1}" if look > 2 else ""))
+            found = run_suite(screen, asked, name, folder, needed=needed, made={run.run_id for run in runs})
             runs += found
             folders += [folder] if found else []
-    return AgreementMatrix(evaluate_agreement(agreement_cases(runs, asked.sides), looks=LOOKS), tuple(folders))
+    records = evaluate_agreement(agreement_cases(runs, asked.sides), looks=asked.looks)
+    return AgreementMatrix(records, (*folders, *earlier))
 
 
 def read_matrix(folders: Sequence[Path], sides: Iterable[Side]) -> AgreementMatrix:
@@ -107,15 +110,19 @@ def write_matrix(matrix: AgreementMatrix) -> Path:
     return file
 
 
-def _suite(
+def run_suite(
     screen: Console,
     asked: MatrixRequest,
     name: str,
     folder: Path,
-    needed: dict[CaseKey, int] | None,
-    made: set[str],
+    *,
+    needed: dict[CaseKey, int] | None = None,
+    made: Collection[str] = (),
 ) -> tuple[RunRecord, ...]:
-    """The runs of one environment that are still to be made; none where there are none."""
+    """The runs of one environment that are not made yet, where some are `needed` those alone: maybe none.
+
+    Raises what `measure` raises.
+    """
     with make(name, cells=asked.cells) as environment:
         request, plans = _plans(asked, environment, needed)
         plans = tuple(plan for plan in plans if plan.run_id not in made)
