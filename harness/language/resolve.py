@@ -39,12 +39,13 @@ class PlannedExpectations:
 
 
 def resolve(cell: Cell, path: Path, diagnostics: Diagnostics, library: FormulaLibrary) -> RunPlan | None:
-    """The cell as a plan without seed, environment and run_id; None where `diagnostics` has new problems.
+    """The cell as a plan without seed, environment and run_id; None where `diagnostics` has new problems, or
+    `library` has any.
 
     Parts without problems are checked further even where others have some, so that all problems are found at once.
     """
     tree = cell.tree
-    before = len(diagnostics.problems) + len(library.problems)
+    before = len(diagnostics.problems)
     whole = parse_model(ScenarioFile, tree, diagnostics)
     cluster_model, cluster_tree = _part(Cluster, tree.get("cluster"))
     cluster = cluster_shape(cluster_model, cluster_tree, diagnostics) if cluster_model and cluster_tree else None
@@ -60,7 +61,7 @@ def resolve(cell: Cell, path: Path, diagnostics: Diagnostics, library: FormulaLi
         report_deadlines(tree.get("steps"), found[1], diagnostics)
     draft = _draft(tree, cell, path, cluster, found, found_steps, diagnostics)
     expected = _expectations(tree, draft, found[1] if found else None, found_steps, diagnostics, library)
-    if whole is None or draft is None or len(diagnostics.problems) + len(library.problems) > before:
+    if whole is None or draft is None or library.problems or len(diagnostics.problems) > before:
         return None
     plan = replace(draft, expectations=expected.points, statistics=expected.statistics)
     integrity = needs_log(plan, whole)

@@ -258,6 +258,7 @@ def test_a_mistake_in_formulas_yaml_is_shown_there(tmp_path: Path, changed: Call
         "      - {term: 2*Net.ReadTimeuot, meaning: b}\n    source: here\n"
     )
     text = changed(("2*Net.ReadTimeout", "formula(mine)")).text
+    text += "matrix:\n  settings.Producer.Retry.Max: [0, 1]\n"  # the second case meets what the first has found
     with pytest.raises(Problems) as caught:
         loads(text, tmp_path / "a.scenario.yaml")
     (problem,) = caught.value.problems
