@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from cli.errors import CommandError
+from harness.environments.registry import AUTO_LANES
 from harness.quantities import QuantityError, duration_s
 
 
@@ -22,6 +23,22 @@ class NonEmptyPath(click.Path):
         return super().convert(value, param, ctx)
 
 
+class CellCount(click.IntRange):
+    """A number of runs side by side, or `auto`: as many as the machine's memory holds and its start cost allows."""
+
+    def __init__(self) -> None:
+        super().__init__(min=1)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        return AUTO_LANES if value == "auto" else super().convert(value, param, ctx)
+
+
+CELLS = click.Option(
+    ["--cells"],
+    type=CellCount(),
+    metavar="N|auto",
+    help="At most so many runs side by side; `auto`: as many as this machine holds and starts in time.",
+)
 ANY_PATH = NonEmptyPath(path_type=Path)
 FILE = NonEmptyPath(path_type=Path, dir_okay=False)
 FOLDER = NonEmptyPath(path_type=Path, file_okay=False)

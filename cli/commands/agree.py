@@ -17,7 +17,7 @@ from cli.agree.matrix import (
     verdict_text,
     write_matrix,
 )
-from cli.arguments import ANY_PATH, FILE
+from cli.arguments import ANY_PATH, CELLS, FILE
 from cli.errors import CommandError
 from cli.exit_codes import ExitCode
 from cli.report.build import make_report
@@ -153,7 +153,7 @@ command = click.Command(
         ),
         click.Option(["--out"], type=ANY_PATH, metavar="DIR", help="Folder of the results."),
         click.Option(["--write"], type=FILE, metavar="FILE", help="Write the matrix as Markdown, too."),
-        click.Option(["--cells"], type=click.IntRange(min=1), metavar="N", help="At most so many runs side by side."),
+        CELLS,
         click.Option(["--report"], is_flag=True, help="Write the report too."),
     ],
 )

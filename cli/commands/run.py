@@ -7,7 +7,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from cli.arguments import ANY_PATH
+from cli.arguments import ANY_PATH, CELLS
 from cli.errors import CommandError
 from cli.exit_codes import ExitCode
 from cli.suite.options import CI_OPTIONS, RunOptions
@@ -65,7 +65,7 @@ command = click.Command(
             help="Folder of the results; else results/<time>.",
         ),
         click.Option(["--resume"], type=ANY_PATH, metavar="DIR", help="Go on with an interrupted suite."),
-        click.Option(["--cells"], type=click.IntRange(min=1), metavar="N", help="At most so many runs side by side."),
+        CELLS,
         click.Option(["--report"], is_flag=True, help="Write the report too."),
         *CI_OPTIONS,
         click.Option(["--all", "all_"], is_flag=True, help="Show every row of the closing table."),

@@ -17,13 +17,16 @@ from client.extensions import extension_modules
 from harness.environments.world import Conduct, Environment
 from harness.suggestions import did_you_mean
 
+AUTO_LANES = 0
+"""As many lanes as the machine holds, and starts in time."""
 FALLBACK = "sim"
 """Runs on every machine."""
 MODULE = "environment"
 
 
 class EnvironmentFactory(Protocol):
-    """Makes an environment that is not entered yet, with at most so many lanes; None leaves that to the machine."""
+    """Makes an environment that is not entered yet, with at most so many lanes; None takes its usual number, AUTO_LANES
+    what the machine makes of it."""
 
     def __call__(self, conduct: Conduct, *, lanes: int | None = None) -> Environment: ...
 

@@ -18,7 +18,7 @@ from local_runs import in_threads, opened, plan, run, story, told
 from machine import MARK, processes_marked
 
 from harness.environments.local import environment
-from harness.environments.local.resources import lanes_for
+from harness.environments.local.resources import MOST_AUTO, lanes_for
 from harness.environments.probe import round_trip_s
 from harness.environments.world import (
     EnvironmentUnavailable,
@@ -223,6 +223,11 @@ def test_the_environment_is_entered_from_the_main_thread_only() -> None:
 @pytest.mark.parametrize(("free_mib", "lanes"), [(16, 1), (960, 10), (65_536, 16)])
 def test_little_memory_means_fewer_cells(free_mib: int, lanes: int) -> None:
     assert lanes_for(free_mib << 20) == lanes
+
+
+def test_left_to_the_machine_it_is_what_memory_holds() -> None:
+    assert lanes_for(960 << 20, most=MOST_AUTO) == 10
+    assert lanes_for(65_536 << 20, most=MOST_AUTO) == MOST_AUTO == 64
 
 
 _AS_NOBODY = """

@@ -13,10 +13,11 @@ from harness.environments.linux.levers import LINUX_LEVERS
 from harness.environments.local.cell import probe_namespaces
 from harness.environments.local.cell_main import CellMain, CellTask
 from harness.environments.local.channel import ChannelClosed
-from harness.environments.local.resources import lanes_for
+from harness.environments.local.resources import MOST, MOST_AUTO, lanes_for
+from harness.environments.local.starting import StartGate, StartSlot
 from harness.environments.local.world import CLUSTERS
 from harness.environments.local.zygote import CellHandle, Zygote, ZygoteExited
-from harness.environments.registry import register
+from harness.environments.registry import AUTO_LANES, register
 from harness.environments.world import (
     Conduct,
     EnvironmentUnavailable,
@@ -30,7 +31,6 @@ from harness.plan import DriverName, RunPlan
 from harness.story import Kernel, LabError, Story, lost_story
 from harness.toxiproxy.obtain import ToxiproxyMissing, find
 
-_STARTING_AT_ONCE = 2
 _STARTING_LIMIT_S = 10.0
 GRACE_S = 60.0
 """How long after its limit a run may take to heal and to end before its cell is ended."""
@@ -48,13 +48,12 @@ class LocalEnvironment:
     keeps_logs = True
 
     def __init__(self, conduct: Conduct, *, lanes: int | None = None) -> None:
-        """`lanes`: None leaves it to the machine's memory."""
-        self.lanes = lanes_for() if lanes is None else lanes
+        """`lanes`: None takes 16, less on little memory; AUTO_LANES what memory holds and starts in time."""
+        self.lanes = lanes or lanes_for(most=MOST_AUTO if lanes == AUTO_LANES else MOST)
         self._conduct = conduct
         self._zygote: Zygote | None = None
         self._toxiproxy: Path | None = None
-        # Starting computes, and would disturb the cells that measure.
-        self._starting = threading.BoundedSemaphore(_STARTING_AT_ONCE)
+        self._gate = StartGate(paced=lanes == AUTO_LANES)
         self._cells: set[CellHandle] = set()
         self._state = threading.Lock()
         self._interrupted = False
@@ -93,7 +92,7 @@ class LocalEnvironment:
         """Raises RunInterrupted after `interrupt`, EnvironmentUnavailable where this cell was refused."""
         if self._zygote is None or self._toxiproxy is None:
             raise RuntimeError("run() before the environment was entered")
-        with _StartSlot(self._starting) as turn:
+        with self._gate.cell() as turn:
             cell = self._open_cell(self._zygote)
             try:
                 cell.channel.send(CellTask(plan=plan, logs=logs, toxiproxy=self._toxiproxy))
@@ -124,7 +123,7 @@ class LocalEnvironment:
             return cell
 
     def _await_story(
-        self, cell: CellHandle, plan: RunPlan, progress: ProgressCallback, turn: "_StartSlot", logs: Path | None
+        self, cell: CellHandle, plan: RunPlan, progress: ProgressCallback, turn: StartSlot, logs: Path | None
     ) -> Story:
         deadline_s = time.monotonic() + plan.limit_s + GRACE_S
         turn.deadline_s = time.monotonic() + _STARTING_LIMIT_S
@@ -171,27 +170,6 @@ class LocalEnvironment:
             self._interrupted = True
             for cell in self._cells:
                 cell.end()
-
-
-class _StartSlot:
-    """One of the places in which a cell may start; given back when it has started, has failed or takes too long."""
-
-    def __init__(self, places: threading.BoundedSemaphore) -> None:
-        self._places = places
-        self.over = False
-        self.deadline_s = 0.0
-
-    def __enter__(self) -> "_StartSlot":
-        self._places.acquire()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.end()
-
-    def end(self) -> None:
-        if not self.over:
-            self.over = True
-            self._places.release()
 
 
 def _where(logs: Path | None) -> str:

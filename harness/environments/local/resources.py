@@ -4,7 +4,9 @@ from pathlib import Path
 
 from harness.brokers.kind import EMBEDDED, cluster_kind
 
-_MOST = 16
+MOST = 16
+MOST_AUTO = 64
+"""Where the machine decides: as many as two cores keep exact while they wait (`bench/lab_error.py --waiting 64`)."""
 _CELL_BYTES = 18 << 20
 """A cell's own pages without its brokers; what is forked stays shared."""
 _BROKERS = 3
@@ -18,13 +20,13 @@ def memory_available_bytes() -> int:
         name, _, amount = line.partition(":")
         if name == "MemAvailable":
             return int(amount.split()[0]) << 10
-    return _MOST * _lane_bytes()
+    return MOST_AUTO * _lane_bytes()
 
 
-def lanes_for(available_bytes: int | None = None) -> int:
-    """16, less on little memory, never none."""
+def lanes_for(available_bytes: int | None = None, *, most: int = MOST) -> int:
+    """At most so many, less on little memory, never none."""
     available = memory_available_bytes() if available_bytes is None else available_bytes
-    return max(1, min(_MOST, available // _lane_bytes()))
+    return max(1, min(most, available // _lane_bytes()))
 
 
 def _lane_bytes() -> int:
