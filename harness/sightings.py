@@ -58,6 +58,11 @@ class ConnectionSightings:
     def packets(self, since_ns: int | None = None, until_ns: int | None = None) -> int:
         return sum(seen.count(since_ns, until_ns) for seen in self._by_port.values())
 
+    def packets_of(self, port: int, since_ns: int | None = None, until_ns: int | None = None) -> int:
+        """The same on one connection."""
+        seen = self._by_port.get(port)
+        return 0 if seen is None else seen.count(since_ns, until_ns)
+
     def connections(self, since_ns: int | None = None, until_ns: int | None = None) -> int:
         """On how many connections anything was seen in the interval."""
         return sum(seen.count(since_ns, until_ns) > 0 for seen in self._by_port.values())

@@ -112,7 +112,7 @@ class ActiveFault:
             confirmed_ns=since(self._confirmed_ns if self._confirmed_ns is not None else self._world.now_ns()),
             healing_ns=None if self._healing_ns is None else since(self._healing_ns),
             healed_ns=None if self._healed_ns is None else since(self._healed_ns),
-            proof=fault.proof.evidence.name,
+            proof=fault.proven_by().evidence.name,
             count=proven.count,
             proven=proven.proven and self._confirmed_ns is not None,
             finding=self._finding(proven),
@@ -149,7 +149,7 @@ class ActiveFault:
         for lever, pulled in self._pulled:
             since_ns = origin_ns + (min(called_ns, began_ns) if lever.lasts else called_ns)
             evidence = await pulled.evidence(since_ns, origin_ns + until_ns)
-            if self.step.fault.proof.evidence.of(evidence).amount >= lever.enough:
+            if self.step.fault.proven_by().evidence.of(evidence).amount >= lever.enough:
                 return True
         return False
 

@@ -25,12 +25,13 @@ def check_proof(fault: FaultModel, seen: Sequence[tuple[Lever, Evidence]]) -> Pr
     """
     if not seen:
         return ProofResult(count=0.0, proven=False, finding="pulled no lever: nothing was tested")
-    kind = fault.proof.evidence
+    proof = fault.proven_by()
+    kind = proof.evidence
     effects = [kind.of(evidence) for _, evidence in seen]
     together = reduce(add, effects)
     count, finding = together.amount, together.sentence()
     idle = [lever for (lever, _), effect in zip(seen, effects, strict=True) if effect.amount < lever.enough]
-    if fault.proof.scope == "each_lever" and 0 < len(idle) < len(seen):
+    if proof.scope == "each_lever" and 0 < len(idle) < len(seen):
         where = ", ".join(lever.where for lever in idle)
         return ProofResult(
             count=count, proven=False, finding=f"{finding}, but too little at {where}: not all was tested"

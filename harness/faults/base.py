@@ -1,6 +1,6 @@
 """What a fault is: a pure function from its parameters to levers, and the proof that it had an effect."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Literal, TypeVar
 
@@ -38,6 +38,8 @@ class FaultModel(BaseModel):
 
     name: ClassVar[str]
     proof: ClassVar[Proof]
+    proofs: ClassVar[Mapping[tuple[str, object], Proof]] = {}
+    """In place of `proof`, by a parameter and the value of it that takes other levers."""
     mutes: ClassVar[bool] = False
     """Whether its brokers answer nothing while it is in force, so that limits run out on any machine. Not so where
     answers are late, or some come after all."""
@@ -45,6 +47,11 @@ class FaultModel(BaseModel):
     def stages(self, view: ClusterView) -> tuple[Stage, ...]:
         """The levers, in the order of pulling, for the cluster as it is now. Raises SelectorError."""
         raise NotImplementedError
+
+    def proven_by(self) -> Proof:
+        """What proves the fault with these parameters."""
+        found = (proof for (parameter, value), proof in self.proofs.items() if getattr(self, parameter) == value)
+        return next(found, self.proof)
 
 
 FAULTS: Registry[type[FaultModel]] = Registry("faults", "harness.faults")

@@ -2,15 +2,13 @@
 
 from pydantic import Field
 
-from harness.cluster_view import ClusterView
-from harness.faults.base import FaultModel, Proof, Stage, fault
-from harness.faults.brokers import Brokers, select_brokers
-from harness.faults.flows import Flows
-from harness.levers import FLOWS, FilterPackets, Hook, PacketAction, PacketsDropped
+from harness.faults.base import Proof, fault
+from harness.faults.links import LinkFault
+from harness.levers import FilterPackets, Flow, Hook, PacketAction, PacketsDropped
 
 
 @fault("blackhole")
-class Blackhole(FaultModel):
+class Blackhole(LinkFault):
     """The brokers' ports go dark: packets vanish and nobody is told.
 
     Open connections stay open on both sides, dials hang. Packets are dropped where they arrive, so that the sender's
@@ -22,15 +20,9 @@ class Blackhole(FaultModel):
     proof = Proof(PacketsDropped)
     mutes = True
 
-    brokers: Brokers = "all"
-    flows: Flows = FLOWS
     at: Hook = Field(
         default="receiver", description="`receiver`: dropped where they arrive; `sender`: dropped where they are sent"
     )
 
-    def stages(self, view: ClusterView) -> tuple[Stage, ...]:
-        return tuple(
-            Stage(FilterPackets(broker=broker, flow=flow, verdict=PacketAction.DROP, hook=self.at))
-            for broker in select_brokers(self.brokers, view)
-            for flow in self.flows
-        )
+    def lever(self, broker: int, flow: Flow, seed: str) -> FilterPackets:
+        return FilterPackets(broker=broker, flow=flow, verdict=PacketAction.DROP, hook=self.at)

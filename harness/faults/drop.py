@@ -18,7 +18,7 @@ class Drop(FaultModel):
     """Some packets vanish where they arrive: those of a kind, or those that chance picks.
 
     `only: syn` makes dials hang while connections live on, as a firewall does that lost its rules for new ones.
-    `only: data` lets dials succeed and nothing come through them: a half-open connection, whose peer is gone.
+    `only: data` lets dials succeed and nothing come through them, in the flows that are named (see `half_open`).
     With a `chance` each packet is drawn for by itself, also one that is sent again, as on a lossy line.
     """
 

@@ -1,31 +1,37 @@
 """What travels between client and brokers arrives late."""
 
+from typing import ClassVar, Literal
+
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from harness.cluster_view import ClusterView
-from harness.faults.base import FaultModel, Proof, Stage, fault
-from harness.faults.brokers import Brokers, select_brokers
-from harness.faults.flows import Flows
-from harness.levers import FLOWS, DelaySeen, Toxic
+from harness.faults.base import Proof, fault
+from harness.faults.links import LinkFault
+from harness.faults.slow_dial import LONGEST_S
+from harness.levers import Delays, DelaySeen, FilterPackets, Flow, Lever, PacketAction, PacketsDelayed, Toxic
 from harness.quantities import Seconds, duration_text
 
 
 @fault("latency")
-class Latency(FaultModel):
+class Latency(LinkFault):
     """What is sent arrives late: every chunk of bytes waits `delay`, give or take `jitter`, in each flow.
 
-    The delay is made by a proxy behind the advertised address: dials complete at once, answers come late, and the
-    kernel's retransmission timers do not grow as they would on a slow network.
+    With `via: toxiproxy` a proxy behind the advertised address delays what it forwards: dials complete at once, answers
+    come late, and the kernel's retransmission timers do not grow as they would on a slow network. With `via: packets`
+    each packet is held, SYNs and acknowledgements too: dials are slow as well, timers grow, and a large message takes
+    several round trips until the kernel knows the path. Packets keep their order, whatever the jitter.
     """
 
     proof = Proof(DelaySeen, scope="each_lever")
+    proofs: ClassVar = {("via", "packets"): Proof(PacketsDelayed, scope="each_lever")}
 
-    brokers: Brokers = "all"
-    flows: Flows = FLOWS
     delay: Seconds = Field(description="How late, in each flow: whole milliseconds, such as 100ms")
     jitter: Seconds = Field(
         default=0.0, description="Spread around the delay, less than it: 10ms means plus or minus 10ms"
+    )
+    via: Literal["toxiproxy", "packets"] = Field(
+        default="toxiproxy",
+        description="`toxiproxy`: a proxy delays bytes; `packets`: packets themselves are late, as on a slow network",
     )
 
     @model_validator(mode="after")
@@ -35,14 +41,15 @@ class Latency(FaultModel):
             wrong = "delay and jitter are whole milliseconds, the delay at least 1ms"
         elif self.jitter >= self.delay:
             wrong = f"jitter {duration_text(self.jitter)} is not less than the delay {duration_text(self.delay)}"
+        elif self.via == "packets" and self.delay + self.jitter > LONGEST_S:
+            wrong = f"no connection survives packets that are {duration_text(self.delay + self.jitter)} late"
         if wrong:
             raise PydanticCustomError("latency", "{text}", {"text": wrong, "hint": "write delay: 100ms, jitter: 10ms"})
         return self
 
-    def stages(self, view: ClusterView) -> tuple[Stage, ...]:
-        attributes = (("latency", round(self.delay * 1000)), ("jitter", round(self.jitter * 1000)))
-        return tuple(
-            Stage(Toxic(broker=broker, flow=flow, kind="latency", attributes=attributes))
-            for broker in select_brokers(self.brokers, view)
-            for flow in self.flows
-        )
+    def lever(self, broker: int, flow: Flow, seed: str) -> Lever:
+        if self.via == "toxiproxy":
+            attributes = (("latency", round(self.delay * 1000)), ("jitter", round(self.jitter * 1000)))
+            return Toxic(broker=broker, flow=flow, kind="latency", attributes=attributes)
+        delays = Delays(seconds=(self.delay,), jitter_s=self.jitter, seed=seed if self.jitter else "")
+        return FilterPackets(broker=broker, flow=flow, verdict=PacketAction.DELAY, delays=delays)

@@ -2,8 +2,9 @@
 
 import sys
 from inspect import cleandoc
+from pathlib import Path
 
-from harness.faults import FAULTS, FaultModel
+from harness.faults import FAULTS, FaultModel, Proof
 from harness.faults.brokers import SELECTORS
 
 HEAD = """\
@@ -26,20 +27,43 @@ Wherever a parameter names brokers, it takes one of these. A broker that is sele
 | --- | --- |
 """
 
+EXACTNESS = """
+## Declared and achieved
+
+What faults of links declare, and what packets see of it in a cell (`bench/links.py`, which makes this table). A hold of
+packets whose link has more packets than it can send on in time leaves the run inconclusive.
+
+| fault | declared | achieved |
+| --- | --- | --- |
+"""
+ACHIEVED = Path(__file__).with_name("achieved.md")
+"""Its rows."""
+
 
 def reference() -> str:
     """The page: every fault with its parameters, what pulls it, and what proves it."""
     selectors = "".join(f"| `{selector}` | {meaning} |\n" for selector, meaning in SELECTORS.items())
-    return HEAD + selectors + "".join(_section(name, fault) for name, fault in sorted(FAULTS.items()))
+    return (
+        HEAD
+        + selectors
+        + EXACTNESS
+        + ACHIEVED.read_text()
+        + "".join(_section(name, fault) for name, fault in sorted(FAULTS.items()))
+    )
 
 
 def _section(name: str, fault: type[FaultModel]) -> str:
     summary, _, more = cleandoc(fault.__doc__ or "").partition("\n\n")
     rows = "".join(_row(parameter, schema) for parameter, schema in _parameters(fault))
-    scope = "each of its levers" if fault.proof.scope == "each_lever" else "one of its levers at least"
+    proofs = [_proof(fault.proof), *(f"with `{p}: {v}`, {_proof(proof)}" for (p, v), proof in fault.proofs.items())]
     text = f"\n## {name}\n\n{summary}\n\n" + (f"{more}\n\n" if more else "")
     table = f"| parameter | default | meaning |\n| --- | --- | --- |\n{rows}"
-    return f"{text}{table}\nProof: {fault.proof.evidence.meaning}, by {scope}.\n"
+    return f"{text}{table}\nProof: {'; '.join(proofs)}.\n"
+
+
+def _proof(proof: Proof) -> str:
+    scope = "each of its levers" if proof.scope == "each_lever" else "one of its levers at least"
+    return f"{proof.evidence.meaning}, by {scope}"
 
 
 def _parameters(fault: type[FaultModel]) -> list[tuple[str, tuple[str, str]]]:

@@ -13,6 +13,7 @@ from harness.levers import (
     LEVERS,
     ChangeCluster,
     CloseListener,
+    ConnectionsCut,
     DelayedResponse,
     Delays,
     ErrorAnswer,
@@ -20,6 +21,8 @@ from harness.levers import (
     Intercept,
     Lever,
     PacketAction,
+    PacketsDelayed,
+    PacketsDropped,
     RemoveMembers,
     Signal,
     Silence,
@@ -32,6 +35,7 @@ REQUIRED: dict[str, dict[str, object]] = {
     "leader_move": {"partition": "orders/0"}, "no_leader": {"partition": "orders/0"},
     "old_broker": {"release": "kafka-2.3"}, "scale_down": {"brokers": [1]}, "slow_answer": {"delay": "1ms"},
     "slow_broker": {"delay": "1ms"}, "slow_dial": {"delay": "1ms"}, "unknown_topic": {"topic": "orders"},
+    "loss": {"chance": "5%"}, "reorder": {"chance": "25%"},
 }  # fmt: skip
 """What a fault cannot do without."""
 
@@ -110,7 +114,10 @@ def test_levers_that_no_world_can_pull_cannot_be_written() -> None:
         ({"verdict": PacketAction.DROP, "chance": 0.5, "hook": "sender"}, "by chance"),
         ({"verdict": PacketAction.REFUSE, "chance": 0.5}, "by chance"),
         ({"verdict": PacketAction.DROP, "delays": Delays(seconds=(1.0,))}, "delayed by"),
-        ({"verdict": PacketAction.DELAY, "delays": Delays(seconds=(1.0,))}, "are dials"),
+        ({"verdict": PacketAction.DELAY, "only": "data", "delays": Delays(seconds=(1.0,))}, "dials or all packets"),
+        ({"verdict": PacketAction.DUPLICATE, "at_most": 1}, "dials or all packets"),
+        ({"verdict": PacketAction.DELAY, "only": "syn", "delays": Delays(seconds=(1.0,)), "chance": 0.5}, "by chance"),
+        ({"verdict": PacketAction.OVERFLOW}, "dials to a broker"),
     ]:
         with pytest.raises(ValueError, match=says):
             FilterPackets(broker=1, flow="to_broker", **wrong)  # type: ignore[arg-type]
@@ -160,6 +167,45 @@ def test_a_slow_dial_holds_what_opens_a_connection_and_draws_for_each_broker() -
     assert all(0.6 <= delay_s <= 0.8 for delay_s in drawn[0] + drawn[1])
 
 
+def test_half_open_loses_bytes_both_ways_or_answers_the_clients_with_a_reset() -> None:
+    assert levers("half_open", 1) == levers("drop", 1, only="data")
+    assert levers("half_open", 1, then="reset") == levers("reset", 1)
+    silent, reset = (FAULTS["half_open"].model_validate({"then": then}) for then in ("silent", "reset"))
+    assert (silent.proven_by().evidence, reset.proven_by().evidence) == (PacketsDropped, ConnectionsCut)
+
+
+def test_a_full_accept_queue_is_met_by_dials_alone() -> None:
+    assert levers("accept_queue_full", 1) == [
+        FilterPackets(broker=1, flow="to_broker", only="syn", verdict=PacketAction.OVERFLOW)
+    ]
+
+
+def test_latency_in_packets_holds_all_of_them_and_draws_for_each_link() -> None:
+    steady = levers("latency", 1, delay="100ms", via="packets")
+    delays = Delays(seconds=(0.1,))
+    assert steady == [FilterPackets(broker=1, flow=f, verdict=PacketAction.DELAY, delays=delays) for f in FLOWS]
+    spread = levers("latency", 2, delay="100ms", jitter="10ms", via="packets")
+    assert len({lever.delays.seed for lever in spread}) == 4  # type: ignore[attr-defined]
+    assert FAULTS["latency"].model_validate({"delay": "1ms", "via": "packets"}).proven_by().evidence is PacketsDelayed
+
+
+@pytest.mark.parametrize(
+    ("name", "verdict", "more"),
+    [
+        ("loss", PacketAction.DROP, {}),
+        ("duplicate", PacketAction.DUPLICATE, {}),
+        ("reorder", PacketAction.DELAY, {"delays": Delays(seconds=(0.01,))}),
+    ],
+)
+def test_faults_of_a_bad_line_draw_for_every_packet_of_each_link(name: str, verdict: Any, more: dict[str, Any]) -> None:
+    pulled = levers(name, 2, chance="20%", flows=["to_client"])
+    assert pulled == [
+        FilterPackets(broker=b, flow="to_client", verdict=verdict, chance=0.2, seed=lever.seed, **more)  # type: ignore[attr-defined]
+        for b, lever in zip((1, 2), pulled, strict=True)
+    ]
+    assert len({lever.seed for lever in pulled}) == 2  # type: ignore[attr-defined]
+
+
 @pytest.mark.parametrize(
     ("name", "parameters", "says"),
     [
@@ -192,6 +238,18 @@ def test_a_slow_dial_holds_what_opens_a_connection_and_draws_for_each_broker() -
         ("drop", {"chance": "0%"}, "greater than 0"),
         ("drop", {"chance": "101%"}, "less than or equal to 1"),
         ("drop", {"chance": 0.5}, "not a percentage"),
+        ("half_open", {"then": "loud"}, "silent"),
+        ("accept_queue_full", {"brokers": []}, "selects no brokers"),
+        ("latency", {"delay": "2m", "jitter": "1s", "via": "packets"}, "no connection survives"),
+        ("latency", {"delay": "1ms", "via": "pigeon"}, "toxiproxy"),
+        ("loss", {}, "Field required"),
+        ("loss", {"chance": "0%"}, "greater than 0"),
+        ("loss", {"chance": "101%"}, "less than or equal to 1"),
+        ("duplicate", {"chance": "0%"}, "greater than 0"),
+        ("reorder", {}, "Field required"),
+        ("reorder", {"chance": "100%"}, "less than 1"),
+        ("reorder", {"chance": "5%", "delay": "1.5ms"}, "whole milliseconds"),
+        ("reorder", {"chance": "5%", "delay": "3m"}, "no connection survives"),
         ("slow_dial", {}, "one of delay and delays"),
         ("slow_dial", {"delay": "1s", "delays": ["1s"]}, "one of delay and delays"),
         ("slow_dial", {"delays": []}, "at least 1 item"),

@@ -109,6 +109,7 @@ def test_every_documented_selector_works_in_every_fault_of_brokers() -> None:
     more: dict[str, dict[str, str]] = {"latency": {"delay": "1ms"}, "slow_answer": {"delay": "1ms"}}
     more["slow_dial"] = {"delay": "1ms"}
     more |= {"error_answer": {"code": "REQUEST_TIMED_OUT"}, "bad_frame": {"damage": "cut"}}
+    more |= {"loss": {"chance": "5%"}, "reorder": {"chance": "5%"}}
     more |= {"slow_broker": {"delay": "1ms"}, "old_broker": {"release": "kafka-2.3"}}
     for selector in SELECTORS:
         written = [1, 3] if selector.startswith("[") else selector

@@ -7,6 +7,8 @@ PORT = 9092
 TOXIPROXY = ("127.0.3.1", 8474)
 PROBES = "127.0.4.1"
 """Where the lab's own dials to advertised addresses come from, so that they can be distinguished from a client's."""
+FULL_QUEUE = ("127.0.5.1", PORT)
+"""Where a listener's accept queue is full; SYNs are redirected there, to the same port."""
 ADVERTISED = ip_network("127.0.2.0/24")
 
 

@@ -24,6 +24,7 @@ from harness.environments.cluster_levers import ClusterLevers
 from harness.environments.holder_counts import HolderCounts
 from harness.environments.lever_table import LeverTable, PulledLever
 from harness.environments.linux import addresses
+from harness.environments.linux.accept_queue import FullQueue, listen_overflows
 from harness.environments.linux.packet_hold import PacketHolds
 from harness.environments.linux.packets import (
     SEND,
@@ -35,6 +36,7 @@ from harness.environments.linux.packets import (
     count_from_client,
     count_refusals,
     rules_for,
+    rules_that_duplicate,
 )
 from harness.environments.linux.sockets import SocketTable
 from harness.environments.linux.toxiproxy.client import ToxiproxyClient
@@ -85,6 +87,7 @@ class LinuxParts:
         self.signals = SignalLevers(brokers, self.stop_listening, self.watch_data, time.monotonic_ns)
         self.cluster = ClusterLevers(brokers, time.monotonic_ns)
         self.toxics = ToxicLevers(self, time.monotonic_ns, quick_share=_QUICK_SHARE)
+        self.full_queue = FullQueue()
         self._unlistened = HolderCounts()
         self._toxics = 0
 
@@ -149,13 +152,39 @@ LINUX_LEVERS: LeverTable[LinuxParts] = LeverTable()
 
 @LINUX_LEVERS.pulls(FilterPackets)
 def _packets(parts: LinuxParts, lever: FilterPackets) -> AbstractAsyncContextManager[ActiveLever]:
-    return (_hold_packets if lever.verdict is PacketAction.DELAY else _filter_packets)(parts, lever)
+    match lever.verdict:
+        case PacketAction.DELAY:
+            return _hold_packets(parts, lever)
+        case PacketAction.OVERFLOW:
+            return _overflow_queue(parts, lever)
+    return _filter_packets(parts, lever)
+
+
+@asynccontextmanager
+async def _overflow_queue(parts: LinuxParts, lever: FilterPackets) -> AsyncIterator[ActiveLever]:
+    parts.full_queue.require()
+    before = listen_overflows()
+    async with _filter_packets(parts, lever) as filtering:
+
+        async def collect(since_ns: int | None, until_ns: int | None) -> Evidence:
+            syns = (await filtering.evidence(since_ns, until_ns)).amount
+            return lever.found(min(round(syns), listen_overflows() - before), 0)
+
+        yield PulledLever(filtering.began_ns, filtering.confirmed_ns, collect)
 
 
 @asynccontextmanager
 async def _hold_packets(parts: LinuxParts, lever: FilterPackets) -> AsyncIterator[ActiveLever]:
     began_ns = time.monotonic_ns()
-    async with parts.holds.holding(lever) as (hold, group):
+    host, _ = addresses.advertised_address(lever.broker)
+    async with AsyncExitStack() as stack:
+        link = stack.enter_context(parts.traffic.watch(host, lever.flow, "any")) if lever.reorders else None
+
+        def came_since(port: int, since_ns: int) -> int:
+            parts.traffic.read()
+            return 0 if link is None else link.packets_of(port, since_ns)
+
+        hold, group = await stack.enter_async_context(parts.holds.holding(lever, came_since))
 
         async def collect(since_ns: int | None, until_ns: int | None) -> Evidence:
             hold.require_all()
@@ -168,7 +197,10 @@ async def _hold_packets(parts: LinuxParts, lever: FilterPackets) -> AsyncIterato
 @asynccontextmanager
 async def _filter_packets(parts: LinuxParts, lever: FilterPackets) -> AsyncIterator[ActiveLever]:
     address = addresses.advertised_address(lever.broker)
-    rules = rules_for(lever, *address, holds=parts.holds.made)
+    if lever.verdict is PacketAction.DUPLICATE:
+        rules = rules_that_duplicate(lever, *address, parts.holds.next_number())
+    else:
+        rules = rules_for(lever, *address, holds=parts.holds.made)
     began_ns = time.monotonic_ns()
     async with AsyncExitStack() as stack:
         met = await stack.enter_async_context(_client_packets(parts, lever))

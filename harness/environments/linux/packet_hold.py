@@ -1,22 +1,22 @@
-"""Dials that are held for as long as a lever says, to the part of a millisecond, without a module of the kernel.
+"""Packets that are held for as long as a lever says, to the part of a millisecond, without a module of the kernel.
 
-A rule takes each SYN out of the way and copies it, marked, to a packet socket here. When its delay is over it is sent
-on by a raw socket (raw(7)), with a mark that lets it pass the rule. The kernel that dials sees a slow path: what it
-sends again meanwhile vanishes.
+A rule takes each packet out of the way and copies it, marked, to a packet socket here. When its delay is over it is
+sent on by a raw socket (raw(7)), with a mark that lets it pass the rule. Both kernels see nothing but a slow path. Of a
+dial it may be the first SYN alone that is held: what its kernel sends again meanwhile vanishes.
 """
 
 import asyncio
 import socket
 import struct
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from heapq import heappop, heappush
 
 from harness.environments.linux import addresses
 from harness.environments.linux import packet_socket as bpf
 from harness.environments.linux.exact_timer import ExactTimer
-from harness.environments.linux.packet_socket import PacketSocket, PacketSocketRefused
+from harness.environments.linux.packet_socket import WHOLE, PacketSocket, PacketSocketRefused
 from harness.environments.linux.packets import (
     COPIES,
     HELD_COPY,
@@ -27,27 +27,40 @@ from harness.environments.linux.packets import (
     rules_that_hold,
 )
 from harness.environments.world import WorldError
-from harness.levers import Delays, FilterPackets
+from harness.levers import FilterPackets
 from harness.sightings import Sightings
 
 _SO_MARK = 36
 _CHECKSUM_OF_TCP_AT = 16
 
-_Dial = bytes
-"""Addresses, ports and sequence number of a SYN: those that are sent again have the same."""
+_LATE_NS = 10_000_000
+_LATE_SHARE = 0.01
+_MANY = 1_000
+"""A hold that has so many packets sends no more than this share of them on later than so."""
+
+CountSince = Callable[[int, int], int]
+"""How many packets of a connection, known by its client's port, came since a moment of the monotonic clock."""
 
 
 class PacketHold:
-    """Holds what the rule of this number marks. `seen` has when each dial came."""
+    """Holds what the rule of this number marks, each packet for a delay of its own.
 
-    def __init__(self, number: int, delays: Delays, packets: PacketSocket) -> None:
+    `seen` has when each came; of packets that are held by chance, those that others of their connection overtook. All
+    others are sent on in the order in which they came. `late_ns`: for how long any packet was due and not sent yet.
+    """
+
+    def __init__(self, number: int, lever: FilterPackets, packets: PacketSocket, came_since: CountSince) -> None:
+        assert lever.delays is not None, "a lever that delays says by how much"
         self.number = number
         self.seen = Sightings()
-        self._delays: Iterator[float] = iter(delays)
+        self._delays: Iterator[float] = iter(lever.delays)
+        self._in_order = not lever.reorders and lever.only != "syn"
+        self._came_since = came_since if lever.reorders else None
+        self._client_port_at = 0 if lever.flow == "to_broker" else 2
         self._packets = packets
-        self._known: set[_Dial] = set()
-        self._held: dict[_Dial, bytes] = {}
-        self._due: list[tuple[int, _Dial]] = []
+        self._due: list[tuple[int, int, int, bytes]] = []
+        self._latest_ns = self._missed = self._sent_ns = self.late_ns = 0
+        self._taken = self._late = 0
         self._failed: OSError | None = None
         self._timer = ExactTimer(self._deliver_due)
         self._out = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_RAW)
@@ -60,7 +73,7 @@ class PacketHold:
                 (bpf.LOAD_WORD, 0, 0, bpf.MARK),
                 (bpf.JUMP_EQUAL, 1, 0, HELD_COPY | number),
                 bpf.REJECT,
-                bpf.ACCEPT,
+                bpf.ACCEPT_WHOLE,
             )
         )
         asyncio.get_running_loop().add_reader(self._packets, self.read)
@@ -68,49 +81,95 @@ class PacketHold:
     def read(self) -> None:
         """Take what has come so far, and deliver what is due."""
         for packet, at_ns in self._packets.read():
-            behind = 4 * (packet[0] & 0x0F)
-            dial = packet[12:20] + packet[behind : behind + 8]
-            if dial not in self._known:
-                self._known.add(dial)
-                self.seen.add(at_ns)
-                self._held[dial] = _with_checksum(packet)
-                heappush(self._due, (at_ns + round(next(self._delays) * 1e9), dial))
-            elif dial not in self._held:
-                self._send(_with_checksum(packet))
+            self._take(packet, at_ns)
         self._deliver_due()
 
     def require_all(self) -> None:
-        """Raises WorldError where a dial was lost instead of held."""
+        """Raises WorldError where packets were lost, or came too fast to be sent on when they were due."""
         self.read()
-        missed = self._packets.missed()
-        if missed or self._failed:
-            why = f"{missed} came faster than they could be held" if missed else str(self._failed)
-            raise WorldError("packets-lost", f"dials were lost that were to be delayed: {why}")
+        self._missed += self._packets.missed()
+        if self._missed or self._failed:
+            why = f"{self._missed} came faster than they could be held" if self._missed else str(self._failed)
+            raise WorldError("packets-lost", f"packets were lost that were to be delayed: {why}")
+        if self._taken >= _MANY and self._late > _LATE_SHARE * self._taken:
+            raise WorldError(
+                "packets-late",
+                f"{self._late} of {self._taken} packets were sent on more than {_LATE_NS / 1e6:g} ms late: more came "
+                "than can be held",
+            )
 
     def end(self) -> PacketSocket:
         """Deliver all that is held at once. Returns its packet socket, which sees nothing any more."""
         self.read()
         asyncio.get_running_loop().remove_reader(self._packets)
         self._packets.attach((bpf.REJECT,))
-        for packet in self._held.values():
-            self._send(packet)
+        while self._due:
+            _, _, at_ns, packet = heappop(self._due)
+            self._deliver(packet, at_ns)
         self._timer.close()
         self._out.close()
         return self._packets
 
+    def _take(self, packet: bytes, at_ns: int) -> None:
+        if self._came_since is None:
+            self.seen.add(at_ns)
+        due_ns = at_ns + round(next(self._delays) * 1e9)
+        if self._in_order:
+            due_ns = self._latest_ns = max(due_ns, self._latest_ns)
+        self._taken += 1
+        heappush(self._due, (due_ns, self._taken, at_ns, packet))
+
     def _deliver_due(self) -> None:
-        while self._due and self._due[0][0] <= time.monotonic_ns():
-            self._send(self._held.pop(heappop(self._due)[1]))
+        while self._due and self._due[0][0] <= (now_ns := time.monotonic_ns()):
+            due_ns, _, at_ns, packet = heappop(self._due)
+            self._late += now_ns - due_ns > _LATE_NS
+            self.late_ns += now_ns - max(due_ns, self._sent_ns)
+            self._sent_ns = now_ns
+            self._deliver(packet, at_ns)
         if self._due:
             self._timer.set(self._due[0][0])
 
+    def _deliver(self, packet: bytes, at_ns: int) -> None:
+        if self._came_since is not None:
+            port = self._client_port(packet)
+            held_too = sum(later_ns > at_ns and self._client_port(later) == port for _, _, later_ns, later in self._due)
+            if self._came_since(port, at_ns) > held_too:
+                self.seen.add(at_ns)
+        self._send(packet)
+
+    def _client_port(self, packet: bytes) -> int:
+        at = 4 * (packet[0] & 0x0F) + self._client_port_at
+        return int.from_bytes(packet[at : at + 2])
+
     def _send(self, packet: bytes) -> None:
         try:
-            self._out.sendto(packet, (socket.inet_ntoa(packet[16:20]), 0))
+            self._out.sendto(_with_checksum(packet), (socket.inet_ntoa(packet[16:20]), 0))
         except PermissionError:
             pass  # a rule where packets leave has dropped it
         except OSError as exc:
             self._failed = exc
+
+
+class DialHold(PacketHold):
+    """Holds dials: the first SYN of each. Those that are sent again vanish until it has been delivered, then pass."""
+
+    def __init__(self, number: int, lever: FilterPackets, packets: PacketSocket, came_since: CountSince) -> None:
+        super().__init__(number, lever, packets, came_since)
+        self._known: set[bytes] = set()
+        self._held: set[bytes] = set()
+
+    def _take(self, packet: bytes, at_ns: int) -> None:
+        dial = _dial(packet)
+        if dial not in self._known:
+            self._known.add(dial)
+            self._held.add(dial)
+            super()._take(packet, at_ns)
+        elif dial not in self._held:
+            self._send(packet)
+
+    def _deliver(self, packet: bytes, at_ns: int) -> None:
+        self._held.discard(_dial(packet))
+        super()._deliver(packet, at_ns)
 
 
 class PacketHolds:
@@ -120,17 +179,29 @@ class PacketHolds:
     def __init__(self, table: PacketTable) -> None:
         self._table = table
         self.made = 0
+        self._holds: list[PacketHold] = []
         self._idle: list[PacketSocket] = []
 
+    def next_number(self) -> int:
+        """For a rule that sends packets on: those of later numbers treat them, it and those before do not."""
+        self.made += 1
+        return self.made
+
+    def late_s(self) -> float:
+        """For how long packets were due and not sent on yet, so far."""
+        return sum(hold.late_ns for hold in self._holds) / 1e9
+
     @asynccontextmanager
-    async def holding(self, lever: FilterPackets) -> AsyncIterator[tuple[PacketHold, RuleGroup]]:
-        """Hold what the lever delays while the context is entered; the rules' own count is that of SYNs.
+    async def holding(
+        self, lever: FilterPackets, came_since: CountSince = lambda *_: 0
+    ) -> AsyncIterator[tuple[PacketHold, RuleGroup]]:
+        """Hold what the lever delays while the context is entered; the rules' own count is that of packets.
 
         Raises WorldError, PacketRuleError.
         """
-        assert lever.delays is not None, "a lever that delays says by how much"
-        self.made += 1
-        hold = PacketHold(self.made, lever.delays, self._packet_socket())
+        kind = DialHold if lever.only == "syn" else PacketHold
+        hold = kind(self.next_number(), lever, self._packet_socket(), came_since)
+        self._holds.append(hold)
         rules = rules_that_hold(lever, *addresses.advertised_address(lever.broker), hold.number)
         copies = await self._table.add(COPIES, [copies_dropped()])
         try:
@@ -150,9 +221,15 @@ class PacketHolds:
     def _packet_socket(self) -> PacketSocket:
         """One that is not in use: to close one makes the kernel wait for all processors, and the run with it."""
         try:
-            return self._idle.pop() if self._idle else PacketSocket((bpf.REJECT,))
+            return self._idle.pop() if self._idle else PacketSocket((bpf.REJECT,), WHOLE)
         except PacketSocketRefused as exc:
             raise WorldError("wire-unseen", str(exc)) from exc
+
+
+def _dial(syn: bytes) -> bytes:
+    """Addresses, ports and sequence number of a SYN: those that are sent again have the same."""
+    behind = 4 * (syn[0] & 0x0F)
+    return syn[12:20] + syn[behind : behind + 8]
 
 
 def _with_checksum(packet: bytes) -> bytes:

@@ -16,7 +16,10 @@ _SO_TIMESTAMPNS = 35
 _TIMESPEC = struct.Struct("@qq")
 _SOL_PACKET, _PACKET_STATISTICS = 263, 6
 _STATISTICS = struct.Struct("@II")
-_SEGMENT = 128
+HEADERS, WHOLE = 128, 65_536
+"""How many bytes of a packet are seen: enough for its headers, or for all of it."""
+_ROOM_BYTES = 4 << 20
+"""For what waits to be read, as far as the kernel gives it (net.core.rmem_max)."""
 
 LOAD_BYTE, LOAD_HALF, LOAD_WORD = 0x30, 0x28, 0x20
 LOAD_BYTE_BEHIND, LOAD_HALF_BEHIND = 0x50, 0x48
@@ -28,7 +31,8 @@ MARK = 0xFFFFF014
 
 Instruction = tuple[int, int, int, int]
 """Classic BPF (Documentation/networking/filter.rst of the kernel): code, jump if true, jump if false, operand."""
-ACCEPT: Instruction = (RETURN, 0, 0, _SEGMENT)
+ACCEPT: Instruction = (RETURN, 0, 0, HEADERS)
+ACCEPT_WHOLE: Instruction = (RETURN, 0, 0, WHOLE)
 REJECT: Instruction = (RETURN, 0, 0, 0)
 
 
@@ -37,13 +41,19 @@ class PacketSocketRefused(Exception):
 
 
 class PacketSocket:
-    """Sees from its making on, in the network namespace in which it is made. Raises PacketSocketRefused."""
+    """Sees from its making on, in the network namespace in which it is made: `most_bytes` of each packet.
 
-    def __init__(self, program: Sequence[Instruction]) -> None:
+    Raises PacketSocketRefused.
+    """
+
+    def __init__(self, program: Sequence[Instruction], most_bytes: int = HEADERS) -> None:
+        self._most_bytes = most_bytes
         try:
             self._socket = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM, 0)
             self._socket.setblocking(False)
             self._socket.setsockopt(socket.SOL_SOCKET, _SO_TIMESTAMPNS, 1)
+            if most_bytes > HEADERS:
+                self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _ROOM_BYTES)
             self.attach(program)
             self._socket.bind(("lo", _ETH_P_IP))
         except OSError as exc:
@@ -65,7 +75,7 @@ class PacketSocket:
         ahead_ns = time.time_ns() - time.monotonic_ns()
         while True:
             try:
-                segment, stamps, _, _ = self._socket.recvmsg(_SEGMENT, 64)
+                segment, stamps, _, _ = self._socket.recvmsg(self._most_bytes, 64)
             except BlockingIOError:
                 return
             seconds, nanoseconds = next(_TIMESPEC.unpack(data) for _, kind, data in stamps if kind == _SO_TIMESTAMPNS)

@@ -11,7 +11,7 @@ from random import Random
 from harness.brokers.cluster import BrokerFailed, ClusterStateError, LogUnreadable
 from harness.brokers.kind import EMBEDDED
 from harness.cluster_view import ClusterView
-from harness.environments.linux import addresses, sysctls
+from harness.environments.linux import addresses, loopback, sysctls
 from harness.environments.linux.delays import ProcessDelays, Watch
 from harness.environments.linux.dial_capture import DialCapture, DialCaptureFailed
 from harness.environments.linux.levers import LINUX_LEVERS, LinuxParts
@@ -27,6 +27,7 @@ from harness.environments.local import subject
 from harness.environments.local.brokers import ForkedBrokers, describe_unexpected_exit
 from harness.environments.local.children import ChildFiles, ChildProcess, execute
 from harness.environments.local.logs import CellLogs
+from harness.environments.planned_packets import planned_packets
 from harness.environments.settling import require_partition, settle
 from harness.environments.world import CLIENT, ActiveLever, Dial, Program, WorldError
 from harness.levers import Lever
@@ -36,6 +37,7 @@ from harness.story import SettleResult, StoredRecord
 CLUSTERS: Mapping[str, Callable[[ClusterShape, CellLogs, Watch], ForkedBrokers]] = {EMBEDDED: ForkedBrokers.start}
 """Starts a cluster in a cell, by its kind."""
 _TOXIPROXY_LOG = "toxiproxy.log"
+_HOLD = "what holds packets"
 
 
 class LocalWorld:
@@ -72,6 +74,8 @@ class LocalWorld:
         logs = CellLogs(folder)
         async with AsyncExitStack() as stack:
             with _failures_named(logs):
+                if any(lever.counts_segments for lever in planned_packets(plan)):
+                    loopback.send_ordinary_packets()
                 # Processes first: they come up while the rest is made, and no thread exists yet.
                 proxying = _start_toxiproxy(toxiproxy, logs)
                 delays = ProcessDelays()
@@ -91,7 +95,9 @@ class LocalWorld:
                 stack.callback(client.close)
                 await toxiproxy_server.await_ready(client, proxying.alive)
                 await client.call(lambda server: _create_proxies(server, plan.cluster))
-            world = cls(plan, logs, LinuxParts(table, client, brokers, traffic, holds), wire, delays, started)
+            parts = LinuxParts(table, client, brokers, traffic, holds)
+            stack.callback(parts.full_queue.close)
+            world = cls(plan, logs, parts, wire, delays, started)
             proxying.ended.add_done_callback(
                 lambda _: world._fail(describe_unexpected_exit(proxying, logs, _TOXIPROXY_LOG))
             )
@@ -125,7 +131,8 @@ class LocalWorld:
         return LoopLagMonitor()
 
     def delays(self) -> Mapping[str, float]:
-        return self._delays.read()
+        late_s, holds = self._delays.read(), self._parts.holds
+        return {**late_s, _HOLD: holds.late_s()} if late_s and holds.made else late_s
 
     async def settle(self, limit_s: float) -> SettleResult:
         async with SocketTable() as sockets:

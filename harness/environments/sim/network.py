@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
+from copy import copy
 from errno import EADDRINUSE
 from functools import partial
 from random import Random
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING
 from harness.environments.sim.listener import Listener
 from harness.environments.sim.rules import DataTap, PacketRule, RefusalTap
 from harness.environments.sim.segment import ACK, FIN, RST, SYN, Address, Segment
+from harness.environments.sim.sender import SEGMENT_SIZE
 from harness.environments.sim.timers import DELAY_S, TimerWheel
 from harness.levers import PacketAction
 from harness.sightings import ConnectionSightings
@@ -33,12 +35,14 @@ class Network:
     which they were put there.
 
     `delays` says whether a rule delays packets, or did: until then every round trip is the same, and nobody measures.
+    `segment_size` is the largest payload of a segment that is sent from now on.
     """
 
     def __init__(self, loop: SimLoop, rng: Random) -> None:
         self.loop = loop
         self.wheel = TimerWheel(rng)
         self.delays = False
+        self.segment_size = SEGMENT_SIZE
         self.sockets: dict[tuple[Address, Address], TcpSocket] = {}
         self.listeners: dict[Address, Listener] = {}
         self._taps: list[DataTap] = []
@@ -136,7 +140,10 @@ class Network:
                 if rule.hold is not None:
                     rule.hold.take(segment, self.loop, partial(self._arrive, past=rule.number))
                     return
-                if rule.verdict is not PacketAction.DROP:
+                if rule.verdict is PacketAction.DUPLICATE:
+                    self.loop.call_kernel_at(self.loop.now + DELAY_S, self._arrive, copy(segment), rule.number)
+                    continue
+                if rule.verdict in (PacketAction.REFUSE, PacketAction.RESET):
                     self.reset(segment)
                 if rule.verdict is PacketAction.RESET:
                     self.send(Segment(segment.src, segment.dst, RST | ACK, segment.seq, ack=segment.ack))

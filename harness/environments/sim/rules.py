@@ -4,22 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from random import Random
-from typing import TYPE_CHECKING
 
 from harness.environments.sim.addresses import PROBES
+from harness.environments.sim.holds import Hold, hold_for
 from harness.environments.sim.segment import ACK, RST, SYN, Address, Segment
 from harness.levers import Delays, FilterPackets, Flow, Hook, PacketAction
 from harness.sightings import ConnectionSightings, Sightings
-
-if TYPE_CHECKING:
-    from harness.environments.sim.loop import KernelTimer, SimLoop
 
 
 class PacketRule:
     """A lever `FilterPackets` in force. `packets` were treated, `refusals` were SYNs among them that were refused.
 
-    `seen` and `seen_refused` keep the times of the client's, if the rule has a clock. `number` orders the rules of a
-    network by when they were put there. `hold` has what a rule that delays holds.
+    `seen` and `seen_refused` keep the times of the client's, if the rule has a clock; of packets that are held by
+    chance, those that others overtook. `number` orders the rules of a network by when they were put there. `hold` has
+    what a rule that delays holds.
     """
 
     __slots__ = (
@@ -30,6 +28,7 @@ class PacketRule:
         "_now_ns",
         "_only",
         "_rng",
+        "_spares_probes",
         "hold",
         "hook",
         "number",
@@ -62,9 +61,12 @@ class PacketRule:
         self.hook = hook
         self.verdict = verdict
         self.number = 0
-        self.hold = None if delays is None else DialHold(delays)
         self.seen = Sightings()
         self.seen_refused = Sightings()
+        self.hold: Hold | None = None
+        if delays is not None:
+            self.hold = hold_for(delays, self.seen, dials=only == "syn", overtaken=chance < 1)
+        self._spares_probes = delays is not None or chance < 1 or verdict is PacketAction.DUPLICATE
 
     @classmethod
     def of(cls, lever: FilterPackets, address: Address, now_ns: Callable[[], int] | None = None) -> PacketRule:
@@ -100,50 +102,19 @@ class PacketRule:
             return False
         if self._at_most is not None and self.seen.total >= self._at_most:
             return False
-        if self.hold is not None and (theirs[0] == PROBES or self.hold.knows(segment)):
-            return self.hold.holds(segment)
-        if self._rng is not None and (theirs[0] == PROBES or self._rng.random() >= self._chance):
+        probing = theirs[0] == PROBES
+        if probing and self._spares_probes:
             return False
-        at_ns = None if self._now_ns is None or theirs[0] == PROBES else self._now_ns()
+        picked = self._rng is None or self._rng.random() < self._chance
+        at_ns = None if self._now_ns is None or probing else self._now_ns()
+        if self.hold is not None:
+            return self.hold.matches(segment, at_ns, picked=picked)
+        if not picked:
+            return False
         self.seen.add(at_ns)
         if opens and self.verdict is PacketAction.REFUSE:
             self.seen_refused.add(at_ns)
         return True
-
-
-class DialHold:
-    """The dials that a rule holds: the first SYN of each, for as long as its delay says."""
-
-    __slots__ = ("_delays", "_timers")
-
-    def __init__(self, delays: Delays) -> None:
-        self._delays = iter(delays)
-        self._timers: dict[tuple[Address, Address], KernelTimer | None] = {}
-
-    def knows(self, syn: Segment) -> bool:
-        """Whether it has held a SYN of this dial, or still does."""
-        return (syn.src, syn.dst) in self._timers
-
-    def holds(self, syn: Segment) -> bool:
-        return self._timers.get((syn.src, syn.dst)) is not None
-
-    def take(self, syn: Segment, loop: SimLoop, deliver: Callable[[Segment], None]) -> None:
-        """Deliver this SYN when its delay is over. A further one of a dial that is held vanishes."""
-        if not self.knows(syn):
-            due = loop.now + next(self._delays)
-            self._timers[syn.src, syn.dst] = loop.call_kernel_at(due, self._deliver, syn, deliver)
-
-    def release_all(self, loop: SimLoop) -> None:
-        """Deliver all that is held at once."""
-        for timer in self._timers.values():
-            if timer is not None:
-                assert timer.callback is not None, "it has not come to its delivery yet"
-                loop.call_kernel_at(loop.now, timer.callback, *timer.args)
-                timer.cancel()
-
-    def _deliver(self, syn: Segment, deliver: Callable[[Segment], None]) -> None:
-        self._timers[syn.src, syn.dst] = None
-        deliver(syn)
 
 
 class DataTap:

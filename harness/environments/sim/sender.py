@@ -34,6 +34,9 @@ SEND_BUFFER = 3_900_000
 SEGMENT_SIZE = 65_483
 """Largest payload of a segment on loopback: its MTU of 65,536 less headers."""
 
+ETHERNET_SEGMENT_SIZE = 1_448
+"""The same on a network whose MTU is 1,500."""
+
 
 class _Sent:
     """A segment in flight, sent at `at` for the last time. `end` is the offset after it, FIN included."""
@@ -112,7 +115,7 @@ class Sender:
 
     def write(self, data: bytes | memoryview) -> None:
         """Queue at most `room` bytes and send what the peer's window allows."""
-        self._unsent.append(data if len(data) <= SEGMENT_SIZE else memoryview(data))
+        self._unsent.append(data if len(data) <= self._socket.network.segment_size else memoryview(data))
         self.queued += len(data)
         self._push()
 
@@ -188,8 +191,9 @@ class Sender:
             return
         sent = False
         unsent = self._unsent
+        largest = self._socket.network.segment_size
         while unsent and self.next_seq < self._edge:
-            if not self._send_new(self._next_payload(min(SEGMENT_SIZE, self._edge - self.next_seq))):
+            if not self._send_new(self._next_payload(min(largest, self._edge - self.next_seq))):
                 break
             sent = True
         if self._fin_due():

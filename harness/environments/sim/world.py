@@ -9,6 +9,7 @@ from typing import Any
 
 from harness.brokers.cluster import ClusterStateError
 from harness.cluster_view import ClusterView
+from harness.environments.planned_packets import planned_packets
 from harness.environments.settling import require_partition, settle
 from harness.environments.sim.addresses import PORT, advertised_address
 from harness.environments.sim.brokers import SimBrokers
@@ -18,6 +19,7 @@ from harness.environments.sim.levers import SIM_LEVERS, SimLinks, SimParts
 from harness.environments.sim.loop import SimLoop
 from harness.environments.sim.process import SimProcess
 from harness.environments.sim.proxy import Proxy
+from harness.environments.sim.sender import ETHERNET_SEGMENT_SIZE
 from harness.environments.sim.timers import HZ
 from harness.environments.world import ActiveLever, BundledClient, Dial, Process, Program, WorldError
 from harness.levers import Lever
@@ -64,6 +66,8 @@ class SimWorld:
         self.kernel = KERNEL
         self.failed: str | None = None
         self._loop = loop
+        if any(lever.counts_segments for lever in planned_packets(plan)):
+            loop.network.segment_size = ETHERNET_SEGMENT_SIZE
         self._proxies_host = loop.new_host("proxies")
         self._proxies = {
             broker: Proxy(self._proxies_host, loop, self.advertised_address(broker), _broker_address(broker), self.rng)

@@ -8,6 +8,7 @@ from harness.environments.linux.packets.rules import (
     count_from_client,
     count_refusals,
     rules_for,
+    rules_that_duplicate,
     rules_that_hold,
 )
 from harness.environments.linux.packets.table import COPIES, SEND, TREAT, WATCH, PacketRuleError, PacketTable, RuleGroup
@@ -27,5 +28,6 @@ __all__ = [
     "count_from_client",
     "count_refusals",
     "rules_for",
+    "rules_that_duplicate",
     "rules_that_hold",
 ]

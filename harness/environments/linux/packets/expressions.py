@@ -17,7 +17,7 @@ Expressions = tuple[Expression, ...]
 
 _NETWORK, _TRANSPORT = 1, 2
 _REJECT_WITH_TCP_RESET = 1
-_CHECKSUM_OF_TCP_AT = 16
+_CHECKSUM_OF_IP_AT, _CHECKSUM_OF_TCP_AT = 10, 16
 _MOST_COUNTED = 2**31 - 1
 _IN_TURN, _AT_RANDOM = 0, 1
 
@@ -201,6 +201,24 @@ def reset() -> Expressions:
     the receiver, and the packet is turned back before it is rejected: a reset is never answered with a reset.
     """
     return (*_flagged(Flag.RST | Flag.ACK), *copy(), *_flagged(Flag.PSH | Flag.ACK), *refuse())
+
+
+def redirect(host: str) -> Expressions:
+    """Send the packet to this address in place of its own. What answers it does so from there."""
+    written = _expression(
+        "payload",
+        {
+            "sreg": Regs.NFT_REG_1,
+            "base": _NETWORK,
+            "offset": 16,
+            "len": 4,
+            "csum_type": 1,
+            "csum_offset": _CHECKSUM_OF_IP_AT,
+            "csum_flags": ("NFT_PAYLOAD_L4CSUM_PSEUDOHDR",),
+        },
+    )
+    address = _expression("immediate", {"dreg": Regs.NFT_REG_1, "data": _value(socket.inet_aton(host))})
+    return (address, written)
 
 
 def copy() -> Expressions:

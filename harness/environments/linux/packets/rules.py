@@ -5,7 +5,7 @@ Every rule counts what it matches: that count is a fault's proof.
 
 from dataclasses import dataclass
 
-from harness.environments.linux.addresses import PROBES
+from harness.environments.linux.addresses import FULL_QUEUE, PROBES
 from harness.environments.linux.packets import expressions as x
 from harness.environments.linux.packets.table import SEND, TREAT
 from harness.levers import FilterPackets, PacketAction
@@ -19,6 +19,15 @@ HELD_COPY = 1 << 25
 """The mark of copies of packets that a rule holds, beside the number of that rule: for its `PacketHold` alone."""
 _HELD_BY = (1 << 16) - 1
 """The bits that have the number of the last rule that held a packet."""
+
+
+_TREATMENTS = {
+    PacketAction.DROP: x.drop(),
+    PacketAction.REFUSE: x.refuse(),
+    PacketAction.RESET: x.reset(),
+    PacketAction.OVERFLOW: x.redirect(FULL_QUEUE[0]),
+}
+"""What becomes of a packet that a rule matches. A SYN that has been redirected is met by no later rule of its link."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,15 +47,14 @@ def rules_for(lever: FilterPackets, host: str, port: int, *, holds: int = 0) -> 
     """The rules on the lever's hook that do what the lever says to the link with the advertised address.
 
     `holds`: the highest number of a rule that holds packets and was there before; what a later one has sent on was here
-    already. Of a lever that delays, see `rules_that_hold`.
+    already. Of levers that delay or duplicate, see `rules_that_hold` and `rules_that_duplicate`.
     """
     link = x.tcp_to(host, port) if lever.flow == "to_broker" else x.tcp_from(host, port)
     if lever.chance < 1:
-        ours = x.not_from(PROBES) if lever.flow == "to_broker" else x.not_to(PROBES)
-        link = (*link, *ours, *x.marked_below(holds + 1, among=_HELD_BY))
+        link = (*_client_link(lever, host, port), *x.marked_below(holds + 1, among=_HELD_BY))
     if lever.hook == "sender":
         link = (*x.marked(0, among=HELD_COPY | _HELD_BY), *link)  # what was held has left its sender before
-    treatment = {PacketAction.DROP: x.drop, PacketAction.REFUSE: x.refuse, PacketAction.RESET: x.reset}[lever.verdict]()
+    treatment = _TREATMENTS[lever.verdict]
     syn = x.flags(x.Flag.SYN, **_SYN_ALONE)
     match lever.only:
         case "data":
@@ -67,13 +75,31 @@ def rules_for(lever: FilterPackets, host: str, port: int, *, holds: int = 0) -> 
 
 
 def rules_that_hold(lever: FilterPackets, host: str, port: int, number: int) -> tuple[NftRule, ...]:
-    """The rule that takes dials out of the way, and marks a copy of each for a PacketHold of this number.
+    """The rule that takes packets out of the way, and marks a copy of each for a PacketHold of this number.
 
-    A dial that was held is sent on with the number as its mark, and passes this rule and those of lower numbers.
+    What was held is sent on with the number as its mark, and passes this rule and those of lower numbers.
     """
-    dials = (*x.tcp_to(host, port), *x.not_from(PROBES), *x.flags(x.Flag.SYN, **_SYN_ALONE))
-    first = x.marked_below(number, among=_HELD_BY)
-    return (NftRule((*dials, *first, *x.count(), *x.mark(HELD_COPY | number), *x.copy(), *x.drop())),)
+    taking = (*x.count(), *x.mark(HELD_COPY | number), *x.copy(), *x.drop())
+    return (NftRule((*_first_time(lever, host, port, number), *taking)),)
+
+
+def rules_that_duplicate(lever: FilterPackets, host: str, port: int, number: int) -> tuple[NftRule, ...]:
+    """The rule that sends a copy of packets, and lets them pass: neither meets this rule again, or one before it."""
+    return (NftRule((*_first_time(lever, host, port, number), *x.count(), *x.mark(number), *x.copy())),)
+
+
+def _first_time(lever: FilterPackets, host: str, port: int, number: int) -> x.Expressions:
+    """The client's packets that a lever takes, and that were not sent on by a rule of this number or a higher one."""
+    syn = x.flags(x.Flag.SYN, **_SYN_ALONE) if lever.only == "syn" else ()
+    chance = () if lever.chance == 1 else x.by_chance(lever.chance)
+    return (*_client_link(lever, host, port), *syn, *x.marked_below(number, among=_HELD_BY), *chance)
+
+
+def _client_link(lever: FilterPackets, host: str, port: int) -> x.Expressions:
+    """The packets of the lever's link, but for the lab's own probes."""
+    if lever.flow == "to_broker":
+        return (*x.tcp_to(host, port), *x.not_from(PROBES))
+    return (*x.tcp_from(host, port), *x.not_to(PROBES))
 
 
 def copies_dropped() -> x.Expressions:
@@ -111,8 +137,5 @@ def count_refusals(host: str, port: int) -> x.Expressions:
 
 def count_from_client(lever: FilterPackets, host: str, port: int) -> x.Expressions:
     """Counts what a drop on the sender's hook matches, but for the lab's own probes."""
-    to_broker = lever.flow == "to_broker"
-    link = x.tcp_to(host, port) if to_broker else x.tcp_from(host, port)
     syn = x.flags(x.Flag.SYN, **_SYN_ALONE) if lever.only == "syn" else ()
-    link = (*x.marked(0, among=HELD_COPY | _HELD_BY), *link)
-    return (*link, *(x.not_from(PROBES) if to_broker else x.not_to(PROBES)), *syn, *x.count())
+    return (*x.marked(0, among=HELD_COPY | _HELD_BY), *_client_link(lever, host, port), *syn, *x.count())

@@ -1,0 +1,42 @@
+"""The line delivers packets in another order."""
+
+from pydantic import Field, model_validator
+from pydantic_core import PydanticCustomError
+
+from harness.faults.base import Proof, fault
+from harness.faults.links import LinkFault
+from harness.faults.slow_dial import LONGEST_S
+from harness.levers import Delays, FilterPackets, Flow, PacketAction, PacketsReordered
+from harness.quantities import Seconds, Share, duration_text
+
+
+@fault("reorder")
+class Reorder(LinkFault):
+    """The line delivers packets in another order: some, by chance, are held while later ones pass them.
+
+    TCP puts them in order again. Until the packet comes, or its sender has sent it again since later ones were
+    acknowledged, everything behind it waits. A packet that nothing follows is late, and not overtaken: the proof counts
+    those that were. A message has to be larger than 1.4 KB to take more than one packet.
+    """
+
+    proof = Proof(PacketsReordered)
+
+    chance: Share = Field(gt=0, lt=1, description="How likely each packet is held, such as 25%")
+    delay: Seconds = Field(default=0.01, description="How long it is held: whole milliseconds, such as 10ms")
+
+    @model_validator(mode="after")
+    def _possible(self) -> "Reorder":
+        wrong, hint = "", "write delay: 10ms"
+        if self.delay < 0.001 or round(self.delay * 1e9) % 1_000_000:
+            wrong = "the delay is whole milliseconds, at least 1ms"
+        elif self.delay > LONGEST_S:
+            wrong = f"no connection survives packets that are {duration_text(self.delay)} late"
+        if wrong:
+            raise PydanticCustomError("reorder", "{text}", {"text": wrong, "hint": hint})
+        return self
+
+    def lever(self, broker: int, flow: Flow, seed: str) -> FilterPackets:
+        delays = Delays(seconds=(self.delay,))
+        return FilterPackets(
+            broker=broker, flow=flow, verdict=PacketAction.DELAY, chance=self.chance, seed=seed, delays=delays
+        )
