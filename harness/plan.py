@@ -12,6 +12,7 @@ from typing import Literal
 
 from harness.cluster_view import ClusterView, PartitionView, replicas_of
 from harness.faults.base import FaultModel
+from harness.levers import HeldBack, Intercept
 from harness.records.case_key import CaseKey
 from harness.records.run import EMBEDDED
 
@@ -170,13 +171,32 @@ class Recurrence:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Trigger:
+    """The `nth` request of an API (`all`: of any) that a broker gets from the client once the step has started: it is
+    held in the broker until the fault is confirmed, and then let through."""
+
+    request: str
+    broker: int
+    nth: int = 1
+
+    @property
+    def intercept(self) -> Intercept:
+        """What holds the request."""
+        return Intercept(broker=self.broker, answer=HeldBack(), api=self.request, nth=self.nth)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedFault:
-    """A fault. Ends when every lever is confirmed; `for_s` heals it by itself, else a Heal or the run's end does."""
+    """A fault. Ends when every lever is confirmed; `for_s` heals it by itself, else a Heal or the run's end does.
+
+    With a trigger the step ends when it is armed, and the fault is injected when that request comes.
+    """
 
     fault: FaultModel
     alias: str
     for_s: float | None = None
     recurs: Recurrence | None = None
+    trigger: Trigger | None = None
     when: StartCondition = StartCondition()
     line: int = 0
 

@@ -87,6 +87,17 @@ def size_bytes(text: str) -> int:
     return int(exact)
 
 
+def throughput_bytes_per_s(text: str) -> int:
+    """Bytes a second of `64KB/s`. Raises QuantityError."""
+    size, slash, unit = text.rpartition("/")
+    if (slash, unit) != ("/", "s"):
+        raise QuantityError(f"{quote_value(text)} is no rate of bytes", "write it as 64KB/s")
+    try:
+        return size_bytes(size)
+    except QuantityError as error:
+        raise QuantityError(f"{quote_value(text)} is no rate of bytes", "write it as 64KB/s") from error
+
+
 def rate_per_s(text: str) -> float:
     """Events a second of `200/s`, `30/m` or `1/h`. Raises QuantityError."""
     match = re.fullmatch(rf"({NUMBER})/(s|m|h)", text)
@@ -200,6 +211,20 @@ Seconds = Annotated[
     WithJsonSchema({"type": "string", "pattern": DURATION_PATTERN, "examples": ["250ms", "1s", "1m30s"]}),
 ]
 """A field written as a duration, held in seconds."""
+
+Size = Annotated[
+    int,
+    BeforeValidator(_field(size_bytes)),
+    WithJsonSchema({"type": "string", "pattern": rf"^{NUMBER}({'|'.join(BYTES)})$", "examples": ["100B", "1KiB"]}),
+]
+"""A field written as a size, held in bytes."""
+
+Throughput = Annotated[
+    int,
+    BeforeValidator(_field(throughput_bytes_per_s)),
+    WithJsonSchema({"type": "string", "pattern": rf"^{NUMBER}({'|'.join(BYTES)})/s$", "examples": ["64KB/s"]}),
+]
+"""A field written as bytes in a second, held as their number."""
 
 Share = Annotated[
     float,

@@ -1,5 +1,6 @@
 """When something was seen, in bounded memory: what a lever's evidence of an interval is made of."""
 
+from collections.abc import Callable
 from math import inf
 
 
@@ -8,13 +9,14 @@ class Sightings:
 
     `total` counts all of them; moments are kept of those that the client caused, not of the lab's own. At most `limit`
     entries are kept, an even number: beyond that neighbours are merged, and the count of an interval that ends inside a
-    merged entry is a lower bound.
+    merged entry is a lower bound. `notify` is called at each.
     """
 
-    __slots__ = ("_entries", "_limit", "_step", "total")
+    __slots__ = ("_entries", "_limit", "_step", "notify", "total")
 
     def __init__(self, limit: int = 4096) -> None:
         self.total = 0
+        self.notify: Callable[[], None] | None = None
         self._limit = limit
         self._step = 1  # how many moments an entry holds
         self._entries: list[tuple[int, int, int]] = []  # the first moment, the last one, how many
@@ -22,6 +24,8 @@ class Sightings:
     def add(self, at_ns: int | None) -> None:
         """One more, at this moment of the world's clock; None: the lab's own."""
         self.total += 1
+        if self.notify is not None:
+            self.notify()
         if at_ns is None:
             return
         first_ns, _, number = self._entries[-1] if self._entries else (at_ns, at_ns, self._step)

@@ -12,8 +12,9 @@ from harness.conductor.progress import ProgressReporter
 from harness.conductor.recorder import Recorder
 from harness.conductor.tasks import RunTasks
 from harness.environments.world import World
+from harness.event import OneShotEvent
 from harness.faults.unreachable_address import UnreachableAddress
-from harness.plan import PlannedFault, Recurrence, call_alias, step_alias
+from harness.plan import PlannedFault, Recurrence, Trigger, call_alias, step_alias
 from harness.story import EventKind, FaultStory, OperationStory
 
 _DIALS = (str(TraceKind.DIAL_STARTED), str(EventKind.DIAL_SEEN))
@@ -40,7 +41,7 @@ class ActiveFaults:
         self._tasks = tasks
         self._seed = seed
         self._faults: dict[str, ActiveFault] = {}
-        self._recurring: dict[str, asyncio.Task[None]] = {}
+        self._coming: dict[str, asyncio.Task[None]] = {}
         self._implied: dict[str, ActiveFault] = {}
 
     async def blackhole(self, addresses: tuple[int, ...]) -> None:
@@ -57,19 +58,23 @@ class ActiveFaults:
             await fault.pull(self._world.view())
 
     async def inject(self, step: PlannedFault) -> None:
-        """Inject a fault; its own healing and recurring go on in the background. Raises WorldError."""
+        """Inject a fault, or wait in the background for the request that triggers it; its own healing and recurring go
+        on in the background, too. Raises WorldError."""
+        if step.trigger is not None:
+            await self._arm(step, step.trigger)
+            return
         confirmed_ns = await self._inject(step)
         self._moments.reach(step.alias, confirmed_ns)
         if step.recurs is not None:
-            self._recurring[step.alias] = self._tasks.start(self._recur(step, step.recurs, confirmed_ns))
+            self._coming[step.alias] = self._tasks.start(self._recur(step, step.recurs, confirmed_ns))
 
     async def heal(self, alias: str) -> None:
-        """Heal the fault called `alias`, and let it recur no more; it may be healed already. Raises WorldError."""
+        """Heal the fault called `alias`, and let it come no more; it may be healed already. Raises WorldError."""
         self._reporter.report(f"healing {alias}")
-        recurring = self._recurring.pop(alias, None)
-        if recurring is not None:
-            recurring.cancel()
-            await asyncio.gather(recurring, return_exceptions=True)
+        coming = self._coming.pop(alias, None)
+        if coming is not None:
+            coming.cancel()
+            await asyncio.gather(coming, return_exceptions=True)
         for fault in [fault for name, fault in self._faults.items() if step_alias(name) == alias]:
             await fault.heal()
 
@@ -104,6 +109,22 @@ class ActiveFaults:
         """The cluster as a fault sees it now, with a chance of its own."""
         selected = frozenset().union(*(fault.brokers for fault in self._faults.values()))
         return replace(self._world.view(), selected=selected, seed=f"{self._seed}/fault/{alias}")
+
+    async def _arm(self, step: PlannedFault, trigger: Trigger) -> None:
+        """Return once the request that triggers the fault is waited for."""
+        self._reporter.report(f"waiting for the request that triggers {step.alias}")
+        self._faults[step.alias] = ActiveFault(step, self._world, self._recorder)
+        armed = OneShotEvent()
+        self._coming[step.alias] = self._tasks.start(self._inject_upon(trigger, step, armed))
+        await armed.wait()
+
+    async def _inject_upon(self, trigger: Trigger, step: PlannedFault, armed: OneShotEvent) -> None:
+        """Inject the fault once the request has come, and then let the request through."""
+        async with self._world.hold_request(trigger.intercept) as came:
+            armed.set()
+            await came.wait()
+            confirmed_ns = await self._inject(step)
+        self._moments.reach(step.alias, confirmed_ns)
 
     async def _inject(self, step: PlannedFault) -> int:
         """When it was confirmed, as an absolute clock value."""

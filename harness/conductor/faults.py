@@ -33,6 +33,7 @@ class ActiveFault:
         self._levers = AsyncExitStack()
         self._pulled: list[tuple[Lever, ActiveLever]] = []
         self._healing: asyncio.Task[None] | None = None
+        self.began = False
         self._began_ns = world.now_ns()
         self._confirmed_ns: int | None = None
         self._healing_ns: int | None = None
@@ -54,6 +55,8 @@ class ActiveFault:
         `view` is the cluster as it is now. Raises WorldError.
         """
         self._recorder.sample_delays(self._world)
+        self._began_ns = self._world.now_ns()
+        self.began = True
         self._record_event(self._began_ns, EventKind.FAULT_BEGAN)
         for stage in self._stages(view):
             await sleep_until(self._world, self._began_ns + round(stage.after_s * 1e9))
@@ -82,6 +85,8 @@ class ActiveFault:
         await asyncio.shield(self._healing)
 
     async def _heal(self) -> None:
+        if not self.began:
+            return
         try:
             await self._with_timeout(self._read(), "telling what its levers did")
         except WorldError as error:
@@ -96,6 +101,8 @@ class ActiveFault:
 
     def _finding(self, proven: ProofResult) -> str:
         finding = proven.finding if self._unread is None else f"could not be proven: {self._unread}"
+        if not self.began:
+            return "was never injected: the request that triggers it did not come"
         return finding if self._confirmed_ns is not None else f"was never confirmed: {finding}"
 
     def story(self) -> FaultStory:

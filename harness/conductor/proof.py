@@ -38,8 +38,6 @@ def check_proof(fault: FaultModel, seen: Sequence[tuple[Lever, Evidence]]) -> Pr
         )
     if len(idle) < len(seen):
         return ProofResult(count=count, proven=True, finding=finding)
-    if not together.known:
-        return ProofResult(count=0.0, proven=False, finding=f"{together.unknown}: nothing was tested")
     enough = min(lever.enough for lever in idle)
     short = f", less than the {enough:g} that would prove it" if count > 0 else ""
     return ProofResult(count=count, proven=False, finding=f"{finding}{short}: nothing was tested")

@@ -15,7 +15,8 @@ from typing import Any, NamedTuple, Protocol, Self
 
 from harness.brokers.kind import EMBEDDED
 from harness.cluster_view import ClusterView
-from harness.levers import Evidence, Lever
+from harness.event import OneShotEvent
+from harness.levers import Evidence, Intercept, Lever
 from harness.plan import ClusterShape, DriverName, RunPlan
 from harness.story import Kernel, SettleResult, StoredRecord, Story, Value
 
@@ -146,6 +147,11 @@ class World(Protocol):
         ...
 
     def pull(self, lever: Lever) -> AbstractAsyncContextManager[ActiveLever]: ...
+
+    def hold_request(self, request: Intercept) -> AbstractAsyncContextManager[OneShotEvent]:
+        """The request that this intercept means waits in its broker until the context is left; the event happens when
+        it has come. Entering and leaving raise WorldError."""
+        ...
 
     async def start(self, program: Program, log: Path | None) -> Process: ...
 

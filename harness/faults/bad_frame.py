@@ -1,17 +1,23 @@
 """Responses that are no frames of Kafka's protocol."""
 
+from typing import Literal
+
 from pydantic import Field
 
-from harness.faults.base import Proof, fault
+from harness.cluster_view import ClusterView
+from harness.faults.base import Proof, Stage, fault
+from harness.faults.brokers import select_brokers
 from harness.faults.requests import RequestFault
-from harness.levers import DamagedFrame, FrameDamage, RequestsIntercepted
+from harness.levers import DamagedFrame, FilterPackets, FrameDamage, PacketAction, RequestsIntercepted
 
 
 @fault("bad_frame")
 class BadFrame(RequestFault):
     """Requests are carried out, and what comes back is no response; then the connection ends.
 
-    As from a port that something else answers, or a broken proxy. Whether a message was written stays unknown.
+    As from a port that something else answers, or a broken proxy. Whether a message was written stays unknown. With
+    `then: reset` the end comes as a reset, as where the broker dies in the middle of a frame; so does every other end
+    of its connections while the fault lasts.
     """
 
     proof = Proof(RequestsIntercepted)
@@ -20,6 +26,17 @@ class BadFrame(RequestFault):
         description="The response behind a length of -1 (`negative_size`), of 2 GiB (`huge_size`) or of nothing "
         "(`zero_size`); half of it (`cut`); or other bytes in its place (`garbage`)"
     )
+
+    then: Literal["close", "reset"] = Field(default="close", description="How the connection ends: `close` or `reset`")
+
+    def stages(self, view: ClusterView) -> tuple[Stage, ...]:
+        if self.then == "close":
+            return super().stages(view)
+        ends = tuple(
+            Stage(FilterPackets(broker=broker, flow="to_client", verdict=PacketAction.RESET, only="fin"))
+            for broker in select_brokers(self.brokers, view)
+        )
+        return (*ends, *super().stages(view))
 
     def answer(self) -> DamagedFrame:
         return DamagedFrame(damage=self.damage)

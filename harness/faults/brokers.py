@@ -113,7 +113,7 @@ def _named(item: int | str, view: ClusterView) -> tuple[int, ...]:
     """The brokers that an item names, without chance."""
     if isinstance(item, int):
         if item not in view.brokers:
-            raise SelectorError("no-such-broker", f"there is no broker {item}", _which(view), item)
+            raise SelectorError("no-such-broker", f"there is no broker {item}", which_brokers(view), item)
         return (item,)
     if item == CONTROLLER:
         return (view.controller,)
@@ -153,6 +153,7 @@ def _others(view: ClusterView) -> tuple[int, ...]:
     return left
 
 
-def _which(view: ClusterView) -> str:
+def which_brokers(view: ClusterView) -> str:
+    """The hint where a broker does not exist."""
     first, last = view.brokers[0], view.brokers[-1]
     return f"brokers are {first} to {last}" if first != last else f"the only broker is {first}"

@@ -22,7 +22,7 @@ class Latency(LinkFault):
     several round trips until the kernel knows the path. Packets keep their order, whatever the jitter.
     """
 
-    proof = Proof(DelaySeen, scope="each_lever")
+    proof = Proof(DelaySeen)
     proofs: ClassVar = {("via", "packets"): Proof(PacketsDelayed, scope="each_lever")}
 
     delay: Seconds = Field(description="How late, in each flow: whole milliseconds, such as 100ms")
@@ -33,6 +33,12 @@ class Latency(LinkFault):
         default="toxiproxy",
         description="`toxiproxy`: a proxy delays bytes; `packets`: packets themselves are late, as on a slow network",
     )
+    toxicity: float = Field(
+        default=1.0,
+        gt=0,
+        le=1,
+        description="With `via: toxiproxy`: how likely a connection is affected, in each flow by itself",
+    )
 
     @model_validator(mode="after")
     def _possible(self) -> "Latency":
@@ -41,6 +47,8 @@ class Latency(LinkFault):
             wrong = "delay and jitter are whole milliseconds, the delay at least 1ms"
         elif self.jitter >= self.delay:
             wrong = f"jitter {duration_text(self.jitter)} is not less than the delay {duration_text(self.delay)}"
+        elif self.via == "packets" and self.toxicity < 1:
+            wrong = "toxicity is a proxy's: packets of every connection are late"
         elif self.via == "packets" and self.delay + self.jitter > LONGEST_S:
             wrong = f"no connection survives packets that are {duration_text(self.delay + self.jitter)} late"
         if wrong:
@@ -50,6 +58,6 @@ class Latency(LinkFault):
     def lever(self, broker: int, flow: Flow, seed: str) -> Lever:
         if self.via == "toxiproxy":
             attributes = (("latency", round(self.delay * 1000)), ("jitter", round(self.jitter * 1000)))
-            return Toxic(broker=broker, flow=flow, kind="latency", attributes=attributes)
+            return Toxic(broker=broker, flow=flow, kind="latency", attributes=attributes, toxicity=self.toxicity)
         delays = Delays(seconds=(self.delay,), jitter_s=self.jitter, seed=seed if self.jitter else "")
         return FilterPackets(broker=broker, flow=flow, verdict=PacketAction.DELAY, delays=delays)

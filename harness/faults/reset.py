@@ -2,12 +2,14 @@
 
 from typing import Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
+from pydantic_core import PydanticCustomError
 
 from harness.cluster_view import ClusterView
 from harness.faults.base import FaultModel, Proof, Stage, fault
 from harness.faults.brokers import Brokers, select_brokers
-from harness.levers import ConnectionsCut, FilterPackets, PacketAction
+from harness.levers import ConnectionsCut, FilterPackets, Flow, PacketAction, Toxic
+from harness.quantities import Size
 
 
 @fault("reset")
@@ -16,6 +18,10 @@ class Reset(FaultModel):
 
     Dials succeed. `upon: request` resets when the client sends: nothing of it arrives. `upon: answer` resets when the
     broker answers: the request was done and its client cannot know, so that sending it again doubles it.
+
+    With `bytes` so many pass first, on each connection, counted from the injection or from the dial: a reset in the
+    middle of a frame, of which the first part has arrived. A proxy ends the connection behind them, and on its way to
+    the client that end is turned into a reset; so is every other end while the fault lasts.
     """
 
     proof = Proof(ConnectionsCut)
@@ -28,16 +34,39 @@ class Reset(FaultModel):
         default=None, ge=1, description="So many resets for each broker, later requests pass; each one where absent"
     )
 
+    bytes: Size | None = Field(
+        default=None, description="How many pass before it, such as 10B: the request's, or the answer's"
+    )
+
+    @model_validator(mode="after")
+    def _possible(self) -> "Reset":
+        if self.bytes is not None and self.times is not None:
+            wrong = {"text": "behind `bytes` each connection is reset, not so many `times`", "hint": "remove times"}
+            raise PydanticCustomError("reset", "{text}", wrong)
+        return self
+
     def stages(self, view: ClusterView) -> tuple[Stage, ...]:
+        flow: Flow = "to_broker" if self.upon == "request" else "to_client"
+        brokers = select_brokers(self.brokers, view)
+        if self.bytes is not None:
+            ends_after = (("bytes", self.bytes),)
+            return tuple(
+                Stage(lever)
+                for broker in brokers
+                for lever in (
+                    FilterPackets(broker=broker, flow="to_client", verdict=PacketAction.RESET, only="fin"),
+                    Toxic(broker=broker, flow=flow, kind="limit_data", attributes=ends_after),
+                )
+            )
         return tuple(
             Stage(
                 FilterPackets(
                     broker=broker,
-                    flow="to_broker" if self.upon == "request" else "to_client",
+                    flow=flow,
                     verdict=PacketAction.RESET,
                     only="data",
                     at_most=self.times,
                 )
             )
-            for broker in select_brokers(self.brokers, view)
+            for broker in brokers
         )

@@ -19,6 +19,17 @@ occurrences are called `outage`, `outage#2`, `outage#3`. One that is still in fo
 `{heal: outage}` ends the recurring. `after: {uniform: [0s, 1s]}` starts any step at a moment that is drawn from the
 run's seed: without it every repeat meets a client's own timers in the same phase.
 
+With `trigger: {request: produce, nth: 3, broker: 1}` a fault is injected when that request comes: it is held in the
+broker until the fault is confirmed, and then let through, so that the fault meets the client at the same point of its
+work in each run. Requests count from the step on, which ends when they are waited for: the step that sends comes behind
+it. A run whose request never comes is inconclusive.
+
+## When faults meet
+
+Several faults may be in force on one broker, and are healed in any order. Where two of them treat the same packet or
+the same request, the one that was injected first decides: what it drops, refuses, resets or answers, later ones never
+see, and it is no proof of theirs. Delays add up.
+
 ## Selecting brokers
 
 Wherever a parameter names brokers, it takes one of these. A broker that is selected twice is taken once.

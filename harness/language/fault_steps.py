@@ -1,14 +1,14 @@
 """A step that injects a fault: its parameters, as the registered fault has them."""
 
 from harness.faults import FAULTS
-from harness.faults.brokers import SelectorError
+from harness.faults.brokers import SelectorError, which_brokers
 from harness.language.schema import InjectStep
 from harness.language.validation import entries_beside, keys_of, parse_model
 from harness.language.yaml.diagnostics import Diagnostics
 from harness.language.yaml.problems import Span
 from harness.language.yaml.tree import Entry, MappingNode, ScalarNode, SequenceNode, at
 from harness.levers import HOOKS
-from harness.plan import ClusterShape, PlannedFault, Recurrence, StartCondition
+from harness.plan import ClusterShape, PlannedFault, Recurrence, StartCondition, Trigger
 from harness.quantities import quote_value
 from harness.suggestions import did_you_mean
 
@@ -36,7 +36,10 @@ def fault_step(
             diagnostics.add(_span_of(error.item, own), error.code, str(error), error.hint)
     alias = model.alias or model.inject
     recurs = _recurrence(model, tree, diagnostics)
-    return PlannedFault(fault=fault, alias=alias, for_s=model.for_, recurs=recurs, when=when, line=tree.span.line)
+    trigger = _trigger(model, tree, cluster, diagnostics)
+    return PlannedFault(
+        fault=fault, alias=alias, for_s=model.for_, recurs=recurs, trigger=trigger, when=when, line=tree.span.line
+    )
 
 
 def own_parameters(tree: MappingNode) -> dict[str, Entry]:
@@ -61,6 +64,21 @@ def _recurrence(model: InjectStep, tree: MappingNode, diagnostics: Diagnostics) 
         message = "it would recur before it is healed"
         diagnostics.add(at(tree, ("every",)), "step", message, "make `every` longer than `for`")
     return Recurrence(every_s=model.every, times=model.times)
+
+
+def _trigger(
+    model: InjectStep, tree: MappingNode, cluster: ClusterShape | None, diagnostics: Diagnostics
+) -> Trigger | None:
+    given = model.trigger
+    if given is None:
+        return None
+    if model.every is not None:
+        message = "a fault recurs by time or comes with a request, not both"
+        diagnostics.add(at(tree, ("trigger",), key=True), "step", message, "remove one of trigger and every")
+    if cluster is not None and given.broker not in cluster.broker_ids:
+        where = at(tree, ("trigger", "broker"))
+        diagnostics.add(where, "no-such-broker", f"there is no broker {given.broker}", which_brokers(cluster.view()))
+    return Trigger(request=given.request, broker=given.broker, nth=given.nth)
 
 
 def _span_of(item: int | str, parameters: MappingNode) -> Span:

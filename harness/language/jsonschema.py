@@ -8,7 +8,17 @@ from client.profiles import profiles
 from client.profiles.contract import Profile
 from client.settings import Setting
 from harness.faults import FAULTS
-from harness.language.schema import FORMAT, MEASURE, STATISTICS, DoStep, HealStep, InjectStep, ScenarioFile, Spread
+from harness.language.schema import (
+    FORMAT,
+    MEASURE,
+    STATISTICS,
+    DoStep,
+    HealStep,
+    InjectStep,
+    ScenarioFile,
+    Spread,
+    Trigger,
+)
 from harness.measures import MEASURES
 from harness.operations import OPERATIONS, Argument, Operation
 from harness.quantities import DURATION_PATTERN
@@ -37,7 +47,7 @@ def json_schema() -> Schema:
     schema["title"] = f"faultlab scenario, format {FORMAT}"
     properties: Schema = schema["properties"]
     properties["steps"]["items"] = {"anyOf": [*map(_do, OPERATIONS.values()), *_injects(), _own(HealStep)]}
-    schema["$defs"]["Spread"] = Spread.model_json_schema()
+    schema["$defs"] |= {model.__name__: model.model_json_schema() for model in (Spread, Trigger)}
     properties["matrix"] = _matrix()
     names = "|".join(sorted(MEASURES))
     expect: Schema = schema["$defs"]["Expect"]

@@ -171,6 +171,16 @@ class DoStep(Timed):
     until: str | None = Field(default=None, description="How a call has to end for the step to end; see `every`")
 
 
+class Trigger(StrictModel):
+    """The request that injects a fault; it is held in its broker until the fault is confirmed, then let through."""
+
+    request: Annotated[str, StringConstraints(pattern=r"^[a-z]+(_[a-z]+)*$")] = Field(
+        description="`produce`, `metadata` and so on, or `all`"
+    )
+    broker: BrokerId = Field(description="The broker that gets it")
+    nth: int = Field(default=1, ge=1, description="Which of those that it gets once the step has started")
+
+
 class InjectStep(Timed):
     """A fault; the step ends when the fault is confirmed. The fault's own parameters stand beside these keys."""
 
@@ -185,6 +195,9 @@ class InjectStep(Timed):
         description="With `times`: inject it anew so long after each injection, called outage#2, ...",
     )
     times: int | None = Field(default=None, ge=2, description="How often in all; see `every`")
+    trigger: Trigger | None = Field(
+        default=None, description="Inject it when this request comes; the step ends when that is waited for"
+    )
 
 
 class HealStep(Timed):

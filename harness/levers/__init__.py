@@ -24,6 +24,7 @@ from harness.levers.intercept import (
     DelayedResponse,
     ErrorAnswer,
     FrameDamage,
+    HeldBack,
     Intercept,
     InterceptResponse,
     LateHandling,
@@ -48,7 +49,7 @@ from harness.levers.packets import (
     PacketsReordered,
 )
 from harness.levers.signal import SESSION_S, RequestsUnread, Signal
-from harness.levers.toxic import DelaySeen, Toxic
+from harness.levers.toxic import BytesSliced, BytesSwallowed, ConnectionsEnded, DelaySeen, EndHeld, Toxic
 
 __all__ = [
     "FLOWS",
@@ -56,12 +57,15 @@ __all__ = [
     "LEVERS",
     "SESSION_S",
     "BrokerLever",
+    "BytesSliced",
+    "BytesSwallowed",
     "CapVersions",
     "ChangeCluster",
     "ChangeMet",
     "CloseListener",
     "ClusterChange",
     "ConnectionsCut",
+    "ConnectionsEnded",
     "DamagedFrame",
     "DelaySeen",
     "DelayedResponse",
@@ -71,12 +75,14 @@ __all__ = [
     "DialsDelayed",
     "DialsOverflowed",
     "DialsRefused",
+    "EndHeld",
     "ErrorAnswer",
     "Evidence",
     "FenceBroker",
     "FilterPackets",
     "Flow",
     "FrameDamage",
+    "HeldBack",
     "HoldState",
     "Hook",
     "Intercept",

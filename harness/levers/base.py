@@ -23,8 +23,6 @@ class Evidence(ABC):
     """What was counted, as records call it: `packets_dropped`."""
     meaning: ClassVar[str]
     """Completes `Proof: ...` in docs/FAULTS.md."""
-    unknown: ClassVar[str] = ""
-    """Said of a fault whose levers all have evidence that is not `known`."""
 
     @property
     def amount(self) -> float:
@@ -35,11 +33,6 @@ class Evidence(ABC):
     def of(cls, evidence: "Evidence") -> Self:
         """What a lever's evidence amounts to as evidence of this kind: nothing, unless it is of this kind."""
         return evidence if isinstance(evidence, cls) else cls()
-
-    @property
-    def known(self) -> bool:
-        """False where it could not be seen whether the lever did anything."""
-        return True
 
     def __add__(self, other: Self) -> Self:
         """What two levers of one fault did together."""

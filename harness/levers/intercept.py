@@ -55,6 +55,11 @@ class WrongCorrelation:
     """The request is carried out and answered under the correlation id of another request."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeldBack:
+    """The request waits until the lever is undone, and is then met as if it had come then. Not for the lab's own."""
+
+
 FrameDamage = Literal["negative_size", "huge_size", "zero_size", "cut", "garbage"]
 
 
@@ -70,7 +75,7 @@ class DamagedFrame:
 
 
 InterceptResponse = (
-    Silence | DelayedResponse | ErrorAnswer | OrdinaryAnswer | LateHandling | WrongCorrelation | DamagedFrame
+    Silence | DelayedResponse | ErrorAnswer | OrdinaryAnswer | LateHandling | WrongCorrelation | DamagedFrame | HeldBack
 )
 
 

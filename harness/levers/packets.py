@@ -152,8 +152,9 @@ class FilterPackets(BrokerLever):
     never sent: the kernel does not retransmit it but tries to send it whenever its persist timer fires, or the peer is
     heard of. Only drops can sit there.
 
-    `only="syn"` matches a SYN without ACK, `"data"` a segment with payload. A reset is of data; only dials, to a
-    broker, overflow an accept queue. `at_most` packets are treated, later ones pass; None: all are.
+    `only="syn"` matches a SYN without ACK, `"data"` a segment with payload, `"fin"` an orderly end. A reset is of data,
+    or made of an end; only dials, to a broker, overflow an accept queue. `at_most` packets are treated, later ones
+    pass; None: all are.
 
     `chance` is that of a packet's being treated, drawn anew for each copy, by the `seed` where time is virtual: of
     those that are dropped where they arrive, duplicated, or held so that others overtake them. What chance or a delay
@@ -168,7 +169,7 @@ class FilterPackets(BrokerLever):
 
     flow: Flow
     verdict: PacketAction
-    only: Literal["any", "syn", "data"] = "any"
+    only: Literal["any", "syn", "data", "fin"] = "any"
     hook: Hook = "receiver"
     at_most: int | None = None
     delays: Delays | None = None
@@ -178,8 +179,10 @@ class FilterPackets(BrokerLever):
     def __post_init__(self) -> None:
         if self.hook == "sender" and self.verdict is not PacketAction.DROP:
             raise ValueError(f"packets can be dropped where they are sent, but no {self.verdict} can be made of them")
-        if self.verdict is PacketAction.RESET and self.only != "data":
-            raise ValueError("a reset is made of a connection's data, never of other packets")
+        if (self.verdict is PacketAction.RESET and self.only not in ("data", "fin")) or (
+            self.only == "fin" and self.verdict is not PacketAction.RESET
+        ):
+            raise ValueError("a reset is made of a connection's data or its end, and of its end nothing else is")
         if self.verdict is PacketAction.OVERFLOW and (self.only, self.flow) != ("syn", "to_broker"):
             raise ValueError("an accept queue overflows with dials to a broker, and with nothing else")
         if self.at_most is not None and self.at_most < 1:

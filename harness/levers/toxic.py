@@ -1,67 +1,118 @@
 """Toxics: what Toxiproxy does to the bytes that pass through one broker's proxy.
 
-A kind of toxic is in `TOXIC_KINDS` with the evidence that proves it; `harness.environments.probe.PROBES` has the probe
-that collects this evidence.
+A kind of toxic is in `TOXIC_KINDS` with the evidence that proves it; `harness.environments.toxics` collects it.
 """
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar, Self
 
-from harness.levers.base import BrokerLever, Evidence, Flow, lever
+from harness.levers.base import BrokerLever, Evidence, Flow, lever, quantity
 
 MIN_DELAY_SHARE = 0.9
-"""A probe has seen the delay when its round trip grew by this share of it; the rest is the probe's own noise."""
+"""A delay has been seen when it is this share of it; the rest is noise of the measurement."""
+MIN_HOLD_S = 0.02
+"""What bytes are held by a toxic that has no delay of its own, and not by a busy machine."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DelaySeen(Evidence):
-    """A probe's round trip took `delay_s` longer than before the lever was pulled; None: no probe was answered."""
+    """The client's bytes came out of the proxy up to `delay_s` later than they had gone in."""
 
     name: ClassVar[str] = "delay_seen"
-    meaning: ClassVar[str] = "a probe through the proxy saw the delay"
-    unknown: ClassVar[str] = "was seen by no probe"
+    meaning: ClassVar[str] = "the client's bytes came out of the proxy later than they went in"
 
-    delay_s: float | None = None
-
-    @property
-    def amount(self) -> float:
-        return self.delay_s or 0.0
-
-    @property
-    def known(self) -> bool:
-        return self.delay_s is not None
+    delay_s: float = 0.0
 
     def __add__(self, other: Self) -> Self:
-        return type(self)(delay_s=max(self.amount, other.amount) if self.known or other.known else None)
+        return type(self)(delay_s=max(self.delay_s, other.delay_s))
 
     def sentence(self) -> str:
-        return f"delayed a probe by {self.amount:.3f} s"
+        return f"delayed bytes by {self.amount:.3f} s"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndHeld(DelaySeen):
+    """The end of a client's connection came out of the proxy `delay_s` after it had gone in."""
+
+    name: ClassVar[str] = "end_held"
+    meaning: ClassVar[str] = "the end of a connection came out of the proxy later than it went in"
+
+    def sentence(self) -> str:
+        return f"held the end of a connection for {self.amount:.3f} s"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BytesSwallowed(Evidence):
+    """`bytes` went into the proxy and never came out."""
+
+    name: ClassVar[str] = "bytes_swallowed"
+    meaning: ClassVar[str] = "bytes went into the proxy and never came out"
+
+    bytes: int = 0
+
+    def sentence(self) -> str:
+        return f"swallowed {quantity(self.amount, 'byte')}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BytesSliced(Evidence):
+    """Bytes came out of the proxy in `slices` more segments than they went in."""
+
+    name: ClassVar[str] = "bytes_sliced"
+    meaning: ClassVar[str] = "bytes came out of the proxy in more segments than they went in"
+
+    slices: int = 0
+
+    def sentence(self) -> str:
+        return f"made {quantity(self.amount, 'more segment')}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConnectionsEnded(Evidence):
+    """`connections` were ended by the proxy: nobody else had ended them before."""
+
+    name: ClassVar[str] = "connections_ended"
+    meaning: ClassVar[str] = "the proxy ended connections by itself"
+
+    connections: int = 0
+
+    def sentence(self) -> str:
+        return f"ended {quantity(self.amount, 'connection')}"
 
 
 Attributes = Mapping[str, int]
 
 
+def _one(attributes: Attributes) -> float:
+    return 1.0
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToxicKind:
-    """`attributes` are Toxiproxy's own names. `declared_s` is the longest delay that the toxic adds to a chunk of
-    bytes, `enough` the least amount of `evidence` that counts as an effect."""
+    """`attributes` are Toxiproxy's own names, `enough` is the least amount of `evidence` that counts as an effect."""
 
     attributes: frozenset[str]
     evidence: type[Evidence]
-    declared_s: Callable[[Attributes], float]
-    enough: Callable[[Attributes], float]
+    enough: Callable[[Attributes], float] = _one
 
 
 TOXIC_KINDS: dict[str, ToxicKind] = {
     "latency": ToxicKind(
         attributes=frozenset({"latency", "jitter"}),
         evidence=DelaySeen,
-        declared_s=lambda ms: (ms["latency"] + ms.get("jitter", 0)) / 1000,
         enough=lambda ms: MIN_DELAY_SHARE * (ms["latency"] - ms.get("jitter", 0)) / 1000,
-    )
+    ),
+    "bandwidth": ToxicKind(attributes=frozenset({"rate"}), evidence=DelaySeen, enough=lambda _: MIN_HOLD_S),
+    "slow_close": ToxicKind(
+        attributes=frozenset({"delay"}), evidence=EndHeld, enough=lambda ms: MIN_DELAY_SHARE * ms["delay"] / 1000
+    ),
+    "timeout": ToxicKind(attributes=frozenset({"timeout"}), evidence=BytesSwallowed),
+    "slicer": ToxicKind(attributes=frozenset({"average_size", "size_variation", "delay"}), evidence=BytesSliced),
+    "limit_data": ToxicKind(attributes=frozenset({"bytes"}), evidence=ConnectionsEnded),
+    "reset_peer": ToxicKind(attributes=frozenset({"timeout"}), evidence=ConnectionsEnded),
 }
-"""By Toxiproxy's name. Source: Shopify/toxiproxy v2.12.0 toxics/. A kind without a probe cannot be proven: no entry."""
+"""By Toxiproxy's name. Source: Shopify/toxiproxy v2.12.0 toxics/."""
 
 
 @lever("toxic")
@@ -70,7 +121,7 @@ class Toxic(BrokerLever):
     """A Toxiproxy toxic on one broker's proxy.
 
     `to_broker` is Toxiproxy's upstream, `to_client` its downstream. `attributes` are Toxiproxy's own names, in its own
-    units (latency and jitter: milliseconds).
+    units (latency and jitter: milliseconds). `toxicity` is how likely a connection is affected.
 
     Evidence: that of its kind in TOXIC_KINDS.
     """
@@ -78,6 +129,7 @@ class Toxic(BrokerLever):
     flow: Flow
     kind: str
     attributes: tuple[tuple[str, int], ...] = field(default=())
+    toxicity: float = 1.0
 
     @property
     def where(self) -> str:
@@ -92,9 +144,8 @@ class Toxic(BrokerLever):
         return TOXIC_KINDS[self.kind].enough(dict(self.attributes))
 
     @property
-    def declared_s(self) -> float:
-        """The longest delay that it adds to a chunk of bytes."""
-        return TOXIC_KINDS[self.kind].declared_s(dict(self.attributes))
+    def lasts(self) -> bool:
+        return self.evidence in (ConnectionsEnded, EndHeld)
 
     def unsupported_reason(self) -> str | None:
         """Why its effect cannot be proven, as the end of `... cannot`; None where it can."""

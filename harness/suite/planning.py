@@ -206,8 +206,9 @@ def _refused(plan: RunPlan, environment: Environment) -> Iterator[tuple[int, str
             yield 0, f"run it: {missing}"
     for step in plan.steps:
         if isinstance(step, PlannedFault):
-            for stage in step.fault.stages(plan.cluster.view()):
-                made = environment.supports(stage.lever, plan.cluster.kind)
+            levers = [stage.lever for stage in step.fault.stages(plan.cluster.view())]
+            for lever in (*levers, *([] if step.trigger is None else [step.trigger.intercept])):
+                made = environment.supports(lever, plan.cluster.kind)
                 if isinstance(made, Unsupported):
                     yield step.line, made.reason
 

@@ -31,9 +31,6 @@ SLOW = inject("latency", delay="100ms")
     ("steps", "met_by"),
     [
         ((CONNECT, send("before"), SLOW, send("probe")), ("probe",)),
-        ((CONNECT, send("before"), SLOW), ()),
-        ((CONNECT, send("before"), SLOW, heal(), send("after")), ()),
-        ((CONNECT, inject("latency", delay="100ms", brokers=[2]), send("probe")), ()),
         ((CONNECT, inject("blackhole"), send("lost"), heal(), send("after")), ("lost",)),
         ((CONNECT, inject("blackhole"), send("lost"), send("too")), ("lost", "too")),
         ((CONNECT, send("before"), inject("restart"), send("after")), ("after",)),
@@ -49,6 +46,19 @@ def test_a_fault_is_met_by_what_is_under_way_when_it_meets_the_clients_traffic(
     story = sim.run(sim.plan(*steps, cluster=TWO_BROKERS))
     (fault,) = story.faults
     assert (fault.proven, fault.met_by) == (True, met_by), fault.finding
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        (CONNECT, send("before"), SLOW),
+        (CONNECT, send("before"), SLOW, heal(), send("after")),
+        (CONNECT, inject("latency", delay="100ms", brokers=[2]), send("probe")),
+    ],
+)
+def test_a_delay_that_nothing_of_the_clients_meets_is_unproven(sim: Any, steps: tuple[Any, ...]) -> None:
+    (fault,) = sim.run(sim.plan(*steps, cluster=TWO_BROKERS)).faults
+    assert (fault.proven, fault.met_by) == (False, None)
 
 
 def test_nobody_looks_what_an_unproven_fault_met(sim: Any) -> None:

@@ -3,7 +3,8 @@
 import pytest
 
 from harness.conductor.proof import check_proof
-from harness.faults import FAULTS
+from harness.faults import FAULTS, Proof
+from harness.faults.latency import Latency
 from harness.levers import (
     CloseListener,
     ConnectionsCut,
@@ -27,7 +28,7 @@ TO_CLIENT = FilterPackets(broker=1, flow="to_client", verdict=PacketAction.DROP)
 SLOW = [Toxic(broker=b, flow="to_broker", kind="latency", attributes=(("latency", 100),)) for b in (1, 2)]
 
 
-def slow(*delays_s: float | None) -> list[tuple[Lever, Evidence]]:
+def slow(*delays_s: float) -> list[tuple[Lever, Evidence]]:
     return [(lever, DelaySeen(delay_s=delay_s)) for lever, delay_s in zip(SLOW, delays_s, strict=True)]
 
 
@@ -95,22 +96,24 @@ def test_each_fault_is_proven_by_what_it_did_to_clients(
     assert (nothing.proven, nothing.finding.endswith(": nothing was tested")) == (False, True)
 
 
+class SlowEverywhere(Latency):
+    proof = Proof(DelaySeen, scope="each_lever")
+
+
 @pytest.mark.parametrize(
     ("delays_s", "proven", "finding"),
     [
-        ((0.101, 0.100), True, "delayed a probe by 0.101 s"),
-        (
-            (0.101, None),
-            False,
-            "delayed a probe by 0.101 s, but too little at broker 2 (to_broker): not all was tested",
-        ),
-        ((0.02, 0.0), False, "delayed a probe by 0.020 s, less than the 0.09 that would prove it: nothing was tested"),
-        ((None, None), False, "was seen by no probe: nothing was tested"),
+        ((0.101, 0.100), True, "delayed bytes by 0.101 s"),
+        ((0.101, 0.0), False, "delayed bytes by 0.101 s, but too little at broker 2 (to_broker): not all was tested"),
+        ((0.02, 0.0), False, "delayed bytes by 0.020 s, less than the 0.09 that would prove it: nothing was tested"),
     ],
 )
-def test_latency_is_proven_at_each_lever(delays_s: tuple[float | None, ...], proven: bool, finding: str) -> None:
-    found = check_proof(FAULTS["latency"].model_validate({"delay": "100ms"}), slow(*delays_s))
+def test_a_fault_may_have_to_be_proven_at_each_lever(delays_s: tuple[float, ...], proven: bool, finding: str) -> None:
+    found = check_proof(SlowEverywhere.model_validate({"delay": "100ms"}), slow(*delays_s))
     assert (found.proven, found.finding) == (proven, finding)
+    if not proven:
+        anywhere = check_proof(FAULTS["latency"].model_validate({"delay": "100ms"}), slow(*delays_s))
+        assert anywhere.proven is (max(delays_s) > 0.1)
 
 
 def test_every_declared_proof_can_be_counted() -> None:

@@ -1,11 +1,15 @@
 """Protects evidence of an interval: what met the client's traffic then, and nothing of the lab's own probes."""
 
 import asyncio
+from contextlib import AsyncExitStack, suppress
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from talk import Talk, produce
 
+from harness.environments.linux.addresses import PROBES
+from harness.environments.probe import ProbeFailed, round_trip_s
 from harness.environments.world import ActiveLever, World
 from harness.levers import (
     CloseListener,
@@ -13,6 +17,7 @@ from harness.levers import (
     DialsRefused,
     ErrorAnswer,
     FilterPackets,
+    Flow,
     Intercept,
     Lever,
     PacketAction,
@@ -23,7 +28,6 @@ from harness.levers import (
     Toxic,
 )
 
-SLOW = Toxic(broker=1, flow="to_broker", kind="latency", attributes=(("latency", 200),))
 PAUSE_S = 0.3
 """Longer than what was sent is under way, and than counters are sampled."""
 
@@ -136,16 +140,13 @@ async def test_intercepted_requests_are_known_by_their_time(world: World) -> Non
         assert await refused.evidence(first_ns, None) == RequestsIntercepted(requests=1)
 
 
-@pytest.mark.parametrize("flow", ["to_broker", "to_client"])
-async def test_a_toxic_has_no_effect_while_the_client_sends_nothing_through_it(world: World, flow: Any) -> None:
-    talk = await Talk.to(world)
-    lever = Toxic(broker=1, flow=flow, kind="latency", attributes=(("latency", 200),))
-    async with world.pull(lever) as slowing:
-        quiet_ns = await a_while(world)
-        await talk.ask(produce(b"late"))
-        assert await amount(slowing, None, None) >= 0.9 * 0.2
-        assert await amount(slowing, None, quiet_ns) == 0
-        assert await amount(slowing, quiet_ns, None) == await amount(slowing, None, None)
+def toxic(kind: str, flow: Flow = "to_broker", **attributes: int) -> Toxic:
+    return Toxic(broker=1, flow=flow, kind=kind, attributes=tuple(attributes.items()))
+
+
+async def probed(world: World) -> None:
+    with suppress(ProbeFailed):
+        await round_trip_s(world.advertised_address(1), limit_s=PAUSE_S, source=PROBES)
 
 
 @pytest.mark.parametrize(
@@ -153,12 +154,92 @@ async def test_a_toxic_has_no_effect_while_the_client_sends_nothing_through_it(w
 )
 async def test_the_labs_own_probes_are_no_traffic_of_the_client(world: World, lever: Lever) -> None:
     async with world.pull(lever) as meeting:
-        began_ns = meeting.began_ns
-        async with world.pull(SLOW) as slowing:
-            await asyncio.sleep(PAUSE_S)
-            assert await amount(slowing, began_ns, None) == 0
+        await probed(world)
+        await asyncio.sleep(PAUSE_S)
         assert await amount(meeting, None, None) >= 1
-        assert await amount(meeting, began_ns, None) == 0
+        assert await amount(meeting, meeting.began_ns, None) == 0
+
+
+TOXICS = (
+    (toxic("latency", latency=100), 0.1),
+    (toxic("latency", "to_client", latency=100, jitter=20), 0.08),
+    (toxic("bandwidth", rate=1), 0.05),
+    (toxic("bandwidth", "to_client", rate=1), 0.02),
+    (toxic("slicer", average_size=20, delay=1_000), 3.0),
+    (toxic("slicer", "to_client", average_size=20), 1.0),
+    (toxic("timeout", timeout=0), 100.0),
+    (toxic("timeout", "to_client", timeout=0), 30.0),
+    (toxic("timeout", timeout=100), 100.0),
+    (toxic("limit_data", bytes=10), 1.0),
+    (toxic("limit_data", "to_client", bytes=10), 1.0),
+    (toxic("reset_peer", timeout=50), 1.0),
+    (toxic("reset_peer", "to_client", timeout=50), 1.0),
+)
+"""With the least that is seen of each where a client sends one message of a hundred bytes and waits for the answer."""
+
+
+@pytest.mark.parametrize(("lever", "least"), TOXICS, ids=lambda value: getattr(value, "kind", ""))
+async def test_a_toxic_is_seen_in_what_it_does_to_the_client_and_when(world: World, lever: Toxic, least: float) -> None:
+    talk = await Talk.to(world)
+    await talk.ask(produce(b"before"))
+    async with world.pull(lever) as meeting:
+        await probed(world)
+        assert await amount(meeting, None, None) == 0, "the lab's own probe"
+        quiet_ns = await a_while(world)
+        if talk.reader.at_eof():  # an idle connection, ended by a timeout
+            talk = await Talk.to(world)
+        with suppress(TimeoutError, OSError, EOFError):
+            await talk.ask(produce(bytes(100)), within_s=1.0)
+        busy_ns = await a_while(world)
+        seen = await amount(meeting, quiet_ns, busy_ns)
+        assert least <= seen + 1e-6
+        assert seen >= lever.enough
+        assert await amount(meeting, None, quiet_ns) == 0
+        assert await amount(meeting, busy_ns, None) == 0
+        assert await amount(meeting, None, None) == seen
+    assert await amount(meeting, quiet_ns, busy_ns) == seen
+    talk.abandon()
+
+
+@pytest.mark.parametrize("lever", [lever for lever, _ in TOXICS[::2]], ids=lambda lever: lever.kind)
+async def test_a_toxic_that_spares_every_connection_is_never_seen(world: World, lever: Toxic) -> None:
+    async with world.pull(replace(lever, toxicity=0.0)) as meeting:
+        talk = await Talk.to(world)
+        await talk.ask(produce(bytes(100)))
+        talk.abandon()
+        await asyncio.sleep(PAUSE_S)
+        assert await amount(meeting, None, None) < lever.enough
+
+
+async def test_the_end_of_a_connection_is_seen_to_come_late(world: World) -> None:
+    talk, other = await Talk.to(world), await Talk.to(world)
+    await talk.ask(produce(b"before"))
+    async with world.pull(toxic("slow_close", delay=200)) as meeting:
+        other.send(produce(b"meanwhile"))
+        quiet_ns = await a_while(world)
+        assert await amount(meeting, None, None) == 0
+        talk.abandon()
+        await a_while(world)
+        assert 0.2 - 1e-3 <= await amount(meeting, quiet_ns, None) <= 0.2 + PAUSE_S
+    other.abandon()
+
+
+async def test_what_ends_connections_elsewhere_is_no_proof_of_a_toxic(world: World) -> None:
+    spared = [toxic("timeout", timeout=60_000), toxic("reset_peer", timeout=5_000)]
+    levers = [toxic("limit_data", bytes=1_000_000), *(replace(lever, toxicity=0.0) for lever in spared)]
+    talk = await Talk.to(world)
+    async with AsyncExitStack() as stack:
+        pulled = [await stack.enter_async_context(world.pull(lever)) for lever in levers]
+        await talk.ask(produce(b"passes"))
+        for lever in (Signal(broker=1, kind="kill"), CloseListener(broker=1)):
+            async with world.pull(lever):
+                with suppress(ConnectionError):
+                    assert await talk.reader.read() == b""
+                await refused_dial(world)
+            talk = await Talk.to(world)
+            await talk.ask(produce(b"again"))
+        assert [await amount(one, None, None) for one in pulled] == [0, 0, 0]
+        talk.abandon()
 
 
 async def test_a_packet_is_counted_once_under_two_rules(world: World) -> None:

@@ -75,7 +75,7 @@ async def test_disabling_closes_and_refuses_and_enabling_serves_again(kit: Toolk
 async def test_latency_delays_one_direction_and_no_dial(kit: Toolkit, flow: Flow) -> None:
     served = await serve(UPSTREAM)
     async with kit.proxy() as proxy:
-        await proxy.add_latency(flow, latency=400)
+        await proxy.add("latency", flow, latency=400)
         began_s = now_s()
         reader, writer = await asyncio.open_connection(*ADDRESS)
         far_reader, far_writer = await served.peer()
@@ -97,8 +97,8 @@ async def test_latencies_add_up_and_keep_order(kit: Toolkit) -> None:
     async with kit.proxy() as proxy:
         _, writer = await asyncio.open_connection(*ADDRESS)
         far_reader, _far_writer = await served.peer()
-        await proxy.add_latency("to_broker", latency=200, jitter=50)
-        await proxy.add_latency("to_broker", latency=300)
+        await proxy.add("latency", "to_broker", latency=200, jitter=50)
+        await proxy.add("latency", "to_broker", latency=300)
         began_s = now_s()
         for number in range(10):
             writer.write(bytes([number]))
@@ -112,7 +112,7 @@ async def test_removing_latency_lets_everything_go_at_once(kit: Toolkit) -> None
     async with kit.proxy() as proxy:
         _, writer = await asyncio.open_connection(*ADDRESS)
         far_reader, _far_writer = await served.peer()
-        toxic = await proxy.add_latency("to_broker", latency=60_000)
+        toxic = await proxy.add("latency", "to_broker", latency=60_000)
         writer.write(b"one")
         await asyncio.sleep(0.1)
         writer.write(b"two")
@@ -126,7 +126,7 @@ async def test_removing_latency_lets_everything_go_at_once(kit: Toolkit) -> None
 async def test_the_end_of_a_stream_waits_behind_delayed_bytes(kit: Toolkit) -> None:
     served = await serve(UPSTREAM)
     async with kit.proxy() as proxy:
-        await proxy.add_latency("to_broker", latency=700)
+        await proxy.add("latency", "to_broker", latency=700)
         _, writer = await asyncio.open_connection(*ADDRESS)
         far_reader, _far_writer = await served.peer()
         began_s = now_s()

@@ -53,8 +53,8 @@ class Proxied(Protocol):
 
     async def disable(self) -> None: ...
 
-    async def add_latency(self, flow: Flow, **milliseconds: int) -> object:
-        """Adds a latency toxic; the result is what `remove` takes."""
+    async def add(self, kind: str, flow: Flow, *, toxicity: float = 1.0, **attributes: int) -> object:
+        """Adds a toxic in Toxiproxy's own words; the result is what `remove` takes."""
         ...
 
     async def remove(self, toxic: object) -> None: ...

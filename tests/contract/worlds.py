@@ -107,11 +107,11 @@ class SimProxied:
     async def disable(self) -> None:
         await self._proxy.disable()
 
-    async def add_latency(self, flow: Flow, **milliseconds: int) -> object:
-        return self._proxy.add("latency", flow, milliseconds), flow
+    async def add(self, kind: str, flow: Flow, *, toxicity: float = 1.0, **attributes: int) -> object:
+        return await self._proxy.add(kind, flow, attributes, toxicity), flow
 
     async def remove(self, toxic: object) -> None:
-        self._proxy.remove(*toxic)  # type: ignore[misc]
+        await self._proxy.remove(*toxic)  # type: ignore[misc]
 
 
 class SimCounter:
@@ -188,11 +188,11 @@ class CellProxied:
     async def disable(self) -> None:
         await self._client.call(lambda it: it.disable("p"))
 
-    async def add_latency(self, flow: Flow, **milliseconds: int) -> object:
+    async def add(self, kind: str, flow: Flow, *, toxicity: float = 1.0, **attributes: int) -> object:
         self._toxics += 1
         name, stream = f"t{self._toxics}", "upstream" if flow == "to_broker" else "downstream"
         await self._client.call(
-            lambda it: it.add_toxic("p", name, kind="latency", stream=stream, attributes=milliseconds)
+            lambda it: it.add_toxic("p", name, kind=kind, stream=stream, attributes=attributes, toxicity=toxicity)
         )
         return name
 

@@ -36,6 +36,8 @@ REQUIRED: dict[str, dict[str, object]] = {
     "old_broker": {"release": "kafka-2.3"}, "scale_down": {"brokers": [1]}, "slow_answer": {"delay": "1ms"},
     "slow_broker": {"delay": "1ms"}, "slow_dial": {"delay": "1ms"}, "unknown_topic": {"topic": "orders"},
     "loss": {"chance": "5%"}, "reorder": {"chance": "25%"},
+    "bandwidth": {"rate": "1KB/s"}, "slow_close": {"delay": "1ms"}, "slicer": {"average_size": "1B"},
+    "limit_data": {"bytes": "1B"},
 }  # fmt: skip
 """What a fault cannot do without."""
 

@@ -110,7 +110,8 @@ def test_every_documented_selector_works_in_every_fault_of_brokers() -> None:
     more["slow_dial"] = {"delay": "1ms"}
     more |= {"error_answer": {"code": "REQUEST_TIMED_OUT"}, "bad_frame": {"damage": "cut"}}
     more |= {"loss": {"chance": "5%"}, "reorder": {"chance": "5%"}}
-    more |= {"slow_broker": {"delay": "1ms"}, "old_broker": {"release": "kafka-2.3"}}
+    more |= {"slow_broker": {"delay": "1ms"}, "old_broker": {"release": "kafka-2.3"}, "bandwidth": {"rate": "1KB/s"}}
+    more |= {"slow_close": {"delay": "1ms"}, "slicer": {"average_size": "1B"}, "limit_data": {"bytes": "1B"}}
     for selector in SELECTORS:
         written = [1, 3] if selector.startswith("[") else selector
         for name, fault in FAULTS.items():

@@ -35,6 +35,7 @@ from harness.levers import (
     Silence,
     Toxic,
 )
+from harness.levers.toxic import TOXIC_KINDS
 from harness.plan import RunPlan
 from harness.story import Noise, Story
 
@@ -128,32 +129,6 @@ def test_refused_packets_and_a_closed_port_are_refusals() -> None:
     run(body)
 
 
-@pytest.mark.parametrize("flow", ["to_broker", "to_client"])
-def test_a_probe_sees_latency_and_nothing_once_it_is_removed(flow: Any) -> None:
-    async def body(world: SimWorld) -> None:
-        began_ns = world.now_ns()
-        async with world.pull(toxic(flow, "latency", (("latency", 300), ("jitter", 20)))) as pulled:
-            assert world.now_ns() - began_ns < 1_000_000, "the second probe delays no step"
-            delay_s = (await pulled.evidence()).delay_s
-            assert delay_s is not None
-            assert 0.28 <= delay_s <= 0.32
-        async with world.pull(toxic(flow, "latency", (("latency", 0),))) as pulled:
-            assert (await pulled.evidence()).delay_s == pytest.approx(0.0, abs=1e-3)
-
-    run(body)
-
-
-def test_a_probe_that_gets_no_answer_proves_nothing() -> None:
-    async def body(world: SimWorld) -> None:
-        async with (
-            world.pull(FilterPackets(broker=1, flow="to_broker", verdict=PacketAction.DROP)),
-            world.pull(toxic("to_broker", "latency", (("latency", 300),))) as pulled,
-        ):
-            assert (await pulled.evidence()).delay_s is None
-
-    run(body)
-
-
 def test_what_it_cannot_do_is_refused_with_a_reason() -> None:
     sim = SimEnvironment(lambda *_: None)  # type: ignore[arg-type, return-value]
     assert sim.supports(FilterPackets(broker=1, flow="to_client", verdict=PacketAction.DROP)) == Supported()
@@ -162,7 +137,7 @@ def test_what_it_cannot_do_is_refused_with_a_reason() -> None:
     assert sim.supports(Intercept(broker=1, answer=Silence(), api="produce")) == Supported()
     assert sim.supports(toxic("to_client", "latency", (("latency", 5), ("jitter", 1)))) == Supported()
     for lever, reason in [
-        (toxic("to_client", "bandwidth", (("rate", 5),)), "make the toxic bandwidth: its proxies know latency"),
+        (toxic("to_client", "sloth", ()), f"make the toxic sloth: what can be proven is {', '.join(TOXIC_KINDS)}"),
         (
             toxic("to_client", "latency", (("delay", 5),)),
             "make the toxic latency with delay: it has jitter, latency",

@@ -33,6 +33,7 @@ from harness.levers import (
     DelayedResponse,
     ErrorAnswer,
     FrameDamage,
+    HeldBack,
     InterceptResponse,
     LateHandling,
     Silence,
@@ -163,38 +164,38 @@ class EmbeddedBroker:
                 return encode_response(body, version=0, correlation_id=header.correlation_id)
             raise Disconnect(f"{handler.api.name} v{header.api_version} is not supported (client {header.client_id})")
         request = decode_request(payload)
+        late: list[InstalledIntercept] = []
         intercepted = self._intercepts.find_match(handler, header.client_id)
-        if intercepted is None:
-            body = await handler.answer(self._node, request)
-        else:
-            body = await self._answer_intercepted(request, handler, intercepted)
+        while intercepted is not None and isinstance(intercepted.answer, HeldBack | LateHandling | DelayedResponse):
+            if isinstance(intercepted.answer, DelayedResponse):
+                late.append(intercepted)
+            else:
+                await _released_or_over(intercepted)
+            intercepted = self._intercepts.find_match(handler, header.client_id, behind=intercepted.number)
+        body = await self._response_body(request, handler, None if intercepted is None else intercepted.answer)
+        for delaying in late:
+            await _released_or_over(delaying)
         if body is None:
             return None
         response = encode_response(body, version=request.version, correlation_id=request.correlation_id)
         return response if intercepted is None else _damaged(response, intercepted.answer)
 
-    async def _answer_intercepted(self, request: Request, handler: Handler, intercepted: InstalledIntercept) -> Any:
-        """The body of the response to a request that is intercepted. Raises _Silenced, Disconnect."""
-        match intercepted.answer:
+    async def _response_body(self, request: Request, handler: Handler, answer: InterceptResponse | None) -> Any:
+        """The body of the response to a request that is intercepted, or is not. Raises _Silenced, Disconnect."""
+        match answer:
             case Silence():
                 raise _Silenced
-            case ErrorAnswer() as answer:
+            case ErrorAnswer():
                 return handler.error_response(self._node, request, code_of(answer))
-            case DelayedResponse(seconds=seconds):
-                due_s = asyncio.get_running_loop().time() + seconds
-                body = await handler.answer(self._node, request)
-                await _released_or_due(intercepted, due_s)
-                return body
-            case LateHandling(seconds=seconds):
-                await _released_or_due(intercepted, asyncio.get_running_loop().time() + seconds)
-                return await handler.answer(self._node, request)
             case _:
                 return await handler.answer(self._node, request)
 
 
-async def _released_or_due(intercepted: InstalledIntercept, due_s: float) -> None:
+async def _released_or_over(intercepted: InstalledIntercept) -> None:
+    """Wait as long as an intercept holds a request or a response."""
+    seconds = getattr(intercepted.answer, "seconds", None)
     with suppress(TimeoutError):
-        async with asyncio.timeout_at(due_s):
+        async with asyncio.timeout(seconds):
             await intercepted.released.wait()
 
 

@@ -1,7 +1,8 @@
 """Requests that a broker does not answer normally; each one is counted.
 
 An `Intercept` in force takes the requests of its API: all of them, or the nth since it came into force. What it does
-with one is its answer. The first in force that takes a request has it; later ones neither see nor count it.
+with one is its answer. Those in force see a request one after another; the first that does more than delay it has it,
+and later ones neither see nor count it. So delays add up.
 """
 
 import asyncio
@@ -12,7 +13,7 @@ from typing import Any, get_args
 
 from client.wire.errors import ERRORS, ERRORS_BY_NAME
 from harness.brokers.embedded.handlers import Handler, handlers
-from harness.levers import ErrorAnswer, Intercept, InterceptResponse, OrdinaryAnswer
+from harness.levers import ErrorAnswer, HeldBack, Intercept, InterceptResponse, OrdinaryAnswer
 
 EVERY_API = "all"
 
@@ -25,7 +26,8 @@ _ANSWERS: dict[str, type[Any]] = {kind.__name__: kind for kind in get_args(Inter
 class InstalledIntercept:
     """An intercept in force. `released` is set once it is not; `count` says how many requests it has taken."""
 
-    def __init__(self, intercept: Intercept) -> None:
+    def __init__(self, number: int, intercept: Intercept) -> None:
+        self.number = number
         self.intercept = intercept
         self.released = asyncio.Event()
         self.count = 0
@@ -61,7 +63,7 @@ class Intercepts:
         self._on_intercepted = on_intercepted
 
     def add(self, number: int, intercept: Intercept) -> None:
-        self._installed[number] = InstalledIntercept(intercept)
+        self._installed[number] = InstalledIntercept(number, intercept)
 
     def release(self, number: int) -> None:
         """Take it out of force; answers that it holds back go out now. Nothing happens where it is not in force."""
@@ -69,9 +71,14 @@ class Intercepts:
         if found is not None:
             found.released.set()
 
-    def find_match(self, handler: Handler, client_id: str | None) -> InstalledIntercept | None:
-        """The one that takes this client's request, None where it is to be answered as usual."""
-        for number, one in self._installed.items():
+    def find_match(self, handler: Handler, client_id: str | None, *, behind: int = -1) -> InstalledIntercept | None:
+        """The first that takes this client's request, None where no other does.
+
+        `behind`: the number of the one that has let the request pass; those before it have seen it already.
+        """
+        for number, one in tuple(self._installed.items()):
+            if number <= behind or (client_id == PROBE_CLIENT_ID and isinstance(one.answer, HeldBack)):
+                continue
             if one.match_and_count(handler):
                 if self._on_intercepted is not None:
                     at_ns = None if client_id == PROBE_CLIENT_ID else round(asyncio.get_running_loop().time() * 1e9)

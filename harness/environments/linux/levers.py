@@ -38,9 +38,11 @@ from harness.environments.linux.packets import (
     rules_for,
     rules_that_duplicate,
 )
+from harness.environments.linux.proxy_capture import ProxyCapture
 from harness.environments.linux.sockets import SocketTable
 from harness.environments.linux.toxiproxy.client import ToxiproxyClient
 from harness.environments.linux.traffic_capture import TrafficCapture
+from harness.environments.passage import ProxyPassage
 from harness.environments.toxics import ToxicLevers
 from harness.environments.world import ActiveLever, WorldError
 from harness.levers import (
@@ -59,7 +61,6 @@ from harness.levers import (
 )
 from harness.sightings import ConnectionSightings, Sightings, is_within
 
-_QUICK_SHARE = 0.05
 _LISTENER_LIMIT_S = 2.0
 _TCP_LISTEN = "0A"
 _SAMPLING_S = 0.1
@@ -69,8 +70,6 @@ _SAMPLING_S = 0.1
 class LinuxParts:
     """What levers are pulled on in one network namespace."""
 
-    probes_from = addresses.PROBES
-
     def __init__(
         self,
         table: PacketTable,
@@ -78,15 +77,17 @@ class LinuxParts:
         brokers: BrokerCluster,
         traffic: TrafficCapture,
         holds: PacketHolds,
+        proxied: ProxyCapture,
     ) -> None:
         self.table = table
+        self.proxied = proxied
         self.holds = holds
         self.toxiproxy = toxiproxy
         self.brokers = brokers
         self.traffic = traffic
         self.signals = SignalLevers(brokers, self.stop_listening, self.watch_data, time.monotonic_ns)
         self.cluster = ClusterLevers(brokers, time.monotonic_ns)
-        self.toxics = ToxicLevers(self, time.monotonic_ns, quick_share=_QUICK_SHARE)
+        self.toxics = ToxicLevers(self, time.monotonic_ns)
         self.full_queue = FullQueue()
         self._unlistened = HolderCounts()
         self._toxics = 0
@@ -96,6 +97,9 @@ class LinuxParts:
 
     def watch_data(self, broker: int, flow: Flow) -> AbstractContextManager[ConnectionSightings]:
         return self.traffic.watch(self.address(broker)[0], flow, "data")
+
+    def watch_proxy(self, broker: int, flow: Flow) -> AbstractContextManager[ProxyPassage]:
+        return self.proxied.watch(broker, flow)
 
     async def add_toxic(self, lever: Toxic) -> str:
         self._toxics += 1
@@ -107,6 +111,7 @@ class LinuxParts:
                 kind=lever.kind,
                 stream="upstream" if lever.flow == "to_broker" else "downstream",
                 attributes=dict(lever.attributes),
+                toxicity=lever.toxicity,
             )
         )
         return name

@@ -20,8 +20,9 @@ from harness.environments.world import WorldError
 from harness.levers import Flow
 from harness.sightings import ConnectionSightings
 
-PacketKind = Literal["any", "syn", "data", "refusal"]
-"""`syn`: a SYN without ACK; `data`: a segment with payload; `refusal`: what answers a SYN for which nobody listens."""
+PacketKind = Literal["any", "syn", "data", "fin", "refusal"]
+"""`syn`: a SYN without ACK; `data`: a segment with payload; `fin`: an orderly end; `refusal`: what answers a SYN for
+which nobody listens."""
 
 _FIN, _SYN, _RST, _ACK = 0x01, 0x02, 0x04, 0x10
 _OUR_PROBES = int.from_bytes(socket.inet_aton(addresses.PROBES))
@@ -102,6 +103,8 @@ class _Segment:
                 return self.flags & (_SYN | _ACK) == _SYN
             case "data":
                 return self.payload_bytes > 0 and not self.flags & _RST
+            case "fin":
+                return self.flags & (_FIN | _RST) == _FIN
             case "refusal":
                 return self.flags & (_FIN | _SYN | _RST | _ACK) == _RST | _ACK and self.sequence_number == 0
 

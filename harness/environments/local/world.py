@@ -11,6 +11,7 @@ from random import Random
 from harness.brokers.cluster import BrokerFailed, ClusterStateError, LogUnreadable
 from harness.brokers.kind import EMBEDDED
 from harness.cluster_view import ClusterView
+from harness.environments.held_requests import holding_request
 from harness.environments.linux import addresses, loopback, sysctls
 from harness.environments.linux.delays import ProcessDelays, Watch
 from harness.environments.linux.dial_capture import DialCapture, DialCaptureFailed
@@ -18,6 +19,7 @@ from harness.environments.linux.levers import LINUX_LEVERS, LinuxParts
 from harness.environments.linux.loop_lag import LoopLagMonitor
 from harness.environments.linux.packet_hold import PacketHolds
 from harness.environments.linux.packets import PacketRuleError, PacketTable
+from harness.environments.linux.proxy_capture import ProxyCapture
 from harness.environments.linux.sockets import SocketTable
 from harness.environments.linux.toxiproxy import server as toxiproxy_server
 from harness.environments.linux.toxiproxy.client import BlockingToxiproxy, ToxiproxyClient
@@ -30,7 +32,8 @@ from harness.environments.local.logs import CellLogs
 from harness.environments.planned_packets import planned_packets
 from harness.environments.settling import require_partition, settle
 from harness.environments.world import CLIENT, ActiveLever, Dial, Program, WorldError
-from harness.levers import Lever
+from harness.event import OneShotEvent
+from harness.levers import Intercept, Lever
 from harness.plan import ClusterShape, RunPlan
 from harness.story import SettleResult, StoredRecord
 
@@ -88,6 +91,8 @@ class LocalWorld:
                 stack.callback(wire.close)
                 traffic = TrafficCapture()
                 stack.callback(traffic.close)
+                proxied = ProxyCapture()
+                stack.callback(proxied.close)
                 holds = PacketHolds(table)
                 stack.callback(holds.close)
                 await brokers.ready()
@@ -95,7 +100,7 @@ class LocalWorld:
                 stack.callback(client.close)
                 await toxiproxy_server.await_ready(client, proxying.alive)
                 await client.call(lambda server: _create_proxies(server, plan.cluster))
-            parts = LinuxParts(table, client, brokers, traffic, holds)
+            parts = LinuxParts(table, client, brokers, traffic, holds, proxied)
             stack.callback(parts.full_queue.close)
             world = cls(plan, logs, parts, wire, delays, started)
             proxying.ended.add_done_callback(
@@ -115,6 +120,15 @@ class LocalWorld:
 
     def pull(self, lever: Lever) -> AbstractAsyncContextManager[ActiveLever]:
         return self._pulling(lever)
+
+    def hold_request(self, request: Intercept) -> AbstractAsyncContextManager[OneShotEvent]:
+        return self._holding(request)
+
+    @asynccontextmanager
+    async def _holding(self, request: Intercept) -> AsyncIterator[OneShotEvent]:
+        with _failures_named(self._logs):
+            async with holding_request(self._parts.brokers, request) as came:
+                yield came
 
     @asynccontextmanager
     async def _pulling(self, lever: Lever) -> AsyncIterator[ActiveLever]:

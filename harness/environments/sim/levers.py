@@ -6,18 +6,18 @@ Pulling takes no time here: a lever is confirmed at the moment at which it began
 import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractAsyncContextManager, AbstractContextManager, asynccontextmanager
-from math import inf
 
 from harness.brokers.cluster import BrokerCluster
 from harness.environments.broker_signals import SignalLevers
 from harness.environments.cluster_levers import ClusterLevers
 from harness.environments.holder_counts import HolderCounts
 from harness.environments.lever_table import LeverTable, PulledLever
+from harness.environments.passage import ProxyPassage
 from harness.environments.sim.addresses import PROBES, advertised_address
 from harness.environments.sim.network import Network
 from harness.environments.sim.proxy import Proxy
-from harness.environments.sim.rules import DataTap, PacketRule, RefusalTap
-from harness.environments.sim.toxics import TOXICS, SimToxic
+from harness.environments.sim.rules import DataTap, PacketRule, ProxyTap, RefusalTap
+from harness.environments.sim.toxics import SimToxic
 from harness.environments.toxics import ToxicLevers
 from harness.environments.world import ActiveLever
 from harness.levers import (
@@ -39,8 +39,6 @@ from harness.sightings import ConnectionSightings, is_within
 class SimLinks:
     """The links between the client and the brokers: one network, and the proxies by their brokers' ids."""
 
-    probes_from = PROBES
-
     def __init__(self, network: Network, proxies: Mapping[int, Proxy]) -> None:
         self.network = network
         self.proxies = proxies
@@ -52,11 +50,15 @@ class SimLinks:
     def watch_data(self, broker: int, flow: Flow) -> AbstractContextManager[ConnectionSightings]:
         return self.network.tapped(DataTap(advertised_address(broker), flow, now_ns))
 
+    def watch_proxy(self, broker: int, flow: Flow) -> AbstractContextManager[ProxyPassage]:
+        proxy = self.proxies[broker]
+        return self.network.tapped(ProxyTap(proxy.address, proxy.upstream, flow, now_ns))
+
     async def add_toxic(self, lever: Toxic) -> SimToxic:
-        return self.proxies[lever.broker].add(lever.kind, lever.flow, dict(lever.attributes))
+        return await self.proxies[lever.broker].add(lever.kind, lever.flow, dict(lever.attributes), lever.toxicity)
 
     async def remove_toxic(self, lever: Toxic, added: SimToxic) -> None:
-        self.proxies[lever.broker].remove(added, lever.flow)
+        await self.proxies[lever.broker].remove(added, lever.flow)
 
     @asynccontextmanager
     async def stop_listening(self, broker: int) -> AsyncIterator[ActiveLever]:
@@ -90,7 +92,7 @@ class SimParts:
         self.brokers = brokers
         self.signals = SignalLevers(brokers, links.stop_listening, links.watch_data, now_ns)
         self.cluster = ClusterLevers(brokers, now_ns)
-        self.toxics = ToxicLevers(links, now_ns, quick_share=inf)
+        self.toxics = ToxicLevers(links, now_ns)
 
 
 def now_ns() -> int:
@@ -116,13 +118,7 @@ async def _filter_packets(parts: SimParts, lever: FilterPackets) -> AsyncIterato
         yield PulledLever(began_ns, began_ns, collect)
 
 
-def _unsupported_toxic(lever: Toxic) -> str | None:
-    if lever.kind not in TOXICS:
-        return f"make the toxic {lever.kind}: its proxies know {', '.join(TOXICS)}"
-    return lever.unsupported_reason()
-
-
-@SIM_LEVERS.pulls(Toxic, _unsupported_toxic)
+@SIM_LEVERS.pulls(Toxic, Toxic.unsupported_reason)
 def _toxic(parts: SimParts, lever: Toxic) -> AbstractAsyncContextManager[ActiveLever]:
     return parts.toxics.pull(lever)
 

@@ -9,7 +9,8 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from harness.environments.sim.toxics import Chunk, ChunkSink, SimToxic, Stage
+from harness.environments.sim.stub import ChunkSink, Stub
+from harness.environments.sim.toxics import Chunk, SimToxic
 
 if TYPE_CHECKING:
     from harness.environments.sim.loop import SimLoop
@@ -37,7 +38,7 @@ class Link:
         self.destination = destination
         self._loop = loop
         self._ended = ended
-        self._stages: list[Stage] = []
+        self._stubs: list[Stub] = []
         self._room = 1
         self._unwritten: deque[bytes | memoryview] = deque()
         self._source_ended = False
@@ -50,20 +51,44 @@ class Link:
         self._read_more()
 
     def add(self, toxic: SimToxic) -> None:
-        """Put a toxic at the end of the chain; the one before it forwards the chunk that it holds."""
-        if self._stages:
-            self._stages[-1].interrupt()
+        """Put a toxic at the end of the chain; the one before it forwards the chunk that it holds, and runs anew.
+
+        Nothing is put behind one that is closed or about to close: the link is over with it.
+        """
+        before = self._stubs[-1] if self._stubs else None
+        if before is not None:
+            if before.closed or before.deaf_until_s is not None:
+                return
+            before.interrupt()
         self._append(toxic)
+        if before is not None:
+            before.run()
         self._read_more()
 
-    def remove(self, place: int) -> None:
-        """Remove the toxic at this index of the chain; what it holds is forwarded at once."""
-        stage = self._stages.pop(place)
-        before = self._stages[place - 1] if place else None
+    def remove(self, toxic: SimToxic) -> None:
+        """Remove a toxic from the chain; what it holds is forwarded at once. One that is about to close does that."""
+        place, stub = next(((n, one) for n, one in enumerate(self._stubs) if one.toxic is toxic), (0, None))
+        if stub is None or stub.closed or stub.deaf_until_s is not None:
+            return
+        stub.interrupt()
+        if toxic.closes_when_removed:
+            stub.close()
+            return
+        before = self._stubs[place - 1] if place else None
+        if before is not None and not before.closed:
+            before.interrupt()
+        stub.flush()
+        del self._stubs[place]
+        self._room -= toxic.room
         if before is not None:
-            before.downstream = stage.downstream
-        stage.release_all()
+            before.downstream = stub.downstream
+            before.run()
         self._read_more()
+
+    @property
+    def deaf_until_s(self) -> float:
+        """Until when no toxic of it can be changed; 0 where any can."""
+        return max((stub.deaf_until_s or 0.0 for stub in self._stubs), default=0.0)
 
     def end_source(self) -> None:
         """The source has ended, failed, or was closed by the proxy itself."""
@@ -75,8 +100,8 @@ class Link:
     def stop(self) -> None:
         """Both sockets were closed: drop what is inside."""
         self._over = True
-        for stage in self._stages:
-            stage.release_all()
+        for stub in self._stubs:
+            stub.discard()
         self._unwritten.clear()
 
     def read_ready(self) -> None:
@@ -110,20 +135,21 @@ class Link:
             self._end()
 
     def _append(self, toxic: SimToxic) -> None:
-        stage = toxic.stage(self, self._read_more)
-        if self._stages:
-            self._stages[-1].downstream = stage
-        self._stages.append(stage)
+        stub = Stub(toxic, self, self._read_more)
+        if self._stubs:
+            self._stubs[-1].downstream = stub
+        self._stubs.append(stub)
         self._room += toxic.room
+        stub.run()
 
     def _first(self) -> ChunkSink:
-        return self._stages[0] if self._stages else self
+        return self._stubs[0] if self._stubs else self
 
     def _read_more(self) -> None:
         """Read on as long as there is room between the sockets."""
         if self._source_ended or self._over:
             return
-        held = len(self._unwritten) + sum(stage.held for stage in self._stages)
+        held = len(self._unwritten) + sum(stub.held for stub in self._stubs)
         self.source.want_read(wanted=held < self._room)
 
     def _write(self) -> None:

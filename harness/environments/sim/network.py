@@ -7,21 +7,32 @@ from copy import copy
 from errno import EADDRINUSE
 from functools import partial
 from random import Random
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from harness.environments.sim.listener import Listener
-from harness.environments.sim.rules import DataTap, PacketRule, RefusalTap
+from harness.environments.sim.rules import PacketRule, RefusalTap
 from harness.environments.sim.segment import ACK, FIN, RST, SYN, Address, Segment
 from harness.environments.sim.sender import SEGMENT_SIZE
 from harness.environments.sim.timers import DELAY_S, TimerWheel
 from harness.levers import PacketAction
-from harness.sightings import ConnectionSightings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from harness.environments.sim.loop import SimLoop
     from harness.environments.sim.socket import TcpSocket
+
+Seen = TypeVar("Seen", covariant=True)
+
+
+class Tap(Protocol[Seen]):
+    """Looks at segments; `seen` is what it has found."""
+
+    @property
+    def seen(self) -> Seen: ...
+
+    def look_at(self, segment: Segment) -> None: ...
+
 
 CLIENT_ADDRESS = "127.0.0.1"
 """What a dialler's own address is on the loopback interface, whatever it dials."""
@@ -45,7 +56,7 @@ class Network:
         self.segment_size = SEGMENT_SIZE
         self.sockets: dict[tuple[Address, Address], TcpSocket] = {}
         self.listeners: dict[Address, Listener] = {}
-        self._taps: list[DataTap] = []
+        self._taps: list[Tap[object]] = []
         self._refusal_taps: list[RefusalTap] = []
         self._input: list[PacketRule] = []
         self._output: list[PacketRule] = []
@@ -73,7 +84,7 @@ class Network:
                 rule.hold.release_all(self.loop)
 
     @contextmanager
-    def tapped(self, tap: DataTap) -> Iterator[ConnectionSightings]:
+    def tapped(self, tap: Tap[Seen]) -> Iterator[Seen]:
         """The tap looks at every segment that arrives while the context is entered."""
         self._taps.append(tap)
         try:

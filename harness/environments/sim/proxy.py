@@ -31,9 +31,9 @@ class Proxy:
 
     def __init__(self, host: Host, loop: SimLoop, listen: Address, upstream: Address, rng: Random) -> None:
         self.address = listen
+        self.upstream = upstream
         self._host = host
         self._loop = loop
-        self._upstream = upstream
         self._rng = rng
         self._listener: Listener | None = None
         self._pairs: dict[_ProxiedConnection, None] = {}
@@ -61,20 +61,27 @@ class Proxy:
         for pair in tuple(self._pairs):
             pair.close()
 
-    def add(self, kind: str, flow: Flow, attributes: Mapping[str, int]) -> SimToxic:
+    async def add(self, kind: str, flow: Flow, attributes: Mapping[str, int], toxicity: float = 1.0) -> SimToxic:
         """Add a toxic to open connections and to later ones. Raises KeyError for a kind that is not known."""
-        toxic = TOXICS[kind](attributes, self._rng)
+        toxic = TOXICS[kind](attributes, self._rng, toxicity)
         self._chains[flow].append(toxic)
-        for pair in self._pairs:
+        for pair in tuple(self._pairs):
             self._host.context.copy().run(pair.links[flow].add, toxic)
+        await self._heard(flow)
         return toxic
 
-    def remove(self, toxic: SimToxic, flow: Flow) -> None:
+    async def remove(self, toxic: SimToxic, flow: Flow) -> None:
         """Remove a toxic. What it holds is forwarded at once."""
-        place = self._chains[flow].index(toxic)
-        del self._chains[flow][place]
+        self._chains[flow].remove(toxic)
         for pair in tuple(self._pairs):
-            self._host.context.copy().run(pair.links[flow].remove, place)
+            self._host.context.copy().run(pair.links[flow].remove, toxic)
+        await self._heard(flow)
+
+    async def _heard(self, flow: Flow) -> None:
+        """Wait for toxics that no change interrupts, as Toxiproxy does."""
+        until_s = max((pair.links[flow].deaf_until_s for pair in self._pairs), default=0.0)
+        if until_s > self._loop.now:
+            await asyncio.sleep(until_s - self._loop.now)
 
     def dispose(self) -> None:
         """The simulation is over: hold nothing any more."""
@@ -90,7 +97,7 @@ class Proxy:
         listener.set_acceptor(None)
         self._dialling = _Dial(self, client, self._loop.create_future())
         local = CLIENT_ADDRESS, self._loop.network.new_port()
-        self._dialling.upstream = TcpSocket.connect(self._loop.network, local, self._upstream, self._dialling)
+        self._dialling.upstream = TcpSocket.connect(self._loop.network, local, self.upstream, self._dialling)
 
     def finish_dial(self, dial: _Dial, error: OSError | None) -> None:
         """The dial has ended: link both connections, or drop the client's."""
@@ -142,6 +149,7 @@ class _ProxiedConnection:
         self.client = client
         self._pairs = pairs
         self._open = {client: None, upstream: None}
+        self._aborts = any(toxic.aborts for chain in chains.values() for toxic in chain)
         to_broker = Link(loop, client, upstream, chains["to_broker"], self._ended)
         to_client = Link(loop, upstream, client, chains["to_client"], self._ended)
         self.links: dict[Flow, Link] = {"to_broker": to_broker, "to_client": to_client}
@@ -155,19 +163,22 @@ class _ProxiedConnection:
     def close(self) -> None:
         """Close both connections: what is inside is lost."""
         for socket in self._open:
-            socket.close()
+            self._close(socket)
         for link in self.links.values():
             link.stop()
         self._over()
 
     def _ended(self, link: Link) -> None:
         self._open.pop(link.destination, None)
-        link.destination.close()
+        self._close(link.destination)
         for other in tuple(self.links.values()):
             if other is not link:
                 other.end_source()
         if not self._open:
             self._over()
+
+    def _close(self, socket: TcpSocket) -> None:
+        (socket.abort if self._aborts else socket.close)()
 
     def _over(self) -> None:
         self._pairs.pop(self, None)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from random import Random
 
+from harness.environments.passage import ProxyPacket, ProxyPassage, Side
 from harness.environments.sim.addresses import PROBES
 from harness.environments.sim.holds import Hold, hold_for
-from harness.environments.sim.segment import ACK, RST, SYN, Address, Segment
+from harness.environments.sim.segment import ACK, FIN, RST, SYN, Address, Segment
 from harness.levers import Delays, FilterPackets, Flow, Hook, PacketAction
 from harness.sightings import ConnectionSightings, Sightings
 
@@ -100,6 +101,8 @@ class PacketRule:
         opens = segment.flags & (SYN | ACK | RST) == SYN
         if (self._only == "syn" and not opens) or (self._only == "data" and not segment.payload):
             return False
+        if self._only == "fin" and segment.flags & (FIN | RST) != FIN:
+            return False
         if self._at_most is not None and self.seen.total >= self._at_most:
             return False
         probing = theirs[0] == PROBES
@@ -131,6 +134,35 @@ class DataTap:
         broker, client = (segment.dst, segment.src) if self._flow == "to_broker" else (segment.src, segment.dst)
         if broker == self._address and segment.payload and client[0] != PROBES:
             self.seen.add(client[1], self._now_ns())
+
+
+class ProxyTap:
+    """Sees the segments on both sides of one broker's proxy, as they arrive, but for those of the lab's own probes."""
+
+    def __init__(self, advertised: Address, upstream: Address, flow: Flow, now_ns: Callable[[], int]) -> None:
+        self._sides: dict[Address, Side] = {advertised: "client", upstream: "broker"}
+        self._now_ns = now_ns
+        self.seen = ProxyPassage(flow)
+
+    def look_at(self, segment: Segment) -> None:
+        flow: Flow = "to_broker" if segment.dst in self._sides else "to_client"
+        server, dialler = (segment.dst, segment.src) if flow == "to_broker" else (segment.src, segment.dst)
+        side = self._sides.get(server)
+        if side is not None and dialler[0] != PROBES:
+            self.seen.look_at(
+                ProxyPacket(
+                    side=side,
+                    port=dialler[1],
+                    flow=flow,
+                    seq=segment.seq,
+                    ack=segment.ack if segment.flags & (ACK | RST) == ACK else None,
+                    length=len(segment.payload),
+                    head=bytes(segment.payload[:64]),
+                    opens=bool(segment.flags & SYN),
+                    ends=bool(segment.flags & (FIN | RST)),
+                    at_ns=self._now_ns(),
+                )
+            )
 
 
 class RefusalTap:

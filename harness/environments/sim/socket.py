@@ -133,6 +133,14 @@ class TcpSocket:
             self.sender.finish()
             self._settle()
 
+    def abort(self) -> None:
+        """Close as with SO_LINGER at 0: what is queued is dropped and the peer is reset. May be repeated."""
+        if self.host is not None:
+            self.host.sockets.pop(self, None)
+        self._handler = None
+        if not (self.orphan or self.gone):
+            self.reset()
+
     def reset(self) -> None:
         """Tell the peer that the connection is gone, and drop it."""
         self.emit(RST | ACK, self.sender.next_seq)

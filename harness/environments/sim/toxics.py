@@ -1,15 +1,14 @@
-"""Toxiproxy's toxics, as the simulated proxy has them: stages that chunks of a stream pass through, in order.
+"""Toxiproxy's toxics, as the simulated proxy has them: each is written as its Go function is, and stands in a stub.
 
-Source: Shopify/toxiproxy v2.12.0 link.go, toxics/latency.go.
+A pipe is a generator: it yields what it waits for and is sent what has come. Closing it is Toxiproxy's interrupt.
+Source: Shopify/toxiproxy v2.12.0 toxics/.
 """
 
 from __future__ import annotations
 
-import asyncio
-from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from random import Random
-from typing import ClassVar, Protocol
+from typing import ClassVar, NamedTuple, Protocol
 
 
 class Chunk:
@@ -22,128 +21,210 @@ class Chunk:
         self.at_s = at_s
 
 
-class ChunkSink(Protocol):
-    """Where a stage's chunks go: the next stage, or the socket."""
+class Wait(NamedTuple):
+    """What a pipe waits for: a chunk, so many seconds, or whichever comes first. `deaf`: no interrupt ends it."""
 
-    def take(self, chunk: Chunk) -> None: ...
+    input: bool = False
+    seconds: float | None = None
+    deaf: bool = False
 
-    def finish(self) -> None:
-        """No more chunks come."""
+
+INPUT = Wait(input=True)
+ELAPSED = Chunk(b"", 0.0)
+"""What a pipe is sent when its seconds are over. A chunk that has come is sent as it is, the end of them as None."""
+
+Pipe = Generator[Wait, Chunk | None, None]
 
 
-class Stage(ChunkSink, Protocol):
-    """One toxic on one direction of one connection."""
+class StubOutput(Protocol):
+    """What a pipe sees of its stub."""
 
-    downstream: ChunkSink
+    passed_bytes: int
+    """Kept while the toxic stays, also through interrupts."""
 
     @property
-    def held(self) -> int:
-        """Chunks that are inside."""
-        ...
+    def now_s(self) -> float: ...
 
-    def interrupt(self) -> None:
-        """The chain behind this toxic changes: Toxiproxy passes the chunk that it holds on at once."""
-        ...
+    def output(self, chunk: Chunk) -> None: ...
 
-    def release_all(self) -> None:
-        """The toxic is removed: everything inside is passed on at once."""
+    def close(self) -> None:
+        """The connection that is written to is closed; nothing more is read."""
         ...
 
 
-class SimToxic(Protocol):
-    """A toxic as it was added to a proxy; makes a stage for each connection."""
+class SimToxic:
+    """A toxic as it was added to a proxy."""
 
     kind: ClassVar[str]
-    attributes: ClassVar[frozenset[str]]
-    room: ClassVar[int]
+    room: ClassVar[int] = 1
     """Chunks that fit into its buffer."""
+    closes_when_removed: ClassVar[bool] = False
+    """Whether its removal closes the connections of its direction."""
+    aborts: ClassVar[bool] = False
+    """Whether connections that are made while it is in force are closed by a reset."""
 
-    def __init__(self, attributes: Mapping[str, int], rng: Random) -> None: ...
+    def __init__(self, attributes: Mapping[str, int], rng: Random, toxicity: float = 1.0) -> None:
+        self.attributes = attributes
+        self.rng = rng
+        self._toxicity = toxicity
 
-    def stage(self, downstream: ChunkSink, on_released: Callable[[], None]) -> Stage: ...
+    def run(self, stub: StubOutput) -> Pipe:
+        """What the stub runs: the toxic's own pipe, or by chance one without effect."""
+        affects = self._toxicity >= 1 or self.rng.random() < self._toxicity
+        return self.pipe(stub) if affects else noop(stub)
+
+    def pipe(self, stub: StubOutput) -> Pipe:
+        raise NotImplementedError
+
+    def milliseconds(self, attribute: str) -> float:
+        """An attribute in seconds."""
+        return self.attributes.get(attribute, 0) / 1000
 
 
-class Latency:
+def noop(stub: StubOutput) -> Pipe:
+    """Pass everything through (noop.go)."""
+    while (chunk := (yield INPUT)) is not None:
+        stub.output(chunk)
+    stub.close()
+
+
+class Latency(SimToxic):
     """Each chunk is passed on `latency` +/- `jitter` milliseconds after it was read, never before the previous one."""
 
-    kind: ClassVar[str] = "latency"
-    attributes: ClassVar[frozenset[str]] = frozenset({"latency", "jitter"})
-    room: ClassVar[int] = 1024
-
-    def __init__(self, attributes: Mapping[str, int], rng: Random) -> None:
-        self._latency_ms = attributes.get("latency", 0)
-        self._jitter_ms = attributes.get("jitter", 0)
-        self._rng = rng
+    kind = "latency"
+    room = 1024
 
     def delay_s(self) -> float:
-        delay_ms = self._latency_ms
-        if self._jitter_ms > 0:
-            delay_ms += self._rng.randrange(2 * self._jitter_ms) - self._jitter_ms
+        delay_ms, jitter_ms = self.attributes.get("latency", 0), self.attributes.get("jitter", 0)
+        if jitter_ms > 0:
+            delay_ms += self.rng.randrange(2 * jitter_ms) - jitter_ms
         return delay_ms / 1000
 
-    def stage(self, downstream: ChunkSink, on_released: Callable[[], None]) -> Stage:
-        return _LatencyStage(self, downstream, on_released)
+    def pipe(self, stub: StubOutput) -> Pipe:
+        while (chunk := (yield INPUT)) is not None:
+            sleep_s = self.delay_s() - (stub.now_s - chunk.at_s)
+            try:
+                yield Wait(seconds=sleep_s)
+            except GeneratorExit:
+                stub.output(chunk)
+                raise
+            chunk.at_s += sleep_s
+            stub.output(chunk)
+        stub.close()
 
 
-class _LatencyStage:
-    def __init__(self, toxic: Latency, downstream: ChunkSink, on_released: Callable[[], None]) -> None:
-        self.downstream = downstream
-        self._toxic = toxic
-        self._on_released = on_released
-        self._loop = asyncio.get_running_loop()
-        self._chunks: deque[Chunk] = deque()
-        self._timer: asyncio.TimerHandle | None = None
-        self._finished = False
+class Bandwidth(SimToxic):
+    """Bytes pass at `rate` KB/s: a chunk as a whole after its time, or where that is long in parts of 100 ms."""
 
-    @property
-    def held(self) -> int:
-        return len(self._chunks)
+    kind = "bandwidth"
 
-    def take(self, chunk: Chunk) -> None:
-        self._chunks.append(chunk)
-        if self._timer is None:
-            self._wait()
-
-    def finish(self) -> None:
-        self._finished = True
-        if not self._chunks:
-            self.downstream.finish()
-
-    def interrupt(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
-            self._pass_on()
-
-    def release_all(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
-        ends_here = self._finished and bool(self._chunks)
-        while self._chunks:
-            self.downstream.take(self._chunks.popleft())
-        if ends_here:
-            self.downstream.finish()
-
-    def _wait(self) -> None:
-        """Begin to hold the first chunk."""
-        chunk, now_s = self._chunks[0], self._loop.time()
-        sleep_s = self._toxic.delay_s() - (now_s - chunk.at_s)
-        chunk.at_s += sleep_s
-        self._timer = self._loop.call_at(now_s + max(0.0, sleep_s), self._over)
-
-    def _over(self) -> None:
-        self._timer = None
-        self._pass_on()
-        self._on_released()
-
-    def _pass_on(self) -> None:
-        self.downstream.take(self._chunks.popleft())
-        if self._chunks:
-            self._wait()
-        elif self._finished:
-            self.downstream.finish()
+    def pipe(self, stub: StubOutput) -> Pipe:
+        rate = self.attributes["rate"]
+        part, sleep_s = rate * 100, 0.0
+        while (chunk := (yield INPUT)) is not None:
+            sleep_s += len(chunk.data) / rate / 1000
+            try:
+                while len(chunk.data) > part:
+                    yield Wait(seconds=0.1)
+                    stub.output(Chunk(chunk.data[:part], chunk.at_s))
+                    chunk.data = chunk.data[part:]
+                    sleep_s -= 0.1
+                yield Wait(seconds=sleep_s)
+            except GeneratorExit:
+                stub.output(chunk)
+                raise
+            sleep_s = min(sleep_s, 0.0)
+            stub.output(chunk)
+        stub.close()
 
 
-TOXICS: Mapping[str, type[SimToxic]] = {Latency.kind: Latency}
+class SlowClose(SimToxic):
+    """The end of the stream is passed on `delay` milliseconds late."""
+
+    kind = "slow_close"
+
+    def pipe(self, stub: StubOutput) -> Pipe:
+        while (chunk := (yield INPUT)) is not None:
+            stub.output(chunk)
+        yield Wait(seconds=self.milliseconds("delay"))
+        stub.close()
+
+
+class Timeout(SimToxic):
+    """Nothing passes; `timeout` milliseconds after the last bytes, unless it is 0, the connection is closed."""
+
+    kind = "timeout"
+    closes_when_removed = True
+
+    def pipe(self, stub: StubOutput) -> Pipe:
+        wait = Wait(input=True, seconds=self.milliseconds("timeout") or None)
+        while (chunk := (yield wait)) is not None and chunk is not ELAPSED:
+            pass
+        stub.close()
+
+
+class Slicer(SimToxic):
+    """Chunks are cut into pieces of `average_size` +/- `size_variation` bytes, with `delay` microseconds after each."""
+
+    kind = "slicer"
+
+    def pipe(self, stub: StubOutput) -> Pipe:
+        wait = Wait(seconds=self.attributes.get("delay", 0) / 1e6)
+        while (chunk := (yield INPUT)) is not None:
+            for start, end in self._pieces(0, len(chunk.data)):
+                stub.output(Chunk(chunk.data[start:end], chunk.at_s))
+                try:
+                    yield wait
+                except GeneratorExit:
+                    stub.output(Chunk(chunk.data[end:], chunk.at_s))
+                    raise
+        stub.close()
+
+    def _pieces(self, start: int, end: int) -> Iterator[tuple[int, int]]:
+        average, variation = self.attributes["average_size"], self.attributes.get("size_variation", 0)
+        if end - start - average <= variation:
+            yield start, end
+            return
+        middle = start + (end - start) // 2
+        if variation > 0:
+            middle += self.rng.randrange(2 * variation) - variation
+        yield from self._pieces(start, middle)
+        yield from self._pieces(middle, end)
+
+
+class LimitData(SimToxic):
+    """Once `bytes` have passed on a connection, it is closed."""
+
+    kind = "limit_data"
+
+    def pipe(self, stub: StubOutput) -> Pipe:
+        limit = self.attributes["bytes"]
+        while (chunk := (yield INPUT)) is not None:
+            data = chunk.data[: max(0, limit - stub.passed_bytes)]
+            stub.passed_bytes += len(data)
+            stub.output(Chunk(data, chunk.at_s))
+            if stub.passed_bytes >= limit:
+                break
+        stub.close()
+
+
+class ResetPeer(SimToxic):
+    """The first bytes are lost, and `timeout` milliseconds after them the connection is closed.
+
+    By a reset where it was made while the toxic was in force (link.go, Start); else in an orderly way. Toxiproxy
+    neither adds nor removes a toxic behind it meanwhile.
+    """
+
+    kind = "reset_peer"
+    aborts = True
+
+    def pipe(self, stub: StubOutput) -> Pipe:
+        yield INPUT
+        yield Wait(seconds=self.milliseconds("timeout"), deaf=True)
+        stub.close()
+
+
+TOXICS: Mapping[str, type[SimToxic]] = {
+    toxic.kind: toxic for toxic in (Latency, Bandwidth, SlowClose, Timeout, Slicer, LimitData, ResetPeer)
+}
 """Every toxic that the simulated proxy knows, by Toxiproxy's name for it."""

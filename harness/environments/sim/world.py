@@ -9,6 +9,7 @@ from typing import Any
 
 from harness.brokers.cluster import ClusterStateError
 from harness.cluster_view import ClusterView
+from harness.environments.held_requests import holding_request
 from harness.environments.planned_packets import planned_packets
 from harness.environments.settling import require_partition, settle
 from harness.environments.sim.addresses import PORT, advertised_address
@@ -22,7 +23,8 @@ from harness.environments.sim.proxy import Proxy
 from harness.environments.sim.sender import ETHERNET_SEGMENT_SIZE
 from harness.environments.sim.timers import HZ
 from harness.environments.world import ActiveLever, BundledClient, Dial, Process, Program, WorldError
-from harness.levers import Lever
+from harness.event import OneShotEvent
+from harness.levers import Intercept, Lever
 from harness.plan import ClusterShape, RunPlan
 from harness.story import Kernel, SettleResult, StoredRecord
 
@@ -112,6 +114,9 @@ class SimWorld:
 
     def pull(self, lever: Lever) -> AbstractAsyncContextManager[ActiveLever]:
         return SIM_LEVERS.pull(self._parts, lever)
+
+    def hold_request(self, request: Intercept) -> AbstractAsyncContextManager[OneShotEvent]:
+        return holding_request(self._brokers, request)
 
     async def start(self, program: Program, log: Path | None) -> Process:
         """Raises WorldError for a program of the user's."""

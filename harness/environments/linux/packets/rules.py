@@ -64,6 +64,9 @@ def rules_for(lever: FilterPackets, host: str, port: int, *, holds: int = 0) -> 
                 *_marking(link),
                 _treating(lever, (*link, *x.marked(_WITH_PAYLOAD, among=_WITH_PAYLOAD), *no_reset), treatment),
             )
+        case "fin":
+            ends = x.flags(x.Flag.FIN, among=x.Flag.FIN | x.Flag.RST)
+            return (_treating(lever, (*link, *ends), treatment),)
         case "any" if lever.verdict is PacketAction.REFUSE:
             others = x.flags_other_than(x.Flag.SYN, **_SYN_ALONE)
             refusing = _treating(lever, (*link, *syn), treatment, refuses=True)

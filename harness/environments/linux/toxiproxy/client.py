@@ -99,8 +99,10 @@ class BlockingToxiproxy:
             added = target.get_toxic(name)
         if added is None:
             raise ToxiproxyFailed(f"Toxiproxy does not list toxic {name} of proxy {proxy} after adding it")
-        wanted: dict[str, object] = {"type": kind, "stream": stream, "toxicity": toxicity, **attributes}
-        found = {"type": added.type, "stream": added.stream, "toxicity": added.toxicity, **added.attributes}
+        # The server keeps a toxicity in single precision.
+        wanted: dict[str, object] = {"type": kind, "stream": stream, "toxicity": round(toxicity, 6), **attributes}
+        kept = {"type": added.type, "stream": added.stream, "toxicity": round(added.toxicity, 6)}
+        found = {**kept, **added.attributes}
         wrong = {key: found.get(key) for key, value in wanted.items() if found.get(key) != value}
         if wrong:
             raise ToxiproxyFailed(

@@ -1,0 +1,147 @@
+"""One toxic on one direction of one connection: runs the toxic's pipe, which it can interrupt and run anew.
+
+Source: Shopify/toxiproxy v2.12.0 toxics/toxic.go (ToxicStub).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable
+from math import inf
+from typing import Protocol
+
+from harness.environments.sim.toxics import ELAPSED, Chunk, Pipe, SimToxic, Wait
+
+
+class ChunkSink(Protocol):
+    """Where a stub's chunks go: the next stub, or the socket."""
+
+    def take(self, chunk: Chunk) -> None: ...
+
+    def finish(self) -> None:
+        """No more chunks come."""
+
+
+class Stub:
+    """Made idle: `run` starts the toxic's pipe. `on_released` is called when chunks have left by a timer."""
+
+    def __init__(self, toxic: SimToxic, downstream: ChunkSink, on_released: Callable[[], None]) -> None:
+        self.toxic = toxic
+        self.downstream = downstream
+        self.closed = False
+        self.passed_bytes = 0
+        self.deaf_until_s: float | None = None
+        self._on_released = on_released
+        self._loop = asyncio.get_running_loop()
+        self._chunks: deque[Chunk] = deque()
+        self._finished = False
+        self._pipe: Pipe | None = None
+        self._wait: Wait | None = None
+        self._timer: asyncio.TimerHandle | None = None
+
+    @property
+    def now_s(self) -> float:
+        return self._loop.time()
+
+    @property
+    def held(self) -> float:
+        """Chunks that are inside; a closed one takes no more."""
+        if self.closed:
+            return inf
+        return len(self._chunks) + (self._wait is not None and not self._wait.input)
+
+    def run(self) -> None:
+        """Run the toxic, or run it anew: chance decides anew whether it has an effect."""
+        if not self.closed:
+            self._pipe = self.toxic.run(self)
+            self._advance(None)
+
+    def interrupt(self) -> None:
+        """End the pipe; what it has in hand is passed on at once. Not for one that is deaf."""
+        self._stop_waiting()
+        pipe, self._pipe = self._pipe, None
+        if pipe is not None:
+            pipe.close()
+
+    def flush(self) -> None:
+        """The interrupted toxic is removed: what waits for it is passed on at once."""
+        while self._chunks:
+            self.downstream.take(self._chunks.popleft())
+        if self._finished:
+            self.close()
+
+    def discard(self) -> None:
+        """Both connections are closed: drop what is inside."""
+        self._stop_waiting()
+        self._chunks.clear()
+        self._pipe = None
+        self.closed = True
+
+    # What the stub before it, or the link, does.
+
+    def take(self, chunk: Chunk) -> None:
+        if not self.closed:
+            self._chunks.append(chunk)
+            self._offer()
+
+    def finish(self) -> None:
+        self._finished = True
+        self._offer()
+
+    # What the pipe does.
+
+    def output(self, chunk: Chunk) -> None:
+        if chunk.data:
+            self.downstream.take(chunk)
+
+    def close(self) -> None:
+        if not self.closed:
+            self.closed = True
+            self._stop_waiting()
+            self._chunks.clear()
+            self.downstream.finish()
+
+    def _offer(self) -> None:
+        if self._wait is not None and self._wait.input:
+            self._stop_waiting()
+            self._advance(self._chunks.popleft() if self._chunks else None)
+
+    def _advance(self, event: Chunk | None) -> None:
+        """Let the pipe go on until it waits for what has not come yet."""
+        pipe = self._pipe
+        while pipe is not None and pipe is self._pipe:
+            try:
+                wait = pipe.send(event)
+            except StopIteration:
+                self._pipe = None
+                return
+            if self.closed:
+                return
+            if wait.input and (self._chunks or self._finished):
+                event = self._chunks.popleft() if self._chunks else None
+            elif wait.seconds is not None and wait.seconds <= 0:
+                event = ELAPSED
+            else:
+                self._begin(wait)
+                return
+
+    def _begin(self, wait: Wait) -> None:
+        self._wait = wait
+        if wait.seconds is not None:
+            due_s = self._loop.time() + wait.seconds
+            self._timer = self._loop.call_at(due_s, self._elapsed)
+            self.deaf_until_s = due_s if wait.deaf else None
+
+    def _elapsed(self) -> None:
+        self._timer = None
+        self._stop_waiting()
+        self._advance(ELAPSED)
+        self._on_released()
+
+    def _stop_waiting(self) -> None:
+        self._wait = None
+        self.deaf_until_s = None
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None

@@ -1,0 +1,37 @@
+"""Connections are reset by a proxy some time after the first bytes."""
+
+from collections.abc import Mapping
+
+from pydantic import Field, field_validator
+
+from harness.faults.base import Proof, fault
+from harness.faults.toxics import ToxicFault, whole
+from harness.levers import ConnectionsEnded
+from harness.quantities import Seconds
+
+LONGEST_S = 5.0
+"""Toxiproxy removes the toxic no sooner than its waits are over, and the lab gives it 8 s."""
+
+
+@fault("reset_peer")
+class ResetPeer(ToxicFault):
+    """A connection ends `timeout` after the first bytes, which are lost (Toxiproxy's `reset_peer`).
+
+    Both ends of one that was dialled meanwhile are reset; one that was open before is closed in an orderly way, since
+    Toxiproxy prepares resets when it accepts. In both flows the end takes its time in one and then in the other.
+    Healing waits until each connection that has begun to end has ended. With the fault `reset` every connection is
+    reset, at once, and by the network.
+    """
+
+    proof = Proof(ConnectionsEnded)
+
+    timeout: Seconds = Field(default=0.0, description="How long after the first bytes: whole milliseconds, up to 5s")
+
+    @field_validator("timeout")
+    @classmethod
+    def _possible(cls, timeout: float) -> float:
+        whole(timeout, 0.001, longest_s=LONGEST_S)
+        return timeout
+
+    def attributes(self) -> Mapping[str, int]:
+        return {"timeout": whole(self.timeout, 0.001)}
