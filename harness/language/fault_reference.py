@@ -41,8 +41,8 @@ Wherever a parameter names brokers, it takes one of these. A broker that is sele
 EXACTNESS = """
 ## Declared and achieved
 
-What faults of links declare, and what packets see of it in a cell (`bench/links.py`, which makes this table). A hold of
-packets whose link has more packets than it can send on in time leaves the run inconclusive.
+What faults of links declare, and what packets see of it in a cell (`bench/links.py`, which makes this table). Where
+more packets come than a hold can send on in time, the run is inconclusive.
 
 | fault | declared | achieved |
 | --- | --- | --- |
@@ -54,11 +54,11 @@ ACHIEVED = Path(__file__).with_name("achieved.md")
 def reference() -> str:
     """The page: every fault with its parameters, what pulls it, and what proves it."""
     selectors = "".join(f"| `{selector}` | {meaning} |\n" for selector, meaning in SELECTORS.items())
+    achieved = ACHIEVED.read_text()
     return (
         HEAD
         + selectors
-        + EXACTNESS
-        + ACHIEVED.read_text()
+        + (EXACTNESS + achieved if achieved else "")
         + "".join(_section(name, fault) for name, fault in sorted(FAULTS.items()))
     )
 

@@ -94,8 +94,8 @@ class PacketHold:
         if self._taken >= _MANY and self._late > _LATE_SHARE * self._taken:
             raise WorldError(
                 "packets-late",
-                f"{self._late} of {self._taken} packets were sent on more than {_LATE_NS / 1e6:g} ms late: more came "
-                "than can be held",
+                f"{self._late} of {self._taken} packets were sent on more than {_LATE_NS / 1e6:g} ms late: this "
+                "machine cannot hold so many",
             )
 
     def end(self) -> PacketSocket:
