@@ -14,6 +14,10 @@ _ERRNO_TEXTS = {
     Cause.RESET: "connection reset by peer",
     Cause.BROKEN_PIPE: "broken pipe",
 }
+_BIND_TEXTS = {
+    Cause.ADDRESS_NOT_AVAILABLE: "cannot assign requested address",
+    Cause.ADDRESS_IN_USE: "address already in use",
+}
 _SYSCALLS = {Phase.CONNECT: "connect", Phase.READ: "read", Phase.WRITE: "write"}
 _OPERATIONS = {Phase.RESOLVE: "dial", Phase.CONNECT: "dial", Phase.READ: "read", Phase.WRITE: "write"}
 
@@ -27,7 +31,9 @@ def go_error_text(error: NetError) -> str:
     if error.phase is Phase.RESOLVE:
         return f"dial tcp: lookup {error.remote}: no such host"
     where = error.remote if error.local is None else f"{error.local}->{error.remote}"
-    if error.cause in _ERRNO_TEXTS:
+    if error.cause in _BIND_TEXTS:
+        reason = f"bind: {_BIND_TEXTS[error.cause]}"
+    elif error.cause in _ERRNO_TEXTS:
         reason = f"{_SYSCALLS[error.phase]}: {_ERRNO_TEXTS[error.cause]}"
     else:
         reason = _TEXTS.get(error.cause, f"{_SYSCALLS[error.phase]}: {error.detail}")

@@ -24,6 +24,10 @@ class Cause(StrEnum):
     REFUSED = "refused"
     HOST_UNREACHABLE = "host_unreachable"
     NETWORK_UNREACHABLE = "network_unreachable"
+    ADDRESS_NOT_AVAILABLE = "address_not_available"
+    """Our own address, which the socket was to be bound to, is none of this machine's."""
+    ADDRESS_IN_USE = "address_in_use"
+    """Our own port is taken."""
     RESET = "reset"
     BROKEN_PIPE = "broken_pipe"
     EOF = "eof"
@@ -40,6 +44,8 @@ _BY_ERRNO = {
     errno.ETIMEDOUT: Cause.TIMED_OUT_BY_KERNEL,
     errno.EHOSTUNREACH: Cause.HOST_UNREACHABLE,
     errno.ENETUNREACH: Cause.NETWORK_UNREACHABLE,
+    errno.EADDRNOTAVAIL: Cause.ADDRESS_NOT_AVAILABLE,
+    errno.EADDRINUSE: Cause.ADDRESS_IN_USE,
     errno.ECONNRESET: Cause.RESET,
     errno.EPIPE: Cause.BROKEN_PIPE,
 }

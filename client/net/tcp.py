@@ -9,29 +9,47 @@ from client.net.address import join_host_port
 from client.net.errors import Cause, NetError, Phase, from_os_error
 from client.net.stream import Stream
 
+Address = tuple[str, int]
+
 
 class ConnectFunction(Protocol):
     """Opens a stream to an address, given as text, until `deadline_at` on the loop's clock, None: without a limit.
 
-    `keep_alive_s` is the idle time and interval of TCP keep-alives, None: none are sent. Raises NetError in phase
-    CONNECT.
+    `keep_alive_s` is the idle time and interval of TCP keep-alives, None: none are sent. `local_address` is what the
+    socket is bound to, None: the kernel chooses; port 0 is any. Raises NetError in phase CONNECT.
     """
 
     async def __call__(
-        self, ip: str, port: int, *, deadline_at: float | None, keep_alive_s: float | None
+        self,
+        ip: str,
+        port: int,
+        *,
+        deadline_at: float | None,
+        keep_alive_s: float | None,
+        local_address: Address | None = None,
     ) -> Stream: ...
 
 
-async def connect(ip: str, port: int, *, deadline_at: float | None, keep_alive_s: float | None) -> Stream:
+async def connect(
+    ip: str,
+    port: int,
+    *,
+    deadline_at: float | None,
+    keep_alive_s: float | None,
+    local_address: Address | None = None,
+) -> Stream:
     """The ConnectFunction of the running loop: real sockets, or simulated ones."""
     remote = join_host_port(ip, port)
+    local = None if local_address is None else join_host_port(*local_address)
     try:
         async with asyncio.timeout_at(deadline_at):
-            transport, stream = await asyncio.get_running_loop().create_connection(lambda: Stream(remote), ip, port)
+            transport, stream = await asyncio.get_running_loop().create_connection(
+                lambda: Stream(remote), ip, port, local_addr=local_address
+            )
     except OSError as error:
         if isinstance(error, TimeoutError) and error.errno is None:
-            raise NetError(Phase.CONNECT, Cause.TIMEOUT, remote) from error
-        raise from_os_error(Phase.CONNECT, error, remote) from error
+            raise NetError(Phase.CONNECT, Cause.TIMEOUT, remote, local) from error
+        raise from_os_error(Phase.CONNECT, error, remote, local) from error
     _keep_alive(transport, keep_alive_s)
     return stream
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import Callable, Iterable
-from errno import EINVAL
+from errno import EADDRNOTAVAIL, EINVAL
 from typing import TYPE_CHECKING, Any
 
 from harness.environments.sim.network import CLIENT_ADDRESS
@@ -16,6 +16,9 @@ from harness.environments.sim.transport import SimTransport, validated_address
 if TYPE_CHECKING:
     from harness.environments.sim.listener import Listener
     from harness.environments.sim.loop import SimLoop
+
+_LOOPBACK = "127."
+"""How every address begins that a process may bind to: there is no other interface."""
 
 ProtocolFactory = Callable[[], asyncio.BaseProtocol]
 
@@ -56,6 +59,8 @@ async def connect(
     _reject_unsupported(options)
     remote = validated_address(host, port)
     local_host, local_port = local_addr or (CLIENT_ADDRESS, 0)
+    if not local_host.startswith(_LOOPBACK):
+        raise OSError(EADDRNOTAVAIL, f"error while attempting to bind on address {local_addr!r}")
     waiter: asyncio.Future[None] = loop.create_future()
     local = local_host, local_port or loop.network.new_port()
     socket = TcpSocket.connect(loop.network, local, remote, _Dial(waiter))
