@@ -30,6 +30,13 @@ class RequestFault(FaultModel):
         default=1.0, gt=0, le=1, description="With what probability each such request is taken, from the run's seed"
     )
 
+    client_id: str | None = Field(
+        default=None, description="Only requests of a client that calls itself so; each one where absent"
+    )
+    transactional_id: str | None = Field(
+        default=None, description="Only `produce` requests with this transactional id; each one where absent"
+    )
+
     def answer(self) -> InterceptResponse:
         """What takes the place of the answer."""
         raise NotImplementedError
@@ -38,4 +45,5 @@ class RequestFault(FaultModel):
         which: dict[str, Any] = {"answer": self.answer(), "api": self.api, "nth": self.nth}
         if self.chance < 1:
             which |= {"chance": self.chance, "seed": view.seed}
+        which |= {"client_id": self.client_id, "transactional_id": self.transactional_id}
         return tuple(Stage(Intercept(broker=broker, **which)) for broker in select_brokers(self.brokers, view))

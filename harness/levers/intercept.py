@@ -85,7 +85,8 @@ class Intercept(BrokerLever):
     """Have one broker meet requests with something else than their answer.
 
     `api` is the request's name as in `list_offsets`, or `all`. `nth` counts such requests from 1, since the lever was
-    pulled; None: each of them. `chance` is with what probability one of them is taken, drawn from `seed`.
+    pulled; None: each of them. `chance` is with what probability one of them is taken, drawn from `seed`. `client_id`
+    and `transactional_id` take only requests that carry these; None: all of them.
 
     Evidence: RequestsIntercepted.
     """
@@ -95,6 +96,8 @@ class Intercept(BrokerLever):
     nth: int | None = None
     chance: float = 1.0
     seed: str = ""
+    client_id: str | None = None
+    transactional_id: str | None = None
 
     @property
     def lasts(self) -> bool:

@@ -165,13 +165,13 @@ class EmbeddedBroker:
             raise Disconnect(f"{handler.api.name} v{header.api_version} is not supported (client {header.client_id})")
         request = decode_request(payload)
         late: list[InstalledIntercept] = []
-        intercepted = self._intercepts.find_match(handler, header.client_id)
+        intercepted = self._intercepts.find_match(request)
         while intercepted is not None and isinstance(intercepted.answer, HeldBack | LateHandling | DelayedResponse):
             if isinstance(intercepted.answer, DelayedResponse):
                 late.append(intercepted)
             else:
                 await _released_or_over(intercepted)
-            intercepted = self._intercepts.find_match(handler, header.client_id, behind=intercepted.number)
+            intercepted = self._intercepts.find_match(request, behind=intercepted.number)
         body = await self._response_body(request, handler, None if intercepted is None else intercepted.answer)
         for delaying in late:
             await _released_or_over(delaying)

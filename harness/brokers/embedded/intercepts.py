@@ -12,7 +12,8 @@ from random import Random
 from typing import Any, get_args
 
 from client.wire.errors import ERRORS, ERRORS_BY_NAME
-from harness.brokers.embedded.handlers import Handler, handlers
+from client.wire.messages import Request
+from harness.brokers.embedded.handlers import handlers
 from harness.levers import ErrorAnswer, HeldBack, Intercept, InterceptResponse, OrdinaryAnswer
 
 EVERY_API = "all"
@@ -38,9 +39,13 @@ class InstalledIntercept:
     def answer(self) -> InterceptResponse:
         return self.intercept.answer
 
-    def match_and_count(self, handler: Handler) -> bool:
+    def match_and_count(self, request: Request) -> bool:
         """Whether this request is one of its; counts it if so."""
-        if self.intercept.api not in (EVERY_API, handler.api.module):
+        if self.intercept.api not in (EVERY_API, request.api.module):
+            return False
+        if self.intercept.client_id not in (None, request.client_id):
+            return False
+        if self.intercept.transactional_id not in (None, getattr(request.body, "transactional_id", None)):
             return False
         self._seen += 1
         if self.intercept.nth not in (None, self._seen):
@@ -71,17 +76,19 @@ class Intercepts:
         if found is not None:
             found.released.set()
 
-    def find_match(self, handler: Handler, client_id: str | None, *, behind: int = -1) -> InstalledIntercept | None:
-        """The first that takes this client's request, None where no other does.
+    def find_match(self, request: Request, *, behind: int = -1) -> InstalledIntercept | None:
+        """The first that takes this request, None where no other does.
 
         `behind`: the number of the one that has let the request pass; those before it have seen it already.
         """
         for number, one in tuple(self._installed.items()):
-            if number <= behind or (client_id == PROBE_CLIENT_ID and isinstance(one.answer, HeldBack)):
+            if number <= behind or (request.client_id == PROBE_CLIENT_ID and isinstance(one.answer, HeldBack)):
                 continue
-            if one.match_and_count(handler):
+            if one.match_and_count(request):
                 if self._on_intercepted is not None:
-                    at_ns = None if client_id == PROBE_CLIENT_ID else round(asyncio.get_running_loop().time() * 1e9)
+                    at_ns = (
+                        None if request.client_id == PROBE_CLIENT_ID else round(asyncio.get_running_loop().time() * 1e9)
+                    )
                     self._on_intercepted(number, at_ns)
                 if not isinstance(one.answer, OrdinaryAnswer):
                     return one
