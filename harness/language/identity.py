@@ -77,7 +77,19 @@ _SARAMA = """
     Producer.Retry.MaxBufferBytes Producer.Transaction.ID Producer.Transaction.Timeout Producer.Transaction.Retry.Max
     Producer.Transaction.Retry.Backoff ClientID ChannelBufferSize Version ApiVersionsRequest
 """
-SETTINGS_ALWAYS: Mapping[str, frozenset[str]] = {"sarama": frozenset(_SARAMA.split())}
+_KAFKA_GO = """
+    Writer.Balancer Writer.MaxAttempts Writer.BatchSize Writer.BatchBytes Writer.BatchTimeout Writer.ReadTimeout
+    Writer.WriteTimeout Writer.Async Writer.WriteBackoffMin Writer.WriteBackoffMax Writer.RequiredAcks
+    Writer.Compression Writer.AllowAutoTopicCreation Transport.DialTimeout Transport.IdleTimeout Transport.MetadataTTL
+    Transport.ClientID NetDialer.Timeout NetDialer.KeepAlive WriterConfig.Balancer WriterConfig.MaxAttempts
+    WriterConfig.BatchSize WriterConfig.BatchBytes WriterConfig.BatchTimeout WriterConfig.ReadTimeout
+    WriterConfig.WriteTimeout WriterConfig.Async WriterConfig.RequiredAcks WriterConfig.RebalanceInterval
+    WriterConfig.IdleConnTimeout Dialer.Timeout Dialer.KeepAlive Dialer.ClientID
+"""
+SETTINGS_ALWAYS: Mapping[str, frozenset[str]] = {
+    "sarama": frozenset(_SARAMA.split()),
+    "kafka-go": frozenset(_KAFKA_GO.split()),
+}
 """By profile. Another setting is hashed where the scenario gives it."""
 UNSEEDED = ("real", "producer", "pass_env")
 """Of a client: its library and all of its producers see the same chance as its profile, and so does a program with
