@@ -1,4 +1,5 @@
-"""The operations of the subject protocol as a client meets them: one file an operation, shared by all profiles.
+"""The operations of the subject protocol as a client meets them: one file an operation or a family of
+them, shared by all profiles.
 
 A file holds what its command may carry and how that is checked; what the operation does is the profile's.
 """
@@ -9,6 +10,17 @@ from client.operations.close_idle import CLOSE_IDLE, CloseIdle
 from client.operations.connect import CONNECT, Connect
 from client.operations.context import Cancellation, Context
 from client.operations.create_topics import CREATE_TOPICS, CreateTopics
+from client.operations.dialer import (
+    DIAL,
+    DIAL_LEADER,
+    DIAL_PARTITION,
+    LOOKUP_LEADER,
+    LOOKUP_PARTITION,
+    LOOKUP_PARTITIONS,
+    Dial,
+    OfPartition,
+    OfTopic,
+)
 from client.operations.handles import MAIN, Handle, Handles
 from client.operations.list_offsets import LIST_OFFSETS, ListOffsets
 from client.operations.send import SEND, Send
@@ -18,7 +30,13 @@ __all__ = [
     "CLOSE_IDLE",
     "CONNECT",
     "CREATE_TOPICS",
+    "DIAL",
+    "DIAL_LEADER",
+    "DIAL_PARTITION",
     "LIST_OFFSETS",
+    "LOOKUP_LEADER",
+    "LOOKUP_PARTITION",
+    "LOOKUP_PARTITIONS",
     "MAIN",
     "SEND",
     "Cancellation",
@@ -28,10 +46,13 @@ __all__ = [
     "Connect",
     "Context",
     "CreateTopics",
+    "Dial",
     "Handle",
     "Handler",
     "Handles",
     "ListOffsets",
+    "OfPartition",
+    "OfTopic",
     "Operation",
     "Result",
     "Send",

@@ -101,6 +101,8 @@ def _check_partition(
     if cluster is None or not any(argument.name == "topic" for argument in definition.arguments):
         return
     topics = {topic.name: topic for topic in cluster.topics}
+    if definition.names_anything and (topics or "topic" in arguments):
+        return
     if not topics:
         message = f"{definition.name} needs a topic and the cluster has none"
         diagnostics.add(at(tree, ("do",)), "unknown-topic", message, "add topics: [{name: orders}] to `cluster`")

@@ -39,6 +39,24 @@ HANDLE = Argument(
 )
 """For operations on one of several producers, writers or connections that a client holds."""
 
+ADDRESS = Argument(
+    name="address", kind="text", key="address", about="whom to dial, such as `kafka:9092`; the first bootstrap address"
+)
+DEADLINE = Argument(name="deadline", kind="duration", key="deadline_s", about="the caller's deadline (a ctx)")
+TOPIC = Argument(name="topic", kind="text", about="which one, known or not; the cluster's first topic where absent")
+PARTITION = Argument(name="partition", kind="count", key="partition", about="which one, there or not; 0 where absent")
+
+DIAL_ARGUMENTS = (ADDRESS, DEADLINE, HANDLE)
+PARTITION_ARGUMENTS = (TOPIC, PARTITION, *DIAL_ARGUMENTS)
+"""What operations of a Dialer take: whom they ask, and which partition they mean."""
+
+CONNECTED_TO = ResultField(name="address", kind="text", about="what the connection leads to")
+LEADER = (
+    ResultField(name="leader", kind="integer", about="the leader's id; 0 where the answer names none"),
+    ResultField(name="address", kind="text", about="where the leader is said to listen; `:0` where there is none"),
+)
+"""What they return."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operation:
@@ -49,7 +67,8 @@ class Operation:
 
     What else holds for it: `delivers`, its success means that a message was acknowledged and may be in the log.
     `dials`, the client may open connections meanwhile. `constructs`, it makes the client that operations with
-    `needs_client` work with. `closes`, the subject exits after its success.
+    `needs_client` work with. `closes`, the subject exits after its success. `names_anything`, its topic and partition
+    need not be in the cluster: what the client makes of unknown ones is what it is for.
     """
 
     name: str
@@ -65,6 +84,7 @@ class Operation:
     constructs: bool = False
     needs_client: bool = False
     closes: bool = False
+    names_anything: bool = False
 
     def command(self, do: PlannedOperation, plan: RunPlan) -> Fields:
         """The JSON object of the command. Raises ValueError for an operation without one."""
@@ -96,3 +116,12 @@ def names_where(holds: Callable[[Operation], bool]) -> tuple[str, ...]:
     """The names of all operations for which this holds, in the order in which a client's life has them."""
     order = sorted(OPERATIONS.values(), key=lambda one: (one.op is not None, not one.constructs, one.closes, one.name))
     return tuple(operation.name for operation in order if holds(operation))
+
+
+def named_topic(do: PlannedOperation, plan: RunPlan) -> Fields:
+    """The topic that the step names, else the cluster's first. Raises ValueError where there is neither."""
+    if "topic" in do.arguments:
+        return {"topic": do.arguments["topic"]}
+    if not plan.cluster.topics:
+        raise ValueError(f"{do.alias}: the step names no topic and the cluster has none")
+    return {"topic": plan.cluster.topics[0].name}

@@ -1,19 +1,13 @@
 """Send one message and wait for its acknowledgement or its error."""
 
-from harness.operations.base import HANDLE, Argument, Fields, Operation, ResultField, register
+from harness.operations.base import HANDLE, Argument, Fields, Operation, ResultField, named_topic, register
 from harness.plan import PlannedOperation, RunPlan
 from harness.story import Outcome
 
 
 def _fields(do: PlannedOperation, plan: RunPlan) -> Fields:
     """Raises ValueError where neither the step nor the cluster names a topic."""
-    fields: Fields = {}
-    if "topic" in do.arguments:
-        fields["topic"] = do.arguments["topic"]
-    elif plan.cluster.topics:
-        fields["topic"] = plan.cluster.topics[0].name
-    else:
-        raise ValueError(f"{do.alias}: the step names no topic and the cluster has none")
+    fields = named_topic(do, plan)
     text = str(do.arguments.get("value", f"{plan.run_id}/{do.alias}"))
     size_bytes = int(do.arguments.get("size", len(text)))
     fields["value"] = text[:size_bytes].ljust(size_bytes, ".")

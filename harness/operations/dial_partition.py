@@ -1,0 +1,17 @@
+"""Open a connection to the leader of a partition that was looked up before."""
+
+from harness.operations.base import CONNECTED_TO, DEADLINE, HANDLE, PARTITION, TOPIC, Operation, named_topic, register
+
+DIAL_PARTITION = register(
+    Operation(
+        name="dial_partition",
+        about="Open a connection to whom the last look-up of this partition named as its leader, whoever leads it now.",
+        op="dial_partition",
+        arguments=(TOPIC, PARTITION, DEADLINE, HANDLE),
+        result=(CONNECTED_TO,),
+        dials=True,
+        needs_client=True,
+        names_anything=True,
+        fields=named_topic,
+    )
+)
