@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from random import Random
+from typing import Any
 
 from client.errors import ClientError
 from client.events import Tracer, TraceValue
@@ -52,6 +53,7 @@ class Lab:
         topics = (
             Topic(name="orders", replication=min(2, self._brokers)),
             Topic(name="wide", partitions=3),
+            Topic(name="both", partitions=2, leaders=(1, min(2, self._brokers))),
         )
         shape = ClusterShape(brokers=self._brokers, topics=topics)
         self.controller = Controller(shape, address)
@@ -84,9 +86,10 @@ class Lab:
             yield
 
     @contextmanager
-    def answering(self, api: str, answer: InterceptResponse) -> Iterator[None]:
-        """What brokers do with the requests of an API, `all` for every one, instead of answering them."""
-        self.intercepts.add(1, Intercept(broker=1, api=api, nth=None, answer=answer))
+    def answering(self, api: str, answer: InterceptResponse, **those: Any) -> Iterator[None]:
+        """What brokers do with the requests of an API, `all` for every one, instead of answering them. `those` are
+        further fields of an Intercept, which say whose requests."""
+        self.intercepts.add(1, Intercept(broker=1, api=api, nth=None, answer=answer, **those))
         try:
             yield
         finally:
@@ -98,7 +101,7 @@ class Program:
         self, lab: Lab, bootstrap: Sequence[int], producer: str | None, settings: dict[str, SettingValue]
     ) -> None:
         one = profile("kafka-go")
-        needed = {} if producer == "NewWriter" else {"Writer.RequiredAcks": "all"}
+        needed = {} if producer else {"Writer.RequiredAcks": "all"}
         resolved = one.settings.resolve({**needed, **settings}, lab.version)
         self.session = one.open(lab.runtime, resolved, [address(broker) for broker in bootstrap], producer=producer)
         self._lab = lab

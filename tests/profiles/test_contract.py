@@ -25,13 +25,21 @@ ARGUMENTS: dict[str, dict[str, object]] = {
     "create_topics": {"topic": "fresh"},
     "list_offsets": {"topic": "orders"},
     "close_idle": {},
+    "dial": {},
+    "lookup_partition": {"topic": "orders"},
+    "lookup_leader": {"topic": "orders"},
+    "lookup_partitions": {"topic": "orders"},
+    "dial_leader": {"topic": "orders"},
+    "dial_partition": {"topic": "orders"},
     "close": {},
 }
 """Of every operation that a profile may have: a new one adds its own."""
 
 
-@pytest.mark.parametrize(("one", "release"), RELEASES)
-def test_every_operation_returns_the_fields_that_it_is_said_to(one: Profile, release: str) -> None:
+@pytest.mark.parametrize(("one", "release", "producer"), [*((*one.values, None) for one in RELEASES), *PRODUCERS])
+def test_every_operation_returns_the_fields_that_it_is_said_to(
+    one: Profile, release: str, producer: str | None
+) -> None:
     async def check(bench: Bench) -> None:
         assert set(bench.session.handlers) <= set(ARGUMENTS)
         for operation, arguments in ARGUMENTS.items():
@@ -40,7 +48,7 @@ def test_every_operation_returns_the_fields_that_it_is_said_to(one: Profile, rel
                 assert set(found) == {field.name for field in OPERATIONS[operation].result}
         assert bench.session.handles.closed
 
-    on_bench(check, one, release)
+    on_bench(check, one, release, producer=producer)
 
 
 @pytest.mark.parametrize(("one", "release", "producer"), PRODUCERS)

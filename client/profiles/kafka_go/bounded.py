@@ -1,10 +1,13 @@
 """A context, with the names of the settings that its deadline comes from, so that waits can be traced by them."""
 
 import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import NamedTuple
 
 from client.golang import Context, background, with_deadline
 from client.limit import Limit
+from client.operations import Context as Call
 
 
 class Bounded(NamedTuple):
@@ -30,3 +33,12 @@ class Bounded(NamedTuple):
 def unbounded() -> Bounded:
     """context.Background()."""
     return Bounded(background())
+
+
+@contextmanager
+def calling(call: Call) -> Iterator[Bounded]:
+    """The caller's ctx: it has the deadline that the caller gave, and ends with the subject."""
+    with background() as outer:
+        ctx = outer if call.deadline_at is None else with_deadline(outer, call.deadline_at)
+        call.cancellation.on_cancel(ctx.cancel)
+        yield Bounded(ctx)

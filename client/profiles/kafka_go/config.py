@@ -7,15 +7,25 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from client.limit import Limit
+from client.profiles.kafka_go.net_dialer import (
+    NetDialer,
+    deadline_at,
+    dialers_net_dialer,
+    new_writers_net_dialer,
+    programs_net_dialer,
+)
 from client.profiles.kafka_go.releases import Release, find_release
 from client.profiles.kafka_go.settings import ACKS
 from client.settings import Settings
 from client.wire.compression import Compressor, gzip, lz4_frame, snappy_xerial, uncompressed, zstd
 
-WRITER, NEW_WRITER = "Writer", "NewWriter"
-"""The two ways to a Writer: a struct literal on a Transport that the program made, and the deprecated function."""
+WRITER, NEW_WRITER, DIALER = "Writer", "NewWriter", "Dialer"
+"""The two ways to a Writer: a struct literal on a Transport that the program made, and the deprecated function. And a
+Dialer, whose connections a program uses as they are."""
 
-_GO_KEEP_ALIVE_S = 15.0
+DEFAULT_CLIENT_ID = "client@localhost (github.com/segmentio/kafka-go)"
+"""DefaultClientID: upstream's has the names of the program and of its host. Source: conn.go (init)."""
+
 _MAX_ATTEMPTS, _BATCH_SIZE, _BATCH_BYTES = 10, 100, 1048576
 _BATCH_TIMEOUT_S, _WRITE_TIMEOUT_S = 1.0, 10.0
 _BACKOFF_MIN_S, _BACKOFF_MAX_S = 0.1, 1.0
@@ -25,15 +35,30 @@ _LZ4_BLOCK_BYTES = 4 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TransportConfig:
-    """Limits carry their settings' names. `dial` is what one dial may take, None: no limit of its own."""
+    """Limits carry their settings' names. `net_dialer` makes its dials, `resolver` is that of a Dialer."""
 
     release: Release
-    dial: Limit
+    net_dialer: NetDialer
+    resolver: str
     dial_timeout: Limit
     idle_timeout_s: float
     metadata_ttl: Limit
     client_id: str
-    keep_alive_s: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DialerConfig:
+    """A kafka.Dialer. `timeout_s` is 0 where it has none, `deadline_at` a moment of the loop's clock. `own` is what the
+    program's DialFunc dials with, None where the Dialer's `net_dialer` does."""
+
+    release: Release
+    timeout_s: float
+    deadline_at: float | None
+    resolver: str
+    net_dialer: NetDialer
+    own: NetDialer | None
+    client_id: str
+    transactional_id: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,30 +88,43 @@ class WriterConfig:
 def build_transport_config(settings: Settings, producer: str) -> TransportConfig:
     """`producer` says which constructor's settings are read."""
     if producer == NEW_WRITER:
-        dialer, ttl, idle = "Dialer", "WriterConfig.RebalanceInterval", "WriterConfig.IdleConnTimeout"
+        ttl, idle = "WriterConfig.RebalanceInterval", "WriterConfig.IdleConnTimeout"
         dial_timeout = Limit(_DIAL_TIMEOUT_S, ("Transport.DialTimeout",))  # NewWriter does not set it
         ttl_default_s, idle_default_s = 15.0, 540.0
         # NewWriter asks for 0 alone; what is below, the Transport takes for its own default.
         ttl_s = settings.seconds(ttl) or ttl_default_s
         idle_s = settings.seconds(idle) or idle_default_s
-        client_id = settings.text("Dialer.ClientID")
+        client_id, resolver = settings.text("Dialer.ClientID"), settings.text("Dialer.Resolver")
+        net_dialer = new_writers_net_dialer(settings)
     else:
-        dialer, ttl, idle = "NetDialer", "Transport.MetadataTTL", "Transport.IdleTimeout"
+        ttl, idle = "Transport.MetadataTTL", "Transport.IdleTimeout"
         name = "Transport.DialTimeout"
         dial_timeout = Limit(_or_default(settings.seconds(name), _DIAL_TIMEOUT_S), (name,))
         ttl_s, idle_s = settings.seconds(ttl), settings.seconds(idle)
-        client_id = settings.text("Transport.ClientID")
-    dial_s = settings.seconds(f"{dialer}.Timeout")
-    keep_alive_s = settings.seconds(f"{dialer}.KeepAlive")
+        client_id, resolver = settings.text("Transport.ClientID"), ""
+        net_dialer = programs_net_dialer(settings)
     return TransportConfig(
         release=find_release(settings.release),
-        # A net.Dialer's Timeout of 0 is none; one below 0 is over before it begins.
-        dial=Limit(max(dial_s, 0.0), (f"{dialer}.Timeout",)) if dial_s else Limit(),
+        net_dialer=net_dialer,
+        resolver=resolver,
         dial_timeout=dial_timeout,
         idle_timeout_s=_or_default(idle_s, _IDLE_TIMEOUT_S),
         metadata_ttl=Limit(_or_default(ttl_s, _METADATA_TTL_S), (ttl,)),
         client_id=client_id,
-        keep_alive_s=None if keep_alive_s < 0 else keep_alive_s or _GO_KEEP_ALIVE_S,
+    )
+
+
+def build_dialer_config(settings: Settings) -> DialerConfig:
+    """Called when the Dialer is made: its Deadline counts from now."""
+    return DialerConfig(
+        release=find_release(settings.release),
+        timeout_s=settings.seconds("Dialer.Timeout"),
+        deadline_at=deadline_at(settings),
+        resolver=settings.text("Dialer.Resolver"),
+        net_dialer=dialers_net_dialer(settings),
+        own=programs_net_dialer(settings) if settings.text("Dialer.DialFunc") == "own" else None,
+        client_id=settings.text("Dialer.ClientID") or DEFAULT_CLIENT_ID,
+        transactional_id=settings.text("Dialer.TransactionalID") or None,
     )
 
 

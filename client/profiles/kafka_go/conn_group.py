@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Sequence
 
 from client.errors import without_traceback
-from client.golang import Channel, Dialer, Receive, Send, select
+from client.golang import Channel, Receive, Send, select
 from client.net.address import join_host_port
 from client.net.connection import Connection
 from client.net.errors import NetError
@@ -19,6 +19,7 @@ from client.profiles.kafka_go.config import TransportConfig
 from client.profiles.kafka_go.errors import GoError, from_context, from_net_error
 from client.profiles.kafka_go.promise import ConnRequest
 from client.profiles.kafka_go.protocol_conn import ProtocolConn
+from client.profiles.kafka_go.resolver import lookup_host
 from client.runtime import ClientRuntime
 
 Address = tuple[str, int]
@@ -73,7 +74,7 @@ class ConnGroup:
         self._conf = conf
         self._addresses = tuple(addresses)
         self._broker_id = broker_id
-        self._dialer = Dialer(runtime, keep_alive_s=conf.keep_alive_s)
+        self._dialer = conf.net_dialer.dialer(runtime)
         self._idle: list[Conn] = []
         self._closed = False
 
@@ -159,26 +160,31 @@ class ConnGroup:
         return conn
 
     async def _dial_in_turn(self, addresses: Sequence[Address], bounded: Bounded) -> Connection:
-        failed: NetError | None = None
+        failed: GoError | None = None
         try:
             for host, port in addresses:
                 try:
                     return await self._dial(host, port, bounded)
-                except NetError as error:
+                except GoError as error:
                     failed = without_traceback(error)
             assert failed is not None, "a Writer without addresses is refused before"
-            raise from_net_error(failed)
+            raise failed
         finally:
             failed = None  # or the error and this frame, which is in its traceback, hold each other
 
     async def _dial(self, host: str, port: int, bounded: Bounded) -> Connection:
-        """One dial, within the shorter of its own limit and what is left of the walk's. Raises NetError.
+        """One dial, within the shorter of its own limit and what is left of the walk's. Raises GoError.
 
         Upstream's ends at once where the pool is closed meanwhile; this one ends by itself, and no one waits for it.
         """
-        left = bounded.limit()
-        limit = self._conf.dial if self._conf.dial.seconds < left.seconds else left
-        return await self._dialer.dial(host, port, broker=self._broker_id, limit=limit)
+        limit = self._conf.net_dialer.within(bounded.limit())
+        if self._conf.resolver:
+            address = join_host_port(host, port)
+            host, port = await lookup_host(address, self._conf.resolver, self._runtime.resolver, self._conf.release)
+        try:
+            return await self._dialer.dial(host, port, broker=self._broker_id, limit=limit)
+        except NetError as error:
+            raise from_net_error(error) from error
 
     def _name(self) -> str:
         return ",".join(join_host_port(host, port) for host, port in self._addresses)

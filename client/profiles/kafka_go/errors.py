@@ -16,6 +16,7 @@ TIMEOUT = "Timeout"
 and the connection's own race, and the text is that of the winner."""
 
 _TRANSIENT = {Cause.REFUSED, Cause.RESET, Cause.BROKEN_PIPE}
+_ENDED = {Cause.EOF, Cause.UNEXPECTED_EOF}
 _TIMED_OUT = {Cause.TIMEOUT, Cause.TIMED_OUT_BY_KERNEL}
 
 
@@ -44,8 +45,15 @@ class GoError(ClientError):
 
 def from_net_error(error: NetError) -> GoError:
     """A connection's error; an end of the stream in the middle of a response is unexpected (dontExpectEOF)."""
-    if error.cause in (Cause.EOF, Cause.UNEXPECTED_EOF):
+    if error.cause in _ENDED:
         return GoError("io.ErrUnexpectedEOF", "unexpected EOF", Nature(transient=True))
+    return from_conn(error)
+
+
+def from_conn(error: NetError) -> GoError:
+    """A connection's error as a Conn returns it: it peeks, so that any end of the stream is just an EOF."""
+    if error.cause in _ENDED:
+        return GoError("io.EOF", "EOF")
     timed_out = error.cause in _TIMED_OUT
     name = TIMEOUT if timed_out else go_error_name(error)
     return GoError(name, go_error_text(error), Nature(temporary=timed_out, transient=error.cause in _TRANSIENT))
@@ -67,6 +75,19 @@ def no_partition(topic: str, partition: int) -> GoError:
 
 def no_leader(topic: str, partition: int) -> GoError:
     return GoError("protocol.ErrNoLeader", f'topic partition has no leader (topic="{topic}" partition={partition})')
+
+
+def no_matching_version(api_key: int) -> GoError:
+    text = f"no matching versions were found between the client and the broker for API key {api_key}"
+    return GoError("errors.errorString", text)
+
+
+def no_progress() -> GoError:
+    return GoError("errors.errorString", "multiple Read calls return no data or error")
+
+
+def short_read() -> GoError:
+    return GoError("errors.errorString", "not enough bytes available to load the response")
 
 
 def closed_pipe() -> GoError:

@@ -1,12 +1,14 @@
-"""What formulas need beside arithmetic: sums over attempts, and the chances of a shuffled address list.
+"""What formulas need beside arithmetic: sums over attempts, the chances of a shuffled address list, and when a Dialer
+asks for a partition again.
 
-Source: segmentio/kafka-go v0.4.8 dialer.go (backoff), transport.go (connGroup.connect).
+Source: segmentio/kafka-go v0.4.8 dialer.go (backoff, LookupPartition), transport.go (connGroup.connect).
 """
 
 from collections.abc import Callable
 from math import ceil, comb
 
 from client.profiles.kafka_go.config import backoff_bounds_s
+from client.profiles.kafka_go.dialer import backoff_s
 from client.settings import Settings
 
 
@@ -35,6 +37,15 @@ def walk_delay_share(number: float, dead: float, live: float, settings: Settings
     return share
 
 
+def next_look_up_s(after_s: float) -> float:
+    """The first moment after `after_s` at which a look-up asks again, if every answer comes at once."""
+    at_s, attempt = 0.0, 0
+    while at_s <= after_s:
+        attempt += 1
+        at_s += backoff_s(attempt)
+    return at_s
+
+
 def _affordable_dials(settings: Settings) -> int:
     """How many dead addresses may come before a live one under the deadline of the walk."""
     return ceil(settings.seconds("Transport.DialTimeout") / settings.seconds("NetDialer.Timeout")) - 1
@@ -44,5 +55,6 @@ FUNCTIONS: dict[str, Callable[..., float]] = {
     "backoff_sum": backoff_sum_s,
     "walk_failure_share": walk_failure_share,
     "walk_delay_share": walk_delay_share,
+    "next_look_up": next_look_up_s,
 }
 """By the names that formulas call them."""

@@ -27,7 +27,8 @@ Versions = dict[int, int]
 """The version of each API that is sent on a connection, by its key."""
 
 SENT_VERSIONS = (
-    (PRODUCE, 8), (LIST_OFFSETS, 5), (METADATA, 8), (API_VERSIONS, 0), (CREATE_TOPICS, 4), (CREATE_TOPICS, 5),
+    (PRODUCE, 7), (PRODUCE, 8), (LIST_OFFSETS, 5), (METADATA, 1), (METADATA, 6), (METADATA, 8), (API_VERSIONS, 0),
+    (CREATE_TOPICS, 4), (CREATE_TOPICS, 5),
 )  # fmt: skip
 """What the releases send to a broker that knows all of it."""
 

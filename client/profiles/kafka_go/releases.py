@@ -40,6 +40,14 @@ class Release:
     asks_for_authorized_operations: bool
     """Metadata requests ask which operations are allowed, which costs brokers a look at every topic. transport.go
     (discover), until #821."""
+    fills_in_ports_first: bool
+    """An address without a port gets 9092 before a Resolver is asked, whose port is then never taken. dialer.go
+    (splitHostPort), #780."""
+    wraps_dial_errors: bool
+    """A Dialer says in its errors what it was about: `failed to dial: ...`. dialer.go, #846."""
+    negotiates_metadata: bool
+    """A Conn asks for ApiVersions before its first metadata, which is version 6 then: one round trip more. conn.go
+    (ReadPartitions), #1013."""
     counts_headers: bool
     """A message's size has its headers in it: one byte more where it has none. message.go (totalSize), commit
     16e5c35."""
@@ -57,6 +65,9 @@ _V0_4_8 = Release(
     orders_batches=False,
     creates_topics=False,
     asks_for_authorized_operations=True,
+    fills_in_ports_first=False,
+    wraps_dial_errors=False,
+    negotiates_metadata=False,
     counts_headers=False,
 )
 
@@ -72,6 +83,9 @@ _V0_4_9 = Release(
     orders_batches=False,
     creates_topics=False,
     asks_for_authorized_operations=True,
+    fills_in_ports_first=False,
+    wraps_dial_errors=False,
+    negotiates_metadata=False,
     counts_headers=False,
 )
 
@@ -87,6 +101,9 @@ _V0_4_50 = Release(
     orders_batches=True,
     creates_topics=True,
     asks_for_authorized_operations=False,
+    fills_in_ports_first=True,
+    wraps_dial_errors=True,
+    negotiates_metadata=True,
     counts_headers=True,
 )
 

@@ -1,9 +1,7 @@
-"""The program around kafka-go: Writers by name. Those made as Writer{} share one Transport, NewWriter makes its own."""
+"""The program around Writers, by name. Those made as Writer{} share one Transport, NewWriter makes its own."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 
-from client.golang import background, with_deadline
 from client.operations import (
     CLOSE,
     CLOSE_IDLE,
@@ -22,10 +20,18 @@ from client.operations import (
     Result,
     Send,
 )
+from client.profiles.contract import Address, ProfileSession
 from client.profiles.kafka_go.batch import Message
-from client.profiles.kafka_go.bounded import Bounded
+from client.profiles.kafka_go.bounded import calling
 from client.profiles.kafka_go.client import Client
-from client.profiles.kafka_go.config import NEW_WRITER, WRITER, build_transport_config, build_writer_config
+from client.profiles.kafka_go.config import (
+    DIALER,
+    NEW_WRITER,
+    WRITER,
+    build_transport_config,
+    build_writer_config,
+)
+from client.profiles.kafka_go.dialer_session import DialerSession
 from client.profiles.kafka_go.errors import GoError
 from client.profiles.kafka_go.transport import Transport
 from client.profiles.kafka_go.writer import Writer
@@ -33,9 +39,9 @@ from client.runtime import ClientRuntime
 from client.settings import Settings
 from client.wire.apis.list_offsets import LATEST
 
-PRODUCERS = (WRITER, NEW_WRITER)
+PRODUCERS = (WRITER, NEW_WRITER, DIALER)
 NO_DEADLINE = {
-    CONNECT.name: "neither Writer{} nor NewWriter takes a context",
+    CONNECT.name: "neither Writer{} nor NewWriter nor Dialer{} takes a context",
     CLOSE.name: "Close takes no context",
     CLOSE_IDLE.name: "CloseIdleConnections takes no context",
 }
@@ -45,7 +51,7 @@ class Writers:
     """What a handle stands for. A Writer of v0.4.8 has one topic, so that there is one for each topic there; later
     ones take the topic of the message, and there is one, under the name ""."""
 
-    def __init__(self, session: "KafkaGoSession", transport: Transport) -> None:
+    def __init__(self, session: "WriterSession", transport: Transport) -> None:
         self.transport = transport
         self._session = session
         self._by_topic: dict[str, Writer] = {}
@@ -64,22 +70,22 @@ class Writers:
         self._session.writers_closed(self)
 
 
-class KafkaGoSession:
+class WriterSession:
     """`client.profiles.contract.ProfileSession`."""
 
     def __init__(
         self,
         runtime: ClientRuntime,
         settings: Settings,
-        bootstrap: Sequence[tuple[str, int]],
+        bootstrap: Sequence[Address],
         *,
-        producer: str | None = None,
+        producer: str,
     ) -> None:
         self.handles: Handles[Writers] = Handles("producer")
         self._runtime = runtime
         self._settings = settings
         self._bootstrap = tuple(bootstrap)
-        self._producer = producer or WRITER
+        self._producer = producer
         self._shared = self._new_transport()
 
     @property
@@ -120,7 +126,7 @@ class KafkaGoSession:
         message = Message(
             operation=context.operation, topic=asked.topic, key=asked.key, value=asked.value, partition=asked.partition
         )
-        with _bounded(context) as bounded:
+        with calling(context) as bounded:
             await writer.write_message(bounded, message)
         if message.written_at is None or writer.conf.is_async:
             return {}
@@ -132,7 +138,7 @@ class KafkaGoSession:
         return {}
 
     async def _create_topics(self, asked: CreateTopics, context: Context) -> Result:
-        with _bounded(context) as bounded:
+        with calling(context) as bounded:
             created = await self._client(asked.handle).create_topics(
                 bounded, asked.topic, partitions=asked.partitions, replication=asked.replication
             )
@@ -142,7 +148,7 @@ class KafkaGoSession:
         return {}
 
     async def _list_offsets(self, asked: ListOffsets, context: Context) -> Result:
-        with _bounded(context) as bounded:
+        with calling(context) as bounded:
             found = await self._client(asked.handle).list_offsets(bounded, asked.topic, range(asked.partitions), LATEST)
         texts = (f"{index}:{one.name if isinstance(one, GoError) else one}" for index, one in sorted(found.items()))
         return {"offsets": " ".join(texts)}
@@ -158,10 +164,10 @@ class KafkaGoSession:
         return {}
 
 
-@contextmanager
-def _bounded(context: Context) -> Iterator[Bounded]:
-    """The caller's ctx: it has the deadline that the caller gave, and ends with the subject."""
-    with background() as outer:
-        ctx = outer if context.deadline_at is None else with_deadline(outer, context.deadline_at)
-        context.cancellation.on_cancel(ctx.cancel)
-        yield Bounded(ctx)
+def open_session(
+    runtime: ClientRuntime, settings: Settings, bootstrap: Sequence[Address], *, producer: str | None = None
+) -> ProfileSession:
+    """`client.profiles.contract.OpenSession`."""
+    if producer == DIALER:
+        return DialerSession(runtime, settings, bootstrap)
+    return WriterSession(runtime, settings, bootstrap, producer=producer or WRITER)

@@ -3,12 +3,13 @@
 Source: segmentio/kafka-go v0.4.8, v0.4.9 and v0.4.50 writer.go, transport.go, dialer.go.
 
 `Writer.*` and `Transport.*` are the fields of these structs. `NetDialer.*` are those of the net.Dialer of which the
-Transport's Dial is made. NewWriter reads `WriterConfig.*` and `Dialer.*` instead. Left out: what only a Reader reads,
-and what is an object or a function in Go (Resolver, TLS, SASL, LocalAddr, CompressionCodec, Logger); the program
-sets Addr, Topic, Transport and Completion.
+Transport's Dial is made, and the program's own DialFunc. NewWriter reads `WriterConfig.*` and `Dialer.*` instead, a
+Dialer `Dialer.*` alone. What is an object or a function in Go has words here. Left out: what only a Reader reads, TLS
+and SASL of a Transport, CompressionCodec, Logger; the program sets Addr, Topic, Transport and Completion.
 """
 
 from client.profiles.kafka_go.balancer import BALANCERS, NEWER_BALANCERS
+from client.profiles.kafka_go.resolver import check_local_address, check_resolver
 from client.settings import Setting, SettingsTable
 
 ACKS = {"none": 0, "one": 1, "all": -1}
@@ -77,10 +78,36 @@ _NEW_WRITER = (
     _count("WriterConfig.RequiredAcks", -1, "as a number: -1 all, 1 one; 0 means all here"),
     _duration("WriterConfig.RebalanceInterval", 15.0, "MetadataTTL of the Transport that NewWriter makes"),
     _duration("WriterConfig.IdleConnTimeout", 540.0, "its IdleTimeout"),
-    _duration("Dialer.Timeout", 10.0, "how long one dial may take; its DialTimeout is 5 s all the same"),
-    _duration("Dialer.KeepAlive", 0.0, "period of TCP keep-alives; 0: Go's 15 s, negative: none"),
-    Setting(name="Dialer.ClientID", kind="text", default="", about="name in every request"),
 )
 
-SETTINGS = SettingsTable("kafka-go", (*_WRITER, *_TRANSPORT, *_NEW_WRITER))
+_DIALER = (
+    _duration("Dialer.Timeout", 10.0, "how long one dial may take; 0: no limit; NewWriter's DialTimeout is 5 s anyway"),
+    _duration("Dialer.Deadline", 0.0, "when dials are over for good, so long after the Dialer is made; 0: never"),
+    Setting(
+        name="Dialer.Resolver",
+        kind="text",
+        default="",
+        about="what names become: hosts, of which the first is dialled; `none`, `fails`, `system`; empty: Go's dialer",
+        check=check_resolver,
+    ),
+    _choice("Dialer.DialFunc", "nil", ("nil", "own"), "`own`: the program's NetDialer dials, and not the Dialer's"),
+    Setting(
+        name="Dialer.LocalAddr",
+        kind="text",
+        default="",
+        about="address that connections are bound to, such as 127.0.0.9; a port may follow",
+        check=check_local_address,
+    ),
+    _duration(
+        "Dialer.FallbackDelay", 0.0, "head start of a name's first address family; 0: 300 ms, negative: for good"
+    ),
+    Setting(name="Dialer.DualStack", kind="flag", default=True, about="not read by Go any more"),
+    _duration("Dialer.KeepAlive", 0.0, "period of TCP keep-alives; 0: Go's 15 s, negative: none"),
+    Setting(name="Dialer.ClientID", kind="text", default="", about="name in every request"),
+    Setting(
+        name="Dialer.TransactionalID", kind="text", default="", about="in each Produce request of a dialled connection"
+    ),
+)
+
+SETTINGS = SettingsTable("kafka-go", (*_WRITER, *_TRANSPORT, *_NEW_WRITER, *_DIALER))
 """Every setting of the profile."""
