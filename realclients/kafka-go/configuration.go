@@ -12,21 +12,22 @@ import (
 	"github.com/segmentio/kafka-go"
 )
 
-// configurations by the name that a scenario gives as client.producer. Each returns what makes a writer of a topic.
-var configurations = map[string]func(*client, subject.Launch, subject.Trace) (func(string) (*kafka.Writer, error), error){
-	"Writer":    configuredWriter,
-	"NewWriter": configuredNewWriter,
+// producers by the name that a scenario gives as client.producer. Each returns what a handle stands for.
+var producers = map[string]func(*client, subject.Launch, subject.Trace) (subject.Producer, error){
+	"Writer":    writing(configuredWriter),
+	"NewWriter": writing(configuredNewWriter),
+	"Dialer":    newDialing,
 }
 
-// configurationOf is that of the name, nil meaning the usual one.
-func configurationOf(name *string) (func(*client, subject.Launch, subject.Trace) (func(string) (*kafka.Writer, error), error), error) {
+// producerOf is that of the name, nil meaning the usual one.
+func producerOf(name *string) (func(*client, subject.Launch, subject.Trace) (subject.Producer, error), error) {
 	if name == nil {
-		return configuredWriter, nil
+		return producers["Writer"], nil
 	}
-	if found, known := configurations[*name]; known {
+	if found, known := producers[*name]; known {
 		return found, nil
 	}
-	return nil, fmt.Errorf("kafka-go has no producer %s, only Writer and NewWriter", *name)
+	return nil, fmt.Errorf("kafka-go has no producer %s, only Writer, NewWriter and Dialer", *name)
 }
 
 // writerSettings are what a program sets that builds Writer{} on a Transport of its own. NetDialer is what the
@@ -85,7 +86,7 @@ type deprecatedSettings struct {
 
 func configuredNewWriter(c *client, launch subject.Launch, trace subject.Trace) (func(string) (*kafka.Writer, error), error) {
 	made := &deprecatedSettings{Dialer: *kafka.DefaultDialer}
-	if err := subject.Set(made, launch.Settings, words); err != nil {
+	if err := subject.Set(made, launch.Settings, dialerWords()); err != nil {
 		return nil, err
 	}
 	return func(topic string) (*kafka.Writer, error) {

@@ -1,4 +1,4 @@
-// kafka-go itself as faultlab's subject: its Writer on a Transport, driven over the subject protocol (docs/SUBJECT_PROTOCOL.md).
+// kafka-go itself as faultlab's subject: its Writer on a Transport, and its Dialer, driven over the subject protocol (docs/SUBJECT_PROTOCOL.md).
 //
 // One source for every release: releases/<version>.mod says which one is built. Settings have the library's own names;
 // what it logs goes to stderr; dials are traced through the Transport's Dial.
@@ -41,7 +41,7 @@ func (c *client) Check(launch subject.Launch) error {
 	if launch.Version != "" && launch.Version != release {
 		return fmt.Errorf("this program is kafka-go %s, not %s %s", release, launch.Client, launch.Version)
 	}
-	if _, err := configurationOf(launch.Producer); err != nil {
+	if _, err := producerOf(launch.Producer); err != nil {
 		return err
 	}
 	errorLog.Printf("%s %s, %s", module, release, runtime.Version())
@@ -51,26 +51,35 @@ func (c *client) Check(launch subject.Launch) error {
 // NoDeadline: WriteMessages takes a context, the rest does not.
 func (c *client) NoDeadline() map[string]string {
 	return map[string]string{
-		"connect":    "neither Writer{} nor NewWriter takes a context",
+		"connect":    "neither Writer{} nor NewWriter nor Dialer{} takes a context",
 		"close":      "Close takes no context",
 		"close_idle": "CloseIdleConnections takes no context",
 	}
 }
 
 func (c *client) Connect(launch subject.Launch, trace subject.Trace) (subject.Producer, error) {
-	configure, err := configurationOf(launch.Producer)
+	made, err := producerOf(launch.Producer)
 	if err != nil {
 		return nil, err
 	}
-	newWriter, err := configure(c, launch, trace)
-	if err != nil {
-		return nil, err
+	return made(c, launch, trace)
+}
+
+// writing makes a producer of the way in which a program configures its Writers.
+func writing(
+	configure func(*client, subject.Launch, subject.Trace) (func(string) (*kafka.Writer, error), error),
+) func(*client, subject.Launch, subject.Trace) (subject.Producer, error) {
+	return func(c *client, launch subject.Launch, trace subject.Trace) (subject.Producer, error) {
+		newWriter, err := configure(c, launch, trace)
+		if err != nil {
+			return nil, err
+		}
+		made := &producer{client: c, addresses: launch.Bootstrap, newWriter: newWriter, trace: trace}
+		if topicsOfMessages {
+			_, err = made.writer("")
+		}
+		return made, err
 	}
-	made := &producer{client: c, addresses: launch.Bootstrap, newWriter: newWriter, trace: trace}
-	if topicsOfMessages {
-		_, err = made.writer("")
-	}
-	return made, err
 }
 
 // built is the release that the linker took: a fact of the program itself.

@@ -66,5 +66,9 @@ func classOf(err error) string {
 	if errors.As(err, &operation) {
 		return "net.OpError"
 	}
+	var lookup *net.DNSError
+	if errors.As(err, &lookup) {
+		return "net.DNSError"
+	}
 	return strings.TrimPrefix(fmt.Sprintf("%T", err), "*")
 }

@@ -12,26 +12,57 @@ import (
 	"github.com/segmentio/kafka-go"
 )
 
-// Operations of a Client on the Transport of a handle's Writers.
+// Operations of a Client on the Transport of a handle's Writers, and those of a Dialer.
 func (c *client) Operations() map[string]subject.Operation {
-	return map[string]subject.Operation{"close_idle": closeIdle, "create_topics": createTopics, "list_offsets": listOffsets}
+	return map[string]subject.Operation{
+		"close_idle":        on((*producer).closeIdle),
+		"create_topics":     onTopic((*producer).createTopics),
+		"list_offsets":      onTopic((*producer).listOffsets),
+		"dial":              on((*dialing).dial),
+		"dial_leader":       onTopic((*dialing).dialLeader),
+		"dial_partition":    onTopic((*dialing).dialPartition),
+		"lookup_leader":     onTopic((*dialing).lookupLeader),
+		"lookup_partition":  onTopic((*dialing).lookupPartition),
+		"lookup_partitions": onTopic((*dialing).lookupPartitions),
+	}
 }
 
 type arguments struct {
-	Topic       string `json:"topic"`
-	Partitions  int    `json:"partitions"`
-	Replication int    `json:"replication"`
+	Topic       string  `json:"topic"`
+	Partitions  int     `json:"partitions"`
+	Replication int     `json:"replication"`
+	Partition   int     `json:"partition"`
+	Address     *string `json:"address"`
 }
 
-func argumentsOf(command []byte) (arguments, error) {
-	asked := arguments{Partitions: 1, Replication: 1}
-	if err := json.Unmarshal(command, &asked); err != nil {
-		return asked, subject.CommandError{Text: err.Error()}
+func (asked arguments) place() place { return place{asked.Topic, asked.Partition} }
+
+// on makes an operation of a method of what some handles stand for. Other handles refuse it.
+func on[Handle subject.Producer](carryOut func(Handle, context.Context, arguments) (map[string]any, error)) subject.Operation {
+	return func(ctx context.Context, made subject.Producer, command []byte) (map[string]any, error) {
+		held, fits := made.(Handle)
+		if !fits {
+			return nil, subject.CommandError{Text: fmt.Sprintf("a %T cannot do that", made)}
+		}
+		asked := arguments{Partitions: 1, Replication: 1}
+		if err := json.Unmarshal(command, &asked); err != nil {
+			return nil, subject.CommandError{Text: err.Error()}
+		}
+		if asked.Partition < 0 {
+			return nil, subject.CommandError{Text: "partition is no number from 0"}
+		}
+		return carryOut(held, ctx, asked)
 	}
-	if asked.Topic == "" {
-		return asked, subject.CommandError{Text: "topic is missing"}
-	}
-	return asked, nil
+}
+
+// onTopic is on, for what is about a topic.
+func onTopic[Handle subject.Producer](carryOut func(Handle, context.Context, arguments) (map[string]any, error)) subject.Operation {
+	return on(func(held Handle, ctx context.Context, asked arguments) (map[string]any, error) {
+		if asked.Topic == "" {
+			return nil, subject.CommandError{Text: "topic is missing"}
+		}
+		return carryOut(held, ctx, asked)
+	})
 }
 
 // transport is that of the handle's Writers: the shared one, or NewWriter's own.
@@ -54,20 +85,16 @@ func (p *producer) kafkaClient() (*kafka.Client, error) {
 	return &kafka.Client{Addr: kafka.TCP(p.addresses...), Transport: transport}, err
 }
 
-func closeIdle(_ context.Context, made subject.Producer, _ []byte) (map[string]any, error) {
-	transport, err := made.(*producer).transport()
+func (p *producer) closeIdle(context.Context, arguments) (map[string]any, error) {
+	transport, err := p.transport()
 	if err == nil {
 		transport.CloseIdleConnections()
 	}
 	return nil, err
 }
 
-func createTopics(ctx context.Context, made subject.Producer, command []byte) (map[string]any, error) {
-	asked, err := argumentsOf(command)
-	if err != nil {
-		return nil, err
-	}
-	client, err := made.(*producer).kafkaClient()
+func (p *producer) createTopics(ctx context.Context, asked arguments) (map[string]any, error) {
+	client, err := p.kafkaClient()
 	if err != nil {
 		return nil, err
 	}
@@ -80,12 +107,8 @@ func createTopics(ctx context.Context, made subject.Producer, command []byte) (m
 }
 
 // listOffsets answers with the last offset of each partition, or its error: `0:5 1:LeaderNotAvailable`.
-func listOffsets(ctx context.Context, made subject.Producer, command []byte) (map[string]any, error) {
-	asked, err := argumentsOf(command)
-	if err != nil {
-		return nil, err
-	}
-	client, err := made.(*producer).kafkaClient()
+func (p *producer) listOffsets(ctx context.Context, asked arguments) (map[string]any, error) {
+	client, err := p.kafkaClient()
 	if err != nil {
 		return nil, err
 	}

@@ -16,7 +16,8 @@ type SettingError struct{ Text string }
 
 func (wrong SettingError) Error() string { return wrong.Text }
 
-// Spelled turns a setting's text into the library's own value, for types that have words of their own.
+// Spelled turns a setting's text into the library's own value, for types that have words of their own: nil stands for the
+// type's zero. Structs get numbers as texts, too.
 type Spelled func(text string) (any, error)
 
 var duration = reflect.TypeOf(time.Duration(0))
@@ -65,11 +66,15 @@ func collect(prefix string, group reflect.Value, spelled map[reflect.Type]Spelle
 
 func put(field reflect.Value, value any, spelled map[reflect.Type]Spelled) error {
 	number, isNumber := value.(json.Number)
-	text, isText := value.(string)
-	if words, found := spelled[field.Type()]; found && isText {
-		made, err := words(text)
+	_, isText := value.(string)
+	if words, found := spelled[field.Type()]; found && (isText || isNumber && field.Kind() == reflect.Struct) {
+		made, err := words(fmt.Sprint(value))
 		if err != nil {
 			return err
+		}
+		if made == nil {
+			field.SetZero()
+			return nil
 		}
 		field.Set(reflect.ValueOf(made).Convert(field.Type()))
 		return nil

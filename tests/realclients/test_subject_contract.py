@@ -188,3 +188,33 @@ def test_dials_of_all_handles_are_numbered_once(start: Any, request: pytest.Fixt
             subject.ask(**SEND, id=f"send-{events[-1]['id']}", handle=events[-1]["id"])
     dials = [event["connection"] for event in events if event.get("kind") == "dial_started"]
     assert sorted(dials) == [1, 2]
+
+
+def test_what_a_dialer_does(start: Any, broker: str, request: pytest.FixtureRequest) -> None:
+    """Where there is one: connections are opened, partitions looked up, and messages sent to a dialled leader."""
+    if request.node.callspec.params["start"][1] != "kafka-go":
+        return
+    subject = start(bootstrap=[broker], producer="Dialer", settings={"Dialer.Timeout": 5.0})
+    assert subject.answer(op="connect", id="c")["ev"] == "ok"
+    early = subject.answer(op="dial_partition", id="early", topic="orders", partition=0)
+    assert (early["class"], early["error"]) == (
+        "CommandError",
+        "dial_partition: orders/0 has not been looked up before",
+    )
+    assert subject.answer(op="dial", id="d", deadline_s=5)["address"] == broker
+    partition = {"topic": "orders", "partition": 0, "deadline_s": 5}
+    for operation in ("lookup_partition", "lookup_leader"):
+        found = subject.answer(op=operation, id=operation, **partition)
+        assert (found["leader"], found["address"]) == (1, broker)
+    assert subject.answer(op="lookup_partitions", id="ls", topic="orders", deadline_s=5)["leaders"] == "0:1"
+    for operation in ("dial_leader", "dial_partition"):
+        assert subject.answer(op=operation, id=operation, **partition)["address"] == broker
+    sent = subject.answer(**SEND, id="s", deadline_s=5)
+    assert sent["partition"] == 0
+    late = subject.answer(op="lookup_partition", id="late", topic="nobody", partition=0, deadline_s=0.3)
+    assert (late["class"], late["error"]) == ("Timeout", "context deadline exceeded")
+    wrong = subject.answer(op="dial_leader", id="wrong", partition=0)
+    assert wrong["class"] == "CommandError"
+    assert wrong["error"].startswith("dial_leader: topic is missing")
+    assert subject.answer(op="close", id="end")["ev"] == "ok"
+    assert subject.end()[0] == 0
