@@ -28,6 +28,7 @@ class CellCount(click.IntRange):
 
     def __init__(self) -> None:
         super().__init__(min=1)
+        self.name = "number of runs, nor `auto`"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         return AUTO_LANES if value == "auto" else super().convert(value, param, ctx)

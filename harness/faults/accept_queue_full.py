@@ -8,11 +8,10 @@ from harness.levers import DialsOverflowed, FilterPackets, PacketAction
 
 @fault("accept_queue_full")
 class AcceptQueueFull(FaultModel):
-    """The brokers accept no connection any more, and their listen queue is full: dials hang, what is connected lives
-    on.
+    """The brokers accept nobody any more, and their listen queue is full: dials hang, what is connected lives on.
 
     As where a broker's acceptor is stuck, or has run out of file descriptors. The kernel completes handshakes on its
-    own until backlog + 1 connections wait (Kafka's socket.listen.backlog.size, 50 by default), then it drops each SYN
+    own until backlog + 1 connections wait (Kafka's socket.listen.backlog.size, 50 by default). Then it drops each SYN
     without an answer, and the dialler's kernel sends it again after 1, 2, 3 s and so on. With tcp_abort_on_overflow,
     which is off by default, it would answer with a reset: that is `refuse` with `by: firewall`. In cells, SYNs meet a
     real listener whose queue is full. A handshake that was answered before is completed. Healed, the next SYN is
