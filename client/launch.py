@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from client.net.address import split_host_port
+from client.security.credentials import Credentials
+from client.security.tls import client_context
 from client.settings import SettingValue
 
 PROTOCOL_VERSION = 1
@@ -26,6 +28,8 @@ class LaunchRecord:
     settings: Mapping[str, SettingValue]
     seed: int
     producer: str | None = None
+    ca_pem: str | None = None
+    credentials: Credentials | None = None
 
 
 def parse_launch_record(record: Mapping[str, object]) -> LaunchRecord:
@@ -43,6 +47,8 @@ def parse_launch_record(record: Mapping[str, object]) -> LaunchRecord:
         settings=_settings(record.get("settings", {})),
         seed=seed,
         producer=_text(record, "producer") if record.get("producer") is not None else None,
+        ca_pem=_ca(record.get("tls")),
+        credentials=_credentials(record.get("sasl")),
     )
 
 
@@ -69,3 +75,27 @@ def _settings(value: object) -> Mapping[str, SettingValue]:
         if not isinstance(name, str) or not isinstance(setting, _PLAIN):
             raise LaunchError(f"settings: {name!r} is {setting!r}, neither number, text nor flag")
     return dict(value)
+
+
+def _ca(value: object) -> str | None:
+    """The PEM text, once it is known that it can be read."""
+    if value is None:
+        return None
+    ca = value.get("ca") if isinstance(value, Mapping) else None
+    if not isinstance(ca, str) or not ca:
+        raise LaunchError("tls holds no `ca`: the PEM text of the authority that signs the brokers' certificates")
+    try:
+        client_context(ca)
+    except ValueError as wrong:
+        raise LaunchError(f"tls: `ca` holds {wrong}") from None
+    return ca
+
+
+def _credentials(value: object) -> Credentials | None:
+    if value is None:
+        return None
+    found = value if isinstance(value, Mapping) else {}
+    for key in ("user", "password"):
+        if not isinstance(found.get(key), str) or not found[key]:
+            raise LaunchError(f"sasl holds no `{key}`: brokers with SASL ask for a user and a password")
+    return Credentials(user=found["user"], password=found["password"])

@@ -8,6 +8,7 @@ from typing import Protocol
 
 from client.events import Tracer
 from client.net.tcp import ConnectFunction, connect
+from client.security.credentials import Credentials
 from client.tasks import BackgroundTasks
 
 
@@ -22,7 +23,8 @@ class ClientRuntime:
     """One subject's surroundings, which every profile is given.
 
     `connect` opens the streams of every dial. `connections` numbers connections, failed dials included, for the whole
-    subject. `tasks` holds whatever the client runs in the background.
+    subject. `tasks` holds whatever the client runs in the background. `ca_pem` and `credentials` are the launch
+    record's: whether they are used is the client's settings' to say.
     """
 
     rng: Random
@@ -31,3 +33,5 @@ class ClientRuntime:
     connect: ConnectFunction = connect
     connections: Iterator[int] = field(default_factory=lambda: count(1))
     tasks: BackgroundTasks = field(default_factory=BackgroundTasks)
+    ca_pem: str | None = None
+    credentials: Credentials | None = None

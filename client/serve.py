@@ -128,7 +128,12 @@ class _Subject:
         self._outbox = _Outbox(write, self._exit.output_failed)
         self._tasks = BackgroundTasks(self._exit.task_failed)
         self._runtime = ClientRuntime(
-            Random(launch.seed), TableResolver(), Tracer(self._loop.time, self._outbox.trace), tasks=self._tasks
+            Random(launch.seed),
+            TableResolver(),
+            Tracer(self._loop.time, self._outbox.trace),
+            tasks=self._tasks,
+            ca_pem=launch.ca_pem,
+            credentials=launch.credentials,
         )
         self._session: ProfileSession | None = None
         self._used_ids: dict[str, None] = {}
@@ -211,7 +216,8 @@ class _Subject:
 
     def _handler(self, operation: object) -> tuple[str, Handler]:
         if self._session is None:
-            settings = self._profile.settings.resolve(self._launch.settings, self._launch.version)
+            given = self._profile.with_credentials(self._launch.settings, self._launch.credentials)
+            settings = self._profile.settings.resolve(given, self._launch.version)
             self._session = self._profile.open(
                 self._runtime, settings, self._launch.bootstrap, producer=self._launch.producer
             )

@@ -6,6 +6,12 @@ _TEXTS = {
     Cause.TIMEOUT: "i/o timeout",
     Cause.CLOSED: "use of closed network connection",
 }
+_CERTIFICATE_TEXTS = {
+    Cause.CERTIFICATE_FOREIGN: "certificate signed by unknown authority",
+    Cause.CERTIFICATE_EXPIRED: "certificate has expired or is not yet valid",
+    Cause.CERTIFICATE_NAME: "certificate is not valid for the host",
+}
+"""As crypto/x509 says it, without the dates and names of the certificate, which OpenSSL does not tell."""
 _ERRNO_TEXTS = {
     Cause.REFUSED: "connection refused",
     Cause.TIMED_OUT_BY_KERNEL: "connection timed out",
@@ -28,6 +34,12 @@ def go_error_text(error: NetError) -> str:
         return "EOF"
     if error.cause is Cause.UNEXPECTED_EOF:
         return "unexpected EOF"
+    if error.cause in _CERTIFICATE_TEXTS:
+        return f"tls: failed to verify certificate: x509: {_CERTIFICATE_TEXTS[error.cause]}"
+    if error.cause is Cause.NO_TLS:
+        return "tls: first record does not look like a TLS handshake"
+    if error.cause is Cause.TLS_ALERT:
+        return f"remote error: tls: {error.detail}"
     if error.phase is Phase.RESOLVE:
         return f"dial tcp: lookup {error.remote}: no such host"
     where = error.remote if error.local is None else f"{error.local}->{error.remote}"
@@ -46,4 +58,8 @@ def go_error_name(error: NetError) -> str:
         return "io.EOF"
     if error.cause is Cause.UNEXPECTED_EOF:
         return "io.ErrUnexpectedEOF"
+    if error.cause in _CERTIFICATE_TEXTS:
+        return "tls.CertificateVerificationError"
+    if error.cause is Cause.NO_TLS:
+        return "tls.RecordHeaderError"
     return "net.OpError"

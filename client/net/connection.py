@@ -4,13 +4,18 @@ It is built on `Stream`. How a client numbers requests and handles errors is its
 """
 
 import asyncio
+import ssl
 from collections import deque
-from typing import NamedTuple
+from collections.abc import Awaitable
+from typing import NamedTuple, TypeVar
 
 from client.events import TraceKind, Tracer
 from client.limit import Limit
 from client.net.errors import Cause, NetError
 from client.net.stream import Stream
+from client.net.tls_stream import TlsStream
+
+R = TypeVar("R")
 
 
 class InFlight(NamedTuple):
@@ -32,7 +37,7 @@ class Connection:
         self.broker = broker
         self.address = stream.remote
         self.in_flight: deque[InFlight] = deque()
-        self._stream = stream
+        self._stream: Stream | TlsStream = stream
         self._tracer = tracer
         self._loop = asyncio.get_running_loop()
         self._closed = False
@@ -41,6 +46,47 @@ class Connection:
     def has_pending_error(self) -> bool:
         """Whether the kernel has an error for it that no operation has raised yet."""
         return self._stream.has_pending_error
+
+    def use_tls(self, context: ssl.SSLContext, *, server_name: str) -> None:
+        """Encrypt from now on; nothing was sent before. `server_name` is what the certificate has to be for."""
+        assert isinstance(self._stream, Stream), "TLS inside of TLS"
+        self._stream = TlsStream(self._stream, context, server_name=server_name)
+
+    @property
+    def needs_handshake(self) -> bool:
+        """Whether a TLS handshake is due before anything can be sent."""
+        return isinstance(self._stream, TlsStream) and not self._stream.established
+
+    async def handshake(self, *, read: Limit, write: Limit) -> None:
+        """Make the TLS handshake, each direction within its limit from now: traced as one wait, for the peer.
+
+        One that has failed fails again at once.
+        """
+        assert isinstance(self._stream, TlsStream), "a handshake without TLS"
+        if self._stream.failure is not None:
+            raise self._stream.failure.again()
+        now = self._loop.time()
+        self._stream.set_read_deadline(read.deadline_at(now))
+        self._stream.set_write_deadline(write.deadline_at(now))
+        await self._waiting(self._stream.handshake(), read, "TLS handshake")
+
+    def set_read_limit(self, limit: Limit) -> None:
+        """From now on, also for a read that waits."""
+        self._stream.set_read_deadline(limit.deadline_at(self._loop.time()))
+
+    async def _waiting(self, operation: Awaitable[R], limit: Limit, purpose: str) -> R:
+        """An operation as a wait in the trace."""
+        wait = self._tracer.wait(limit, purpose, **self._trace_fields())
+        outcome = "failed"
+        try:
+            result = await operation
+            outcome = "satisfied"
+        except NetError as error:
+            outcome = "elapsed" if error.cause is Cause.TIMEOUT else "failed"
+            raise
+        finally:
+            wait.end(outcome)
+        return result
 
     async def send(
         self, request: bytes, *, api: str, correlation_id: int, limit: Limit, expects_response: bool
@@ -53,13 +99,7 @@ class Connection:
         started_at = self._loop.time()
         self._stream.set_write_deadline(limit.deadline_at(started_at))
         if not self._stream.try_write(request):
-            wait = self._tracer.wait(limit, f"{api} request", **self._trace_fields())
-            try:
-                await self._stream.drain()
-            except NetError as error:
-                wait.end("elapsed" if error.cause is Cause.TIMEOUT else "failed")
-                raise
-            wait.end("satisfied")
+            await self._waiting(self._stream.drain(), limit, f"{api} request")
         sent = InFlight(correlation_id, api, started_at)
         if expects_response:
             self.in_flight.append(sent)
@@ -77,17 +117,7 @@ class Connection:
         if self._stream.buffered_bytes >= size_bytes or not self._stream.open_for_reading:
             return await self._stream.read_full(size_bytes)
         self._stream.set_read_deadline(limit.deadline_at(self._loop.time()))
-        wait = self._tracer.wait(limit, purpose, **self._trace_fields())
-        try:
-            data = await self._stream.read_full(size_bytes)
-        except NetError as error:
-            wait.end("elapsed" if error.cause is Cause.TIMEOUT else "failed")
-            raise
-        except asyncio.CancelledError:
-            wait.end("failed")
-            raise
-        wait.end("satisfied")
-        return data
+        return await self._waiting(self._stream.read_full(size_bytes), limit, purpose)
 
     def on_response(self, size_bytes: int) -> InFlight:
         """The whole response to the oldest request in flight has been read; `size_bytes` counts its frame."""

@@ -9,6 +9,8 @@ class Phase(StrEnum):
 
     RESOLVE = "resolve"
     CONNECT = "connect"
+    HANDSHAKE = "handshake"
+    """What a TLS handshake reads and writes fails as READ and WRITE: this is what it finds."""
     READ = "read"
     WRITE = "write"
 
@@ -36,6 +38,15 @@ class Cause(StrEnum):
     """The peer closed in the middle of a read."""
     CLOSED = "closed"
     """We closed it ourselves."""
+    CERTIFICATE_EXPIRED = "certificate_expired"
+    CERTIFICATE_FOREIGN = "certificate_foreign"
+    """Nobody who is trusted has signed it."""
+    CERTIFICATE_NAME = "certificate_name"
+    """It is another host's."""
+    TLS_ALERT = "tls_alert"
+    """The peer says that something is wrong."""
+    NO_TLS = "no_tls"
+    """What the peer sends is no TLS."""
     OTHER = "other"
 
 
@@ -61,6 +72,10 @@ class NetError(Exception):
         self.remote = remote
         self.local = local
         self.detail = detail
+
+    def again(self) -> "NetError":
+        """The same error without the frames that this one was raised through, to be kept and raised later."""
+        return NetError(self.phase, self.cause, self.remote, self.local, self.detail)
 
 
 class ResolveError(NetError):

@@ -139,6 +139,17 @@ class Stream(asyncio.Protocol):
         del self._buffer[:size_bytes]
         return taken
 
+    async def read_some(self) -> bytes:
+        """What has come, at least one byte."""
+        return await self.read_full(1) + self.read_buffered()
+
+    def read_buffered(self) -> bytes:
+        """What has come by now, nothing at the end of the stream either."""
+        taken = bytes(self._buffer)
+        self._buffer.clear()
+        self._resume_reading()
+        return taken
+
     def read_available(self, at_most_bytes: int) -> bytes:
         """What has come by now; empty where nothing has. Raises NetError at the end of the stream."""
         if self._closed:

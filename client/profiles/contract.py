@@ -7,7 +7,8 @@ from typing import Any, Protocol
 from client.errors import SettingError
 from client.operations import Handler, Handles
 from client.runtime import ClientRuntime
-from client.settings import Conflict, Settings, SettingsTable
+from client.security.credentials import Credentials
+from client.settings import Conflict, Settings, SettingsTable, SettingValue
 
 Address = tuple[str, int]
 
@@ -45,7 +46,8 @@ class Profile:
     `no_deadline` says of each operation that takes no `deadline:` why not, in the real client's terms. `functions` are
     names that formulas may call with this profile's settings in scope. `conflicts` finds settings that the real client
     refuses together, though each is right by itself. `prepare` loads what would otherwise be loaded on first use, so
-    that no operation is slowed by it: called before `ready`, free the second time.
+    that no operation is slowed by it: called before `ready`, free the second time. `credentials` names the settings
+    that hold the user and the password, which get the launch record's where they are empty; None: there are no such.
     """
 
     name: str
@@ -58,6 +60,17 @@ class Profile:
     functions: Mapping[str, Callable[..., float]] = field(default_factory=dict)
     conflicts: Callable[[Settings], Sequence[Conflict]] = lambda _settings: ()
     prepare: Callable[[], None] = lambda: None
+    credentials: tuple[str, str] | None = None
+
+    def with_credentials(
+        self, settings: Mapping[str, SettingValue], credentials: Credentials | None
+    ) -> Mapping[str, SettingValue]:
+        """The settings, with these credentials where they have none of their own."""
+        if credentials is None or self.credentials is None:
+            return settings
+        user, password = self.credentials
+        own = {name: value for name, value in settings.items() if value != "" or name not in self.credentials}
+        return {user: credentials.user, password: credentials.password, **own}
 
     def check_producer(self, producer: str | None) -> None:
         """Raises SettingError for a producer that the client does not have."""

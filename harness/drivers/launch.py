@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 
+from harness.brokers.security import security_of
 from harness.memo import memoize_last
 from harness.plan import ResolvedValue, RunPlan
 
@@ -21,6 +22,7 @@ def launch_record(plan: RunPlan, advertised_address: Callable[[int], tuple[str, 
         "settings": _settings(plan.settings),
         "seed": plan.seed,
         **chosen,
+        **security_of(plan.cluster, (advertised_address(broker)[0] for broker in plan.cluster.broker_ids)).launch_keys,
     }
 
 

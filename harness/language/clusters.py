@@ -32,7 +32,9 @@ def cluster_shape(cluster: Cluster, tree: Tree, diagnostics: Diagnostics) -> Clu
         topics.append(
             Topic(name=topic.name, partitions=topic.partitions, replication=topic.replication, leaders=leaders)
         )
-    return ClusterShape(brokers=cluster.brokers, topics=tuple(topics))
+    return ClusterShape(
+        brokers=cluster.brokers, topics=tuple(topics), tls=cluster.tls, sasl=tuple(dict.fromkeys(cluster.sasl))
+    )
 
 
 def check_broker(broker: int, brokers: int, where: Span, diagnostics: Diagnostics) -> None:

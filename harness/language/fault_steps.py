@@ -12,6 +12,12 @@ from harness.plan import ClusterShape, PlannedFault, Recurrence, StartCondition,
 from harness.quantities import quote_value
 from harness.suggestions import did_you_mean
 
+_LACKING = {
+    "tls": ("the cluster's brokers speak plain text", "`tls: true`"),
+    "sasl": ("the cluster's brokers ask nobody who they are", "`sasl: [PLAIN]`"),
+}
+"""By what a fault needs: what is so without it, and what to write."""
+
 
 def fault_step(
     model: InjectStep, tree: MappingNode, when: StartCondition, cluster: ClusterShape | None, diagnostics: Diagnostics
@@ -34,6 +40,10 @@ def fault_step(
             fault.stages(cluster.view())
         except SelectorError as error:
             diagnostics.add(_span_of(error.item, own), error.code, str(error), error.hint)
+        if definition.needs is not None and not getattr(cluster, definition.needs):
+            so, wanted = _LACKING[definition.needs]
+            where = at(tree, ("inject",))
+            diagnostics.add(where, "fault", f"{model.inject} meets nothing: {so}", f"add {wanted} to `cluster`")
     alias = model.alias or model.inject
     recurs = _recurrence(model, tree, diagnostics)
     trigger = _trigger(model, tree, cluster, diagnostics)

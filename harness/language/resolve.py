@@ -96,7 +96,10 @@ def _draft(
         return None
     client, profile = found
     given = tree.get("settings")
-    named = settings(given, profile, client.version, diagnostics, refused=expects_refusal(found_steps.steps))
+    named = settings(
+        given, profile, client.version, diagnostics,
+        refused=expects_refusal(found_steps.steps), authenticated=cluster is None or bool(cluster.sasl),
+    )  # fmt: skip
     return RunPlan(
         run_id="", scenario="", path=path, about="", tags=(), environment="", client=client, settings=named,
         given_settings=tuple(given.entries) if isinstance(given, MappingNode) else (), parameters=cell.parameters,

@@ -123,6 +123,15 @@ class Cluster(StrictModel):
 
     brokers: int = Field(ge=1, le=MOST_BROKERS)
     topics: list[TopicShape] = Field(default=[])
+    tls: bool = Field(
+        default=False,
+        description="Brokers take connections inside TLS alone, with certificates that the lab makes",
+    )
+    sasl: list[Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"]] = Field(
+        default=[],
+        description="By which mechanisms clients have to say who they are; absent: nobody is asked. The lab gives the"
+        " client the right user and password",
+    )
 
 
 class Spread(StrictModel):

@@ -7,7 +7,8 @@ from client.errors import SettingError
 from client.profiles import profile as profile_called
 from client.profiles import profiles
 from client.profiles.contract import Profile
-from client.settings import Setting, SettingValue
+from client.security.credentials import Credentials
+from client.settings import Conflict, Setting, SettingValue
 from harness.language.clusters import bootstrap_ids
 from harness.language.schema import Client
 from harness.language.setting_conflicts import report_conflicts
@@ -18,6 +19,8 @@ from harness.plan import ClientPlan, ResolvedValue, Unit
 from harness.quantities import QuantityError, duration_text, quote_value, signed_duration_s
 from harness.suggestions import did_you_mean
 
+_CREDENTIALS_HINT = "write `cluster: {sasl: [PLAIN]}`, and the lab gives the client a user and a password"
+_PLACEHOLDER = Credentials(user="user", password="password")  # noqa: S106 - nobody's
 UNITS: dict[str, Unit] = {"duration": "s", "count": "count", "flag": "bool", "choice": "text", "text": "text"}
 
 
@@ -102,11 +105,18 @@ def _found(program: str, folder: Path) -> bool:
 
 
 def settings(
-    tree: Tree | None, profile: Profile | None, version: str, diagnostics: Diagnostics, *, refused: bool = False
+    tree: Tree | None,
+    profile: Profile | None,
+    version: str,
+    diagnostics: Diagnostics,
+    *,
+    refused: bool = False,
+    authenticated: bool = False,
 ) -> tuple[ResolvedValue, ...]:
     """Every setting with its value, defaults filled in. A setting with a problem is reported and keeps its default.
 
-    `refused`: that the client refuses them is what the scenario is about.
+    `refused`: that the client refuses them is what the scenario is about. `authenticated`: the cluster asks clients who
+    they are, and so gives this one credentials.
     """
     entries = tree.entries if isinstance(tree, MappingNode) else {}
     if profile is None:
@@ -131,12 +141,26 @@ def settings(
             hint = f"did you mean {error.suggestion}?" if error.suggestion else ""
             diagnostics.add(entry.value.span, "setting-value", error.text, hint)
             continue
+        if profile.credentials is not None and name == profile.credentials[1] and value != "":
+            message = f"{name} is a secret, and every result would show it"
+            diagnostics.add(entry.value.span, "secret", message, f"remove it: {_CREDENTIALS_HINT}")
+            continue
         given[name] = value
         assert isinstance(entry.value, ScalarNode)
         texts[name] = entry.value.text
     resolved = table.resolve(given, version)
     if len(given) == len(entries) and not refused:
-        report_conflicts(profile.conflicts(resolved), entries, diagnostics)
+        asked = table.resolve(profile.with_credentials(given, _PLACEHOLDER if authenticated else None), version)
+        lacking: list[Conflict] = []
+        conflicts: list[Conflict] = []
+        for conflict in profile.conflicts(asked):
+            (lacking if conflict.other in (profile.credentials or ()) else conflicts).append(conflict)
+        report_conflicts(conflicts, entries, diagnostics)
+        if lacking and tree is not None:
+            place = entries.get(lacking[0].setting)
+            where = tree.span if place is None else place.value.span
+            message = "the client is to authenticate, and the cluster asks nobody who they are"
+            diagnostics.add(where, "no-credentials", message, _CREDENTIALS_HINT)
     return tuple(_named(s, resolved[s.name], texts.get(s.name)) for s in table.for_release(version))
 
 

@@ -20,6 +20,19 @@ class RequestsIntercepted(Evidence):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class HandshakesIntercepted(Evidence):
+    """`handshakes` met something else than the broker's certificate and its keys."""
+
+    name: ClassVar[str] = "handshakes_intercepted"
+    meaning: ClassVar[str] = "TLS handshakes were intercepted"
+
+    handshakes: int = 0
+
+    def sentence(self) -> str:
+        return f"intercepted {quantity(self.amount, 'TLS handshake')}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Silence:
     """The request is read and not carried out. Nothing more is answered on its connection."""
 
@@ -74,9 +87,29 @@ class DamagedFrame:
     damage: FrameDamage
 
 
+CertificateFlaw = Literal["expired", "foreign", "wrong_name"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FlawedCertificate:
+    """A TLS handshake is made with a certificate that no careful client takes: its time is over, nobody who is trusted
+    has signed it, or it is another host's."""
+
+    flaw: CertificateFlaw
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HangUp:
+    """The connection is closed in place of an answer."""
+
+
 InterceptResponse = (
-    Silence | DelayedResponse | ErrorAnswer | OrdinaryAnswer | LateHandling | WrongCorrelation | DamagedFrame | HeldBack
-)
+    Silence | DelayedResponse | ErrorAnswer | OrdinaryAnswer | LateHandling | WrongCorrelation | DamagedFrame
+    | HeldBack | FlawedCertificate | HangUp
+)  # fmt: skip
+
+TLS_HANDSHAKE = "tls_handshake"
+"""What an Intercept of TLS handshakes has as its `api`: it takes one once the client's hello has come."""
 
 
 @lever("intercept")
@@ -84,11 +117,11 @@ InterceptResponse = (
 class Intercept(BrokerLever):
     """Have one broker meet requests with something else than their answer.
 
-    `api` is the request's name as in `list_offsets`, or `all`. `nth` counts such requests from 1, since the lever was
-    pulled; None: each of them. `chance` is with what probability one of them is taken, drawn from `seed`. `client_id`
-    and `transactional_id` take only requests that carry these; None: all of them.
+    `api` is the request's name as in `list_offsets`, `all`, or TLS_HANDSHAKE, which `all` leaves out. `nth` counts such
+    requests from 1, since the lever was pulled; None: each of them. `chance` is with what probability one of them is
+    taken, drawn from `seed`. `client_id` and `transactional_id` take only requests that carry these; None: all of them.
 
-    Evidence: RequestsIntercepted.
+    Evidence: RequestsIntercepted, of TLS handshakes HandshakesIntercepted.
     """
 
     answer: InterceptResponse
@@ -102,3 +135,9 @@ class Intercept(BrokerLever):
     @property
     def lasts(self) -> bool:
         return isinstance(self.answer, Silence | DamagedFrame | WrongCorrelation)
+
+    def found(self, count: int) -> Evidence:
+        """So many as evidence."""
+        if self.api == TLS_HANDSHAKE:
+            return HandshakesIntercepted(handshakes=count)
+        return RequestsIntercepted(requests=count)

@@ -14,8 +14,8 @@ import (
 
 // configured is Sarama's own default configuration with the scenario's settings put in. What it means is left to the
 // library: its Validate, called by the constructor, refuses what does not fit.
-func configured(settings map[string]any, trace subject.Trace, dials *atomic.Int64) (*sarama.Config, error) {
-	for name := range settings {
+func configured(launch subject.Launch, trace subject.Trace, dials *atomic.Int64) (*sarama.Config, error) {
+	for name := range launch.Settings {
 		if strings.HasPrefix(name, "Net.Proxy.") {
 			return nil, subject.SettingError{Text: name + " belongs to faultlab here: dials are watched through it"}
 		}
@@ -24,7 +24,10 @@ func configured(settings map[string]any, trace subject.Trace, dials *atomic.Int6
 	// A SyncProducer demands both; around an AsyncProducer, the program reads both.
 	configuration.Producer.Return.Successes = true
 	configuration.Producer.Return.Errors = true
-	if err := subject.Set(configuration, settings, words); err != nil {
+	if err := subject.Set(configuration, launch.Settings, words); err != nil {
+		return nil, err
+	}
+	if err := secure(configuration, launch); err != nil {
 		return nil, err
 	}
 	configuration.Producer.Partitioner = whereNamed(configuration.Producer.Partitioner)

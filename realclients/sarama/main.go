@@ -54,7 +54,7 @@ func (c *client) NoDeadline() map[string]string {
 
 // Connect makes a producer with a client of its own, as Sarama's constructors do.
 func (c *client) Connect(launch subject.Launch, trace subject.Trace) (subject.Producer, error) {
-	configuration, err := configured(launch.Settings, trace, &c.dials)
+	configuration, err := configured(launch, trace, &c.dials)
 	if err != nil {
 		return nil, err
 	}

@@ -23,6 +23,8 @@ type Launch struct {
 	Settings  map[string]any `json:"settings"`
 	Producer  *string        `json:"producer"`
 	Seed      int64          `json:"seed"`
+	TLS       *TLS           `json:"tls"`
+	SASL      *SASL          `json:"sasl"`
 }
 
 func launched() (Launch, error) {

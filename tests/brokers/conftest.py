@@ -4,6 +4,7 @@ import asyncio
 import socket
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from typing import Any, TypeVar
 
 import pytest
@@ -15,6 +16,7 @@ from harness.brokers.embedded.broker import EmbeddedBroker
 from harness.brokers.embedded.cluster import ClusterState
 from harness.brokers.embedded.controller import Controller
 from harness.brokers.embedded.log import MemoryLogs, PartitionLogs
+from harness.brokers.security import PLAINTEXT, BrokerSecurity
 from harness.plan import ClusterShape, Topic
 
 T = TypeVar("T")
@@ -28,12 +30,14 @@ NOTHING_YET = ClusterState(epoch=0, cluster_id="faultlab", controller_id=1, brok
 class Cluster:
     """Three brokers whose ports the kernel chose."""
 
-    def __init__(self, shape: ClusterShape = SHAPE, logs: PartitionLogs | None = None) -> None:
+    def __init__(
+        self, shape: ClusterShape = SHAPE, logs: PartitionLogs | None = None, security: BrokerSecurity = PLAINTEXT
+    ) -> None:
         self.loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self.loop.run_forever)
         self._thread.start()
         logs = logs or MemoryLogs()
-        self.brokers = {b: EmbeddedBroker(b, NOTHING_YET, logs) for b in shape.broker_ids}
+        self.brokers = {b: EmbeddedBroker(b, NOTHING_YET, logs, security=security) for b in shape.broker_ids}
         self.addresses = {b: self.call(broker.start("127.0.0.1", 0)) for b, broker in self.brokers.items()}
         self.controller = Controller(shape, self.addresses.__getitem__)
         for broker in self.brokers.values():
@@ -109,6 +113,19 @@ def cluster() -> Iterator[Cluster]:
     one = Cluster()
     yield one
     one.close()
+
+
+@pytest.fixture
+def start() -> Iterator[Callable[..., Cluster]]:
+    """Starts clusters that end with the test; arguments are those of Cluster."""
+    with ExitStack() as stack:
+
+        def started(**more: Any) -> Cluster:
+            one = Cluster(**more)
+            stack.callback(one.close)
+            return one
+
+        yield started
 
 
 @pytest.fixture

@@ -15,6 +15,8 @@ from client.wire.apis.init_producer_id import InitProducerIdRequest
 from client.wire.apis.list_offsets import ListOffsetsPartition, ListOffsetsRequest, ListOffsetsTopic
 from client.wire.apis.metadata import MetadataRequest, MetadataRequestTopic
 from client.wire.apis.produce import PartitionProduceData, ProduceRequest, TopicProduceData
+from client.wire.apis.sasl_authenticate import SaslAuthenticateRequest
+from client.wire.apis.sasl_handshake import SaslHandshakeRequest
 from client.wire.exceptions import WireError
 from client.wire.frames import FrameReader
 from client.wire.messages import decode_request_header, encode_request
@@ -46,9 +48,11 @@ PLAIN: dict[int, object] = {
         topics=(ListOffsetsTopic(name="t", partitions=(ListOffsetsPartition(partition_index=0, timestamp=-1),)),)
     ),
     3: MetadataRequest(topics=(MetadataRequestTopic(name="t"),)),
+    17: SaslHandshakeRequest(mechanism="PLAIN"),
     18: ApiVersionsRequest(client_software_name="n", client_software_version="v"),
     19: CreateTopicsRequest(topics=(CreatableTopic(name="new", num_partitions=1, replication_factor=1),), timeout_ms=0),
     22: InitProducerIdRequest(),
+    36: SaslAuthenticateRequest(auth_bytes=b"a"),
 }
 REQUESTS = [
     encode_request(PLAIN[key], version=version, correlation_id=1, client_id="c")[4:]

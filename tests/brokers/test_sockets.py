@@ -124,8 +124,9 @@ def test_every_version_that_is_promised_is_served(raw: Any) -> None:
         19: lambda: handlers()[19].api.request(topics=(), timeout_ms=0),
         22: lambda: handlers()[22].api.request(),
     }
-    assert set(asked) == set(handlers())
-    for key, handler in handlers().items():
+    served = {key: handler for key, handler in handlers().items() if not handler.authenticates}
+    assert set(asked) == set(served)
+    for key, handler in served.items():
         for version in handler.versions:
             answer = raw.ask(asked[key](), version)
             assert getattr(answer, "error_code", 0) == 0, (handler.api.name, version)

@@ -37,7 +37,7 @@ REQUIRED: dict[str, dict[str, object]] = {
     "slow_broker": {"delay": "1ms"}, "slow_dial": {"delay": "1ms"}, "unknown_topic": {"topic": "orders"},
     "loss": {"chance": "5%"}, "reorder": {"chance": "25%"},
     "bandwidth": {"rate": "1KB/s"}, "slow_close": {"delay": "1ms"}, "slicer": {"average_size": "1B"},
-    "limit_data": {"bytes": "1B"},
+    "limit_data": {"bytes": "1B"}, "tls": {"how": "stall"}, "sasl": {"how": "stall"},
 }  # fmt: skip
 """What a fault cannot do without."""
 

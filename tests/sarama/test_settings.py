@@ -91,9 +91,6 @@ def test_defaults_are_those_of_new_config(release: str, changed: dict[str, Setti
         ("Producer.Compression", "brotli", "Producer.Compression is one of none, gzip, snappy, lz4, zstd, not brotli"),
         ("Producer.Partitioner", "murmur2", "Producer.Partitioner is one of hash, random, roundrobin, manual, "
             "referencehash, not murmur2"),
-        ("Net.TLS.Enable", True, "not reproduced: the lab's brokers speak plain text; leave Net.TLS.Enable false"),
-        ("Net.SASL.Enable", True,
-            "not reproduced: the lab's brokers ask for no credentials; leave Net.SASL.Enable false"),
     ],
 )  # fmt: skip
 def test_values_are_refused_in_validates_words(name: str, value: SettingValue, text: str) -> None:

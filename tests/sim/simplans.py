@@ -9,13 +9,21 @@ GIVEN = {"Net.DialTimeout": 1.0, "Net.ReadTimeout": 2.0, "Net.WriteTimeout": 3.0
 _UNITS = {"duration": "s", "count": "count", "flag": "bool"}
 
 
-def plan(*steps: Step, brokers: int = 1, seed: int = 7, **settings: object) -> RunPlan:
+def plan(
+    *steps: Step,
+    brokers: int = 1,
+    seed: int = 7,
+    version: str = "1.27.2",
+    tls: bool = False,
+    sasl: tuple[str, ...] = (),
+    **settings: object,
+) -> RunPlan:
     """`settings` have `_` where Sarama's names have a dot."""
     table = profile("sarama").settings
     given = {**GIVEN, **{name.replace("_", "."): value for name, value in settings.items()}}
-    values = table.resolve(given, "1.27.2")
+    values = table.resolve(given, version)
     named = []
-    for setting in table.for_release("1.27.2"):
+    for setting in table.for_release(version):
         unit = _UNITS.get(setting.kind, "text")
         value = values[setting.name]
         number = float(value) if unit != "text" else None
@@ -27,11 +35,11 @@ def plan(*steps: Step, brokers: int = 1, seed: int = 7, **settings: object) -> R
         about="",
         tags=(),
         environment="sim",
-        client=ClientPlan(name="sarama", version="1.27.2", profile="sarama"),
+        client=ClientPlan(name="sarama", version=version, profile="sarama"),
         settings=tuple(named),
         given_settings=tuple(given),
         parameters=(),
-        cluster=ClusterShape(brokers=brokers, topics=(Topic(name="orders"),)),
+        cluster=ClusterShape(brokers=brokers, topics=(Topic(name="orders"),), tls=tls, sasl=sasl),
         steps=steps,
         expectations=(),
         seed=seed,

@@ -12,7 +12,7 @@ from client.profiles.sarama.config import find_conflicts
 from client.profiles.sarama.preparation import prepare
 from client.profiles.sarama.releases import RELEASES
 from client.profiles.sarama.session import NO_DEADLINE, PRODUCERS, SaramaSession
-from client.profiles.sarama.settings import SETTINGS
+from client.profiles.sarama.settings import CREDENTIALS, SETTINGS
 
 PROFILE = Profile(
     name="sarama",
@@ -24,4 +24,5 @@ PROFILE = Profile(
     no_deadline=NO_DEADLINE,
     conflicts=find_conflicts,
     prepare=prepare,
+    credentials=CREDENTIALS,
 )

@@ -12,6 +12,7 @@ from client.net.connection import Connection
 from client.net.errors import NetError
 from client.profiles.sarama.config import Config
 from client.profiles.sarama.errors import NetworkError, PacketDecodingError
+from client.profiles.sarama.transport import write
 from client.wire.apis.api_versions import API_VERSIONS, ApiVersionsRequest, ApiVersionsResponse
 from client.wire.errors import NONE
 from client.wire.exceptions import MessageError
@@ -44,7 +45,7 @@ class ApiVersionsHandshake:
         """Ask with `version`; where that brings nothing good, with what the answer allows, else with 0.
 
         None where neither was answered in a way that can be read. Raises NetworkError where the connection broke; a
-        time-out does not count as that.
+        time-out does not count as that, nor does a certificate that is refused.
         """
         answer = await self._ask(version)
         if answer is None or answer.error_code != NONE:
@@ -60,9 +61,9 @@ class ApiVersionsHandshake:
             return await self._send_and_receive(version)
         except NetError as error:
             failed = NetworkError(error)
-            if failed.timed_out:
-                return None
-            raise failed from error
+            if failed.closes_connection:
+                raise failed from error
+            return None
         except PacketDecodingError:
             return None
 
@@ -74,11 +75,12 @@ class ApiVersionsHandshake:
         request = encode_request(
             body, version=version, correlation_id=self.correlation_id, client_id=self._conf.client_id
         )
-        await self._conn.send(
+        await write(
+            self._conn,
+            self._conf,
             request,
             api=API_VERSIONS.name,
             correlation_id=self.correlation_id,
-            limit=self._conf.write,
             expects_response=True,
         )
         self.correlation_id += 1

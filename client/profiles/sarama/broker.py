@@ -13,14 +13,19 @@ from client.golang import Channel, Dialer, Mutex
 from client.net.connection import Connection
 from client.net.errors import NetError
 from client.profiles.sarama.api_versions import ApiRanges, ApiVersionsHandshake, restrict_api_version
-from client.profiles.sarama.config import Config
+from client.profiles.sarama.config import Config, SaslConfig
 from client.profiles.sarama.errors import NetworkError, PacketDecodingError, PacketEncodingError
+from client.profiles.sarama.sasl import DirectAuthentication, auth_bytes, check_handshake, exchange
 from client.profiles.sarama.throttle import Throttle
+from client.profiles.sarama.transport import write
 from client.runtime import ClientRuntime
+from client.security.tls import client_context
 from client.wire.api import Api
 from client.wire.apis.init_producer_id import INIT_PRODUCER_ID, InitProducerIdRequest, InitProducerIdResponse
 from client.wire.apis.metadata import METADATA, MetadataRequest, MetadataResponse
 from client.wire.apis.produce import PRODUCE, ProduceRequest, ProduceResponse
+from client.wire.apis.sasl_authenticate import SASL_AUTHENTICATE, SaslAuthenticateRequest
+from client.wire.apis.sasl_handshake import SASL_HANDSHAKE, SaslHandshakeRequest
 from client.wire.exceptions import MessageError
 from client.wire.messages import decode_response, encode_request, has_tagged_header
 
@@ -87,21 +92,49 @@ class Broker:
             self._conn_err = None
             self._receiver_error = None
             self._conn = await self._dialer.dial(self.host, self.port, broker=self.id, limit=self._conf.dial)
+            if self._conf.tls:
+                self._conn.use_tls(client_context(self._runtime.ca_pem), server_name=self.host)
             if self._conf.api_versions_version is not None:
                 await self._negotiate_api_versions(self._conn, self._conf.api_versions_version)
+            await self._start_conversation(self._conn)
         except NetError as error:
             self._conn_err = NetworkError(error)
             self._opened = False
-        except NetworkError as error:
+        except ClientError as error:
             self._conn_err = self._receiver_error = without_traceback(error)
             await self._close_locked()
-        else:
-            self._done = Channel()
-            self._responses = Channel(self._conf.max_open_requests - 1)
-            receiver = self._response_receiver(self._conn, self._responses, self._done)
-            self._runtime.tasks.go(receiver, f"broker/{self.id}/responseReceiver")
         finally:
             self._lock.unlock()
+
+    async def _start_conversation(self, conn: Connection) -> None:
+        """Authenticate where SASL is enabled, and read responses from then on. Raises ClientError."""
+        sasl = self._conf.sasl
+        through_receiver = sasl is not None and sasl.version != 0 and self._conf.release.authenticates_through_receiver
+        if sasl is not None and not through_receiver:
+            direct = DirectAuthentication(conn, self._conf, self._correlation_id)
+            try:
+                await direct.authenticate()
+            finally:
+                self._correlation_id = direct.correlation_id
+        self._done = Channel()
+        self._responses = Channel(self._conf.max_open_requests - 1)
+        receiver = self._response_receiver(conn, self._responses, self._done)
+        self._runtime.tasks.go(receiver, f"broker/{self.id}/responseReceiver")
+        if sasl is not None and through_receiver:
+            await self._authenticate_through_receiver(sasl)
+
+    async def _authenticate_through_receiver(self, sasl: SaslConfig) -> None:
+        """authenticateViaSASLv1 from 1.60.1 on. Raises ClientError."""
+        if sasl.handshake:
+            named = SaslHandshakeRequest(mechanism=sasl.mechanism)
+            check_handshake(await self._ask_locked(SASL_HANDSHAKE, named, sasl.version), self._conf)
+
+        async def send(message: bytes) -> bytes:
+            request = SaslAuthenticateRequest(auth_bytes=message)
+            version = self._conf.sasl_authenticate_version
+            return auth_bytes(await self._ask_locked(SASL_AUTHENTICATE, request, version), self._conf)
+
+        await exchange(sasl, send)
 
     async def _negotiate_api_versions(self, conn: Connection, version: int) -> None:
         """Raises NetworkError where that broke the connection. Where no answer comes, versions stay unrestricted."""
@@ -200,11 +233,12 @@ class Broker:
             raise PacketEncodingError(f"invalid request size ({len(buf)})")
         await self._throttle.wait()
         try:
-            await self._conn.send(
+            await write(
+                self._conn,
+                self._conf,
                 buf,
                 api=api.name,
                 correlation_id=correlation_id,
-                limit=self._conf.write,
                 expects_response=handler is not None,
             )
         except NetError as error:
@@ -224,24 +258,28 @@ class Broker:
         return _decoded(api, version, packet)
 
     async def _send_and_receive_locked(self, api: Api[Any, R], body: object, version: int) -> R:
-        packets: Channel[_Packet] = Channel()
         async with self._lock:
-            version = self._restricted(api, version)
             try:
-                await self._send(api, body, version, packets.send)
-                packet, _ = await packets.receive()
-                response = _decoded(api, version, packet)
+                response = await self._ask_locked(api, body, version)
             except ClientError as error:
                 await self._maybe_close_locked(error)
                 raise
             await self._throttle.record_throttle_time(getattr(response, "throttle_time_ms", 0))
             return response
 
+    async def _ask_locked(self, api: Api[Any, R], body: object, version: int) -> R:
+        """sendInternal and handleResponsePromise. The caller holds the lock."""
+        packets: Channel[_Packet] = Channel()
+        version = self._restricted(api, version)
+        await self._send(api, body, version, packets.send)
+        packet, _ = await packets.receive()
+        return _decoded(api, version, packet)
+
     async def _maybe_close_locked(self, error: ClientError) -> None:
-        """A transport error other than a time-out ends the connection."""
+        """A transport error ends the connection, but a time-out does not, and a refused certificate."""
         if not self._conf.release.closes_broken_connections:
             return
-        if isinstance(error, NetworkError) and not error.timed_out:
+        if isinstance(error, NetworkError) and error.closes_connection:
             self._conn_err = error
             await self._close_locked()
 

@@ -3,17 +3,35 @@
 Source: Shopify/sarama v1.27.2 config.go, IBM/sarama v1.60.1 config.go.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from client.limit import Limit
 from client.profiles.sarama.conflicts import conflicts
 from client.profiles.sarama.errors import ErrorCatalog
 from client.profiles.sarama.releases import Release, find_release, request_version
-from client.profiles.sarama.settings import ACKS, LEVEL_DEFAULT
+from client.profiles.sarama.settings import ACKS, CREDENTIALS, LEVEL_DEFAULT
+from client.security.scram import DIGESTS
 from client.settings import Conflict, Settings
 from client.wire.compression import Compressor, gzip, lz4_frame, uncompressed, zstd
 
 _GO_KEEP_ALIVE_S = 15.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SaslConfig:
+    """Net.SASL, where it is enabled."""
+
+    mechanism: str
+    version: int
+    handshake: bool
+    auth_identity: str
+    scram_authz_id: str
+    user: str
+    password: str = field(repr=False)
+
+    @property
+    def scram(self) -> bool:
+        return self.mechanism in DIGESTS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +51,10 @@ class Config:
     read: Limit
     write: Limit
     keep_alive_s: float | None
+    tls: bool
+    sasl: SaslConfig | None
+    """None: SASL is not enabled."""
+    sasl_authenticate_version: int
 
     metadata_retry_max: int
     metadata_retry_backoff: Limit
@@ -114,6 +136,9 @@ def build_config(settings: Settings) -> Config:
         read=limit("Net.ReadTimeout"),
         write=limit("Net.WriteTimeout"),
         keep_alive_s=None if keep_alive_s < 0 else keep_alive_s or _GO_KEEP_ALIVE_S,
+        tls=settings.flag("Net.TLS.Enable"),
+        sasl=_sasl(settings) if settings.flag("Net.SASL.Enable") else None,
+        sasl_authenticate_version=request_version(release.sasl_authenticate_versions, version),
         metadata_retry_max=settings.count("Metadata.Retry.Max"),
         metadata_retry_backoff=limit("Metadata.Retry.Backoff"),
         metadata_refresh_frequency_s=settings.seconds("Metadata.RefreshFrequency"),
@@ -143,6 +168,18 @@ def build_config(settings: Settings) -> Config:
         retry_max_buffer_bytes=count("Producer.Retry.MaxBufferBytes"),
         client_id=settings.text("ClientID"),
         channel_buffer_size=settings.count("ChannelBufferSize"),
+    )
+
+
+def _sasl(settings: Settings) -> SaslConfig:
+    return SaslConfig(
+        mechanism=settings.text("Net.SASL.Mechanism"),
+        version=settings.count("Net.SASL.Version"),
+        handshake=settings.flag("Net.SASL.Handshake"),
+        auth_identity=settings.text("Net.SASL.AuthIdentity"),
+        scram_authz_id=settings.text("Net.SASL.SCRAMAuthzID"),
+        user=settings.text(CREDENTIALS[0]),
+        password=settings.text(CREDENTIALS[1]),
     )
 
 

@@ -9,17 +9,19 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from client.profiles.sarama.errors import ConfigurationError
-from client.profiles.sarama.settings import ACKS, LEVEL_DEFAULT
+from client.profiles.sarama.settings import ACKS, CREDENTIALS, LEVEL_DEFAULT
 from client.settings import Conflict
 
 if TYPE_CHECKING:
-    from client.profiles.sarama.config import Config
+    from client.profiles.sarama.config import Config, SaslConfig
 
 _VALID_CLIENT_ID = re.compile(r"\A[A-Za-z0-9._-]+\Z")
 
 
 def conflicts(conf: "Config") -> Iterator[Conflict]:
     """Everything for which Validate would refuse these settings; it returns the first."""
+    if conf.sasl is not None:
+        yield from _sasl_conflicts(conf, conf.sasl)
     if 0 < conf.flush_max_messages < conf.flush_messages:
         yield _conflict(
             "Producer.Flush.Messages", "Producer.Flush.MaxMessages", str(conf.flush_messages),
@@ -33,6 +35,27 @@ def conflicts(conf: "Config") -> Iterator[Conflict]:
         quoted = json.dumps(conf.client_id, ensure_ascii=False)
         message = f"ClientID value {quoted} is not valid for Kafka versions before 1.0.0"
         yield _conflict("Version", "ClientID", "sarama", message)
+
+
+def _sasl_conflicts(conf: "Config", sasl: "SaslConfig") -> Iterator[Conflict]:
+    if sasl.version == 0 and conf.api_versions_version is not None:
+        message = "ApiVersionsRequest must be disabled when SASL v0 is enabled"
+        yield _conflict("Net.SASL.Version", "ApiVersionsRequest", "false", message)
+    lacking = _OF_THE_PROGRAM.get(sasl.mechanism)
+    if lacking is not None:
+        yield _conflict("Net.SASL.Enable", "Net.SASL.Mechanism", "PLAIN", lacking)
+        return
+    for setting, value in zip(CREDENTIALS, (sasl.user, sasl.password), strict=True):
+        if not value:
+            message = f"{setting} must not be empty when SASL is enabled"
+            yield _conflict("Net.SASL.Enable", setting, "faultlab", message)
+
+
+_OF_THE_PROGRAM = {
+    "OAUTHBEARER": "An AccessTokenProvider instance must be provided to Net.SASL.TokenProvider",
+    "GSSAPI": "Net.SASL.GSSAPI.ServiceName must not be empty when GSS-API mechanism is used",
+}
+"""What Validate misses of a program that has no such objects, by mechanism."""
 
 
 def _compression_conflicts(conf: "Config") -> Iterator[Conflict]:

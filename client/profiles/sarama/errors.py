@@ -34,11 +34,20 @@ class KError(ClientError):
 
 
 class NetworkError(ClientError):
-    """A network error, which Sarama hands on as Go gave it. `timed_out` is what net.Error.Timeout() says."""
+    """A network error, which Sarama hands on as Go gave it. `closes_connection` is what shouldCloseBrokerConn says: not
+    for what net.Error.Timeout() calls a time-out, nor for what is no net.Error, as what a TLS handshake finds."""
 
     def __init__(self, error: NetError) -> None:
         super().__init__(go_error_name(error), go_error_text(error))
-        self.timed_out = error.cause in (Cause.TIMEOUT, Cause.TIMED_OUT_BY_KERNEL)
+        self.closes_connection = error.cause not in _KEEPING_THE_CONNECTION
+
+
+_KEEPING_THE_CONNECTION = frozenset(
+    {
+        Cause.TIMEOUT, Cause.TIMED_OUT_BY_KERNEL, Cause.NO_TLS,
+        Cause.CERTIFICATE_EXPIRED, Cause.CERTIFICATE_FOREIGN, Cause.CERTIFICATE_NAME,
+    }
+)  # fmt: skip
 
 
 class TopicErrors(ClientError):

@@ -58,6 +58,16 @@ class Release:
     close_aborts_reads: bool
     """Close closes the socket before it waits for requests in flight, which end at once, and drops the error of the
     last dial. closeLocked (#3412)."""
+    limits_reads_on_tls_write: bool
+    """With TLS a write sets ReadTimeout for reads as well, since the handshake reads; before, nothing ended a handshake
+    that was never answered. write (#3283)."""
+    authenticates_through_receiver: bool
+    """The SASL exchange of version 1 is made of ordinary requests, whose answers responseReceiver reads. Open
+    (#2234)."""
+    wraps_sasl_refusals: bool
+    """A refusal with a message is wrapped around it, and is no KError any more. authenticateViaSASLv1 (#2164)."""
+    sasl_authenticate_versions: VersionTable
+    """createSaslAuthenticateRequest (#2197, #3551)."""
     honors_throttling: bool
     """After an answer with a throttle time the next request waits that long. handleThrottledResponse (#2826)."""
 
@@ -131,6 +141,10 @@ _V1_27_2 = Release(
     holds_lock_until_response=False,
     closes_broken_connections=False,
     close_aborts_reads=False,
+    limits_reads_on_tls_write=False,
+    authenticates_through_receiver=False,
+    wraps_sasl_refusals=False,
+    sasl_authenticate_versions=(((0,), 0),),
     honors_throttling=False,
     prefers_registered_brokers=False,
     rejects_empty_metadata=False,
@@ -177,6 +191,10 @@ _V1_60_1 = Release(
     holds_lock_until_response=True,
     closes_broken_connections=True,
     close_aborts_reads=True,
+    limits_reads_on_tls_write=True,
+    authenticates_through_receiver=True,
+    wraps_sasl_refusals=True,
+    sasl_authenticate_versions=(((2, 5), 2), ((2, 2), 1), ((0,), 0)),
     honors_throttling=True,
     prefers_registered_brokers=True,
     rejects_empty_metadata=True,

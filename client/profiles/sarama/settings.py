@@ -17,6 +17,8 @@ _Check = Callable[[SettingValue], str | None]
 
 ACKS = {"NoResponse": 0, "WaitForLocal": 1, "WaitForAll": -1}
 CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
+CREDENTIALS = ("Net.SASL.User", "Net.SASL.Password")
+"""Which settings hold the user and the password."""
 LEVEL_DEFAULT = -1000
 """CompressionLevelDefault: the codec's own default."""
 
@@ -88,25 +90,19 @@ _NET = (
         "Net.ResolveCanonicalBootstrapServers", default=False, about="bootstrap addresses by reverse look-up",
         check=_unsupported("the lab has no names to look up backwards"), releases=_ONLY_1_60,
     ),
-    _flag(
-        "Net.TLS.Enable", default=False, about="TLS",
-        check=_unsupported("the lab's brokers speak plain text; leave Net.TLS.Enable false"),
-    ),
-    _flag(
-        "Net.SASL.Enable", default=False, about="SASL",
-        check=_unsupported("the lab's brokers ask for no credentials; leave Net.SASL.Enable false"),
-    ),
+    _flag("Net.TLS.Enable", default=False, about="TLS, trusting the authority of the lab's brokers"),
+    _flag("Net.SASL.Enable", default=False, about="SASL, with the credentials of the lab's brokers"),
     _choice(
         "Net.SASL.Mechanism", "PLAIN", ("PLAIN", "OAUTHBEARER", "SCRAM-SHA-256", "SCRAM-SHA-512", "GSSAPI"),
         "read where SASL is enabled",
     ),
     _count("Net.SASL.Version", 0, "of the SASL handshake; read where SASL is enabled", releases=_ONLY_1_27),
     _count("Net.SASL.Version", 1, "of the SASL handshake; read where SASL is enabled", releases=_ONLY_1_60),
-    _flag("Net.SASL.Handshake", default=True, about="read where SASL is enabled"),
-    _text("Net.SASL.AuthIdentity", "", "read where SASL is enabled"),
-    _text("Net.SASL.User", "", "read where SASL is enabled"),
-    _text("Net.SASL.Password", "", "read where SASL is enabled"),
-    _text("Net.SASL.SCRAMAuthzID", "", "read where SASL is enabled"),
+    _flag("Net.SASL.Handshake", default=True, about="whether the mechanism is named first; read where SASL is enabled"),
+    _text("Net.SASL.AuthIdentity", "", "who PLAIN's user acts for; read where SASL is enabled"),
+    _text("Net.SASL.User", "", "the lab's own where it is empty"),
+    _text("Net.SASL.Password", "", "the lab's own: it stands in no scenario"),
+    _text("Net.SASL.SCRAMAuthzID", "", "who SCRAM's user acts for; read where SASL is enabled"),
     _duration("Net.KeepAlive", 0.0, "period of TCP keep-alives; 0: Go's 15 s, negative: none"),
 )  # fmt: skip
 

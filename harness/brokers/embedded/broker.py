@@ -18,21 +18,29 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any
 
+from client.security.tls import TlsError
 from client.wire.apis.api_versions import API_VERSIONS
+from client.wire.apis.sasl_authenticate import SASL_AUTHENTICATE
 from client.wire.exceptions import WireError
-from client.wire.frames import FrameError, FrameReader
+from client.wire.frames import FrameError, FrameReader, frame
 from client.wire.messages import Request, decode_request, decode_request_header, encode_response
 from harness.brokers.embedded.apis.api_versions import unsupported_version
+from harness.brokers.embedded.channel import Channel, PlainChannel, TlsChannel
 from harness.brokers.embedded.cluster import ClusterState
 from harness.brokers.embedded.handlers import Handler, handlers, spoken_versions
-from harness.brokers.embedded.intercepts import InstalledIntercept, Intercepts, code_of
+from harness.brokers.embedded.intercepts import Arrival, InstalledIntercept, Intercepts, code_of
 from harness.brokers.embedded.log import PartitionLogs
 from harness.brokers.embedded.node import CreateTopic, Disconnect, Node
+from harness.brokers.embedded.sasl import Authentication, Refused
+from harness.brokers.security import PLAINTEXT, BrokerSecurity
 from harness.levers import (
+    TLS_HANDSHAKE,
     DamagedFrame,
     DelayedResponse,
     ErrorAnswer,
+    FlawedCertificate,
     FrameDamage,
+    HangUp,
     HeldBack,
     InterceptResponse,
     LateHandling,
@@ -63,9 +71,11 @@ class EmbeddedBroker:
         logs: PartitionLogs,
         intercepts: Intercepts | None = None,
         create_topic: CreateTopic | None = None,
+        security: BrokerSecurity = PLAINTEXT,
     ) -> None:
         """`intercepts`: what is done to requests beside answering them; None: nothing ever is. `create_topic` is the
         controller's; None: this broker's clients wait for their topics in vain."""
+        self._security = security
         self._node = Node(broker_id, state, logs, create_topic)
         self._intercepts = Intercepts() if intercepts is None else intercepts
         self._server: asyncio.Server | None = None
@@ -113,18 +123,19 @@ class EmbeddedBroker:
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         peer = writer.get_extra_info("peername")
+        channel: Channel = PlainChannel(reader, writer)
         try:
-            await self._converse(reader, writer)
+            channel = await self._secured(channel)
+            await self._converse(channel)
         except _Silenced:
             while await reader.read(_READ_BYTES):
                 pass
         except _Ruined as ruined:
-            writer.write(ruined.args[0])
             with suppress(OSError):
-                await writer.drain()
+                await channel.send(ruined.args[0])
             writer.close()
             return
-        except (WireError, Disconnect) as wrong:
+        except (WireError, Disconnect, TlsError) as wrong:
             _log.warning("broker %d closes the connection from %s: %s", self.broker_id, peer, wrong)
         except OSError as gone:
             _log.info("broker %d lost the connection from %s: %s", self.broker_id, peer, gone)
@@ -132,31 +143,73 @@ class EmbeddedBroker:
             writer.transport.abort()
             self._serving.pop(writer, None)
 
-    async def _converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _secured(self, plain: Channel) -> Channel:
+        """The channel inside TLS, once the handshake is made; the plain one where clients speak plain text."""
+        certificates = self._security.certificates
+        if certificates is None:
+            return plain
+        context = certificates.ordinary
+        hello = await plain.read()
+        found = self._intercepts.find_match(Arrival(TLS_HANDSHAKE)) if hello else None
+        match found.answer if found else None:
+            case Silence():
+                raise _Silenced
+            case HangUp():
+                raise Disconnect("a fault ends the TLS handshake")
+            case FlawedCertificate(flaw=flaw):
+                context = certificates.flawed[flaw]
+        channel = TlsChannel(plain, context)
+        await channel.handshake(hello)
+        return channel
+
+    async def _converse(self, channel: Channel) -> None:
         """Requests one after the other until the client has sent its last: half-closed, it still gets its answers."""
         frames = FrameReader()
-        while data := await reader.read(_READ_BYTES):
+        authentication = Authentication(self._security)
+        while data := await channel.read():
             try:
                 payloads: Sequence[bytes] = frames.feed(data)
             except FrameError as wrong:
-                await self._respond(wrong.frames, writer)
+                await self._respond(wrong.frames, channel, authentication)
                 raise
-            await self._respond(payloads, writer)
+            await self._respond(payloads, channel, authentication)
         frames.eof()
 
-    async def _respond(self, payloads: Sequence[bytes], writer: asyncio.StreamWriter) -> None:
+    async def _respond(self, payloads: Sequence[bytes], channel: Channel, authentication: Authentication) -> None:
         for payload in payloads:
-            response = await self.answer(payload)
+            if authentication.takes_messages:
+                await channel.send(self._bare_answer(payload, authentication))
+                continue
+            response = await self.answer(payload, authentication)
             if response is not None:
-                writer.write(response)
-                await writer.drain()
+                await channel.send(response)
+            if authentication.ended:
+                raise Disconnect("the client has not authenticated")
 
-    async def answer(self, payload: bytes) -> bytes | None:
-        """The framed response to a request; None where none is due. Raises WireError, Disconnect."""
+    def _bare_answer(self, message: bytes, authentication: Authentication) -> bytes:
+        """To a message of a mechanism outside of any request. Who is refused is answered nothing."""
+        found = self._intercepts.find_match(Arrival(SASL_AUTHENTICATE.module))
+        match found.answer if found else None:
+            case Silence():
+                raise _Silenced
+            case ErrorAnswer(error=error):
+                raise Disconnect(f"a fault refuses the client: {error}")
+        try:
+            return frame(authentication.step(message))
+        except Refused as refused:
+            raise Disconnect(str(refused)) from refused
+
+    async def answer(self, payload: bytes, authentication: Authentication | None = None) -> bytes | None:
+        """The framed response to a request; None where none is due. Raises WireError, Disconnect.
+
+        `authentication` is the connection's, None: this is its first request.
+        """
+        authentication = authentication or Authentication(self._security)
         header = decode_request_header(payload)
         versions = spoken_versions(self._node.api_versions).get(header.api_key)
         if versions is None:
             raise Disconnect(f"API {header.api_key} is not supported (client {header.client_id})")
+        authentication.check_allowed(header.api_key)
         handler = handlers()[header.api_key]
         if header.api_version not in versions:
             if header.api_key == API_VERSIONS.key:
@@ -164,15 +217,22 @@ class EmbeddedBroker:
                 return encode_response(body, version=0, correlation_id=header.correlation_id)
             raise Disconnect(f"{handler.api.name} v{header.api_version} is not supported (client {header.client_id})")
         request = decode_request(payload)
+        arrival = Arrival.of(request)
         late: list[InstalledIntercept] = []
-        intercepted = self._intercepts.find_match(request)
+        intercepted = self._intercepts.find_match(arrival)
         while intercepted is not None and isinstance(intercepted.answer, HeldBack | LateHandling | DelayedResponse):
             if isinstance(intercepted.answer, DelayedResponse):
                 late.append(intercepted)
             else:
                 await _released_or_over(intercepted)
-            intercepted = self._intercepts.find_match(request, behind=intercepted.number)
-        body = await self._response_body(request, handler, None if intercepted is None else intercepted.answer)
+            intercepted = self._intercepts.find_match(arrival, behind=intercepted.number)
+        answering = authentication if handler.authenticates else self._node
+        body = await self._response_body(
+            request, handler, None if intercepted is None else intercepted.answer, answering
+        )
+        authentication.ended |= (
+            handler.authenticates and intercepted is not None and isinstance(intercepted.answer, ErrorAnswer)
+        )
         for delaying in late:
             await _released_or_over(delaying)
         if body is None:
@@ -180,7 +240,13 @@ class EmbeddedBroker:
         response = encode_response(body, version=request.version, correlation_id=request.correlation_id)
         return response if intercepted is None else _damaged(response, intercepted.answer)
 
-    async def _response_body(self, request: Request, handler: Handler, answer: InterceptResponse | None) -> Any:
+    async def _response_body(
+        self,
+        request: Request,
+        handler: Handler,
+        answer: InterceptResponse | None,
+        answering: Node | Authentication,
+    ) -> Any:
         """The body of the response to a request that is intercepted, or is not. Raises _Silenced, Disconnect."""
         match answer:
             case Silence():
@@ -188,7 +254,7 @@ class EmbeddedBroker:
             case ErrorAnswer():
                 return handler.error_response(self._node, request, code_of(answer))
             case _:
-                return await handler.answer(self._node, request)
+                return await handler.answer(answering, request)
 
 
 async def _released_or_over(intercepted: InstalledIntercept) -> None:

@@ -11,8 +11,9 @@ from client.wire.messages import Request, prepare
 from harness.brokers.embedded.cluster import ApiVersions
 from harness.brokers.embedded.node import Node
 
-Responder = Callable[[Node, Request], Awaitable[Any]]
-"""Gives the response's body, or None where nothing is answered. Raises Disconnect."""
+Responder = Callable[[Any, Request], Awaitable[Any]]
+"""Gives the response's body, or None where nothing is answered. Raises Disconnect. Its first argument is the Node, of
+an API that authenticates the connection's Authentication."""
 
 
 ErrorResponder = Callable[[Node, Request, int], Any]
@@ -21,21 +22,25 @@ ErrorResponder = Callable[[Node, Request, int], Any]
 
 @dataclass(frozen=True, slots=True)
 class Handler:
-    """`versions` are those that it can answer; which of them a broker speaks is part of the broker's state."""
+    """`versions` are those that it can answer; which of them a broker speaks is part of the broker's state.
+    `authenticates`: it answers for its connection, not for the broker."""
 
     api: Api[Any, Any]
     versions: range
     error_response: ErrorResponder
     answer: Responder
+    authenticates: bool = False
 
 
-def handles(api: Api[Any, Any], versions: range, error_response: ErrorResponder) -> Callable[[Responder], Handler]:
+def handles(
+    api: Api[Any, Any], versions: range, error_response: ErrorResponder, *, authenticates: bool = False
+) -> Callable[[Responder], Handler]:
     """Make a coroutine function the handler of an API."""
     if versions[0] not in api.versions or versions[-1] not in api.versions:
         raise ValueError(f"{api.name}: versions {versions[0]} to {versions[-1]} are not all known")
 
     def make(answer: Responder) -> Handler:
-        return Handler(api, versions, error_response, answer)
+        return Handler(api, versions, error_response, answer, authenticates)
 
     return make
 

@@ -7,14 +7,14 @@ and later ones neither see nor count it. So delays add up.
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from random import Random
 from typing import Any, get_args
 
 from client.wire.errors import ERRORS, ERRORS_BY_NAME
 from client.wire.messages import Request
 from harness.brokers.embedded.handlers import handlers
-from harness.levers import ErrorAnswer, HeldBack, Intercept, InterceptResponse, OrdinaryAnswer
+from harness.levers import TLS_HANDSHAKE, ErrorAnswer, HeldBack, Intercept, InterceptResponse, OrdinaryAnswer
 
 EVERY_API = "all"
 
@@ -22,6 +22,20 @@ PROBE_CLIENT_ID = "faultlab-probe"
 """What the lab's own requests have as their client id."""
 
 _ANSWERS: dict[str, type[Any]] = {kind.__name__: kind for kind in get_args(InterceptResponse)}
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """What an intercept may take: a request, a bare message of a SASL mechanism, or the hello of a TLS handshake, which
+    say nothing of their client. `api` is as in Intercept."""
+
+    api: str
+    client_id: str | None = None
+    transactional_id: str | None = None
+
+    @classmethod
+    def of(cls, request: Request) -> "Arrival":
+        return cls(request.api.module, request.client_id, getattr(request.body, "transactional_id", None))
 
 
 class InstalledIntercept:
@@ -39,13 +53,13 @@ class InstalledIntercept:
     def answer(self) -> InterceptResponse:
         return self.intercept.answer
 
-    def match_and_count(self, request: Request) -> bool:
-        """Whether this request is one of its; counts it if so."""
-        if self.intercept.api not in (EVERY_API, request.api.module):
+    def match_and_count(self, arrival: Arrival) -> bool:
+        """Whether it is one of its; counts it if so."""
+        if self.intercept.api != arrival.api and (self.intercept.api != EVERY_API or arrival.api == TLS_HANDSHAKE):
             return False
-        if self.intercept.client_id not in (None, request.client_id):
+        if self.intercept.client_id not in (None, arrival.client_id):
             return False
-        if self.intercept.transactional_id not in (None, getattr(request.body, "transactional_id", None)):
+        if self.intercept.transactional_id not in (None, arrival.transactional_id):
             return False
         self._seen += 1
         if self.intercept.nth not in (None, self._seen):
@@ -76,18 +90,18 @@ class Intercepts:
         if found is not None:
             found.released.set()
 
-    def find_match(self, request: Request, *, behind: int = -1) -> InstalledIntercept | None:
-        """The first that takes this request, None where no other does.
+    def find_match(self, arrival: Arrival, *, behind: int = -1) -> InstalledIntercept | None:
+        """The first that takes this, None where no other does.
 
         `behind`: the number of the one that has let the request pass; those before it have seen it already.
         """
         for number, one in tuple(self._installed.items()):
-            if number <= behind or (request.client_id == PROBE_CLIENT_ID and isinstance(one.answer, HeldBack)):
+            if number <= behind or (arrival.client_id == PROBE_CLIENT_ID and isinstance(one.answer, HeldBack)):
                 continue
-            if one.match_and_count(request):
+            if one.match_and_count(arrival):
                 if self._on_intercepted is not None:
                     at_ns = (
-                        None if request.client_id == PROBE_CLIENT_ID else round(asyncio.get_running_loop().time() * 1e9)
+                        None if arrival.client_id == PROBE_CLIENT_ID else round(asyncio.get_running_loop().time() * 1e9)
                     )
                     self._on_intercepted(number, at_ns)
                 if not isinstance(one.answer, OrdinaryAnswer):
@@ -102,6 +116,8 @@ def code_of(answer: ErrorAnswer) -> int:
 
 def unsupported_reason(intercept: Intercept) -> str | None:
     """Why no embedded broker can do this, as the end of `... cannot`; None where it can."""
+    if intercept.api == TLS_HANDSHAKE:
+        return None
     known = {handler.api.module for handler in handlers().values()}
     if intercept.api != EVERY_API and intercept.api not in known:
         return f"intercept {intercept.api} requests: its brokers know {', '.join(sorted(known))}"

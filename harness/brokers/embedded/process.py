@@ -30,6 +30,7 @@ from harness.brokers.embedded.cluster import decode_state
 from harness.brokers.embedded.file_log import FileLogs
 from harness.brokers.embedded.handlers import prepare_all
 from harness.brokers.embedded.intercepts import Intercepts, decode_intercept
+from harness.brokers.security import PLAINTEXT, BrokerSecurity
 
 _LINE_LIMIT_BYTES = 16 * 1024 * 1024
 
@@ -38,7 +39,13 @@ FAILED = 1
 
 
 def run_broker(
-    broker_id: int, *, listen: tuple[str, int], channel_fd: int, logs: Path, log_file: Path | None = None
+    broker_id: int,
+    *,
+    listen: tuple[str, int],
+    channel_fd: int,
+    logs: Path,
+    log_file: Path | None = None,
+    security: BrokerSecurity = PLAINTEXT,
 ) -> int:
     """Serve until the channel closes; return the exit code. Takes `channel_fd` over.
 
@@ -50,10 +57,12 @@ def run_broker(
         filename=log_file, level=logging.INFO, force=True, format="%(relativeCreated)d ms %(levelname)s %(message)s"
     )
     prepare_all()
-    return asyncio.run(_live(broker_id, listen, socket.socket(fileno=channel_fd), logs))
+    return asyncio.run(_live(broker_id, listen, socket.socket(fileno=channel_fd), logs, security))
 
 
-async def _live(broker_id: int, listen: tuple[str, int], channel: socket.socket, folder: Path) -> int:
+async def _live(
+    broker_id: int, listen: tuple[str, int], channel: socket.socket, folder: Path, security: BrokerSecurity
+) -> int:
     reader, writer = await asyncio.open_connection(sock=channel, limit=_LINE_LIMIT_BYTES)
     first = await reader.readline()
     if not first:
@@ -61,7 +70,7 @@ async def _live(broker_id: int, listen: tuple[str, int], channel: socket.socket,
     try:
         commands = CommandHandler(writer)
         broker = EmbeddedBroker(
-            broker_id, decode_state(first), FileLogs(folder), commands.intercepts, commands.create_topic
+            broker_id, decode_state(first), FileLogs(folder), commands.intercepts, commands.create_topic, security
         )
         bound = await broker.start(*listen)
     except (ClusterStateError, OSError) as wrong:

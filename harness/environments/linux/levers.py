@@ -55,7 +55,6 @@ from harness.levers import (
     HoldState,
     Intercept,
     PacketAction,
-    RequestsIntercepted,
     Signal,
     Toxic,
 )
@@ -310,9 +309,9 @@ async def _intercept(parts: LinuxParts, lever: Intercept) -> AsyncIterator[Activ
     number = await parts.brokers.intercept(lever)
     seen = parts.brokers.interceptions(number)
 
-    async def collect(since_ns: int | None, until_ns: int | None) -> RequestsIntercepted:
+    async def collect(since_ns: int | None, until_ns: int | None) -> Evidence:
         whole = since_ns is None and until_ns is None
-        return RequestsIntercepted(requests=seen.total if whole else seen.count(since_ns, until_ns))
+        return lever.found(seen.total if whole else seen.count(since_ns, until_ns))
 
     try:
         yield PulledLever(began_ns, time.monotonic_ns(), collect)

@@ -13,6 +13,7 @@ from harness.brokers.embedded.link import BrokerLink
 from harness.brokers.embedded.log import StorageError
 from harness.brokers.embedded.process import run_broker
 from harness.brokers.embedded.sessions import Sessions
+from harness.brokers.security import BrokerSecurity, security_of
 from harness.brokers.stored import decode_log
 from harness.cluster_view import ClusterView
 from harness.environments.linux import addresses
@@ -36,8 +37,9 @@ class ForkedBrokers:
     A broker's intercepts belong to it, not to its process: they are installed again when it is restarted.
     """
 
-    def __init__(self, controller: Controller, logs: CellLogs, watch: Watch) -> None:
+    def __init__(self, controller: Controller, logs: CellLogs, watch: Watch, security: BrokerSecurity) -> None:
         self._controller = controller
+        self._security = security
         self._watch = watch
         self.died: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         self._logs = logs
@@ -52,7 +54,8 @@ class ForkedBrokers:
     @classmethod
     def start(cls, cluster: ClusterShape, logs: CellLogs, watch: Watch) -> "ForkedBrokers":
         """Fork them; `watch` is called with each process. Raises ClusterStateError for a cluster that cannot be."""
-        brokers = cls(Controller(cluster, addresses.advertised_address), logs, watch)
+        security = security_of(cluster, (addresses.advertised_address(broker)[0] for broker in cluster.broker_ids))
+        brokers = cls(Controller(cluster, addresses.advertised_address), logs, watch, security)
         for broker in cluster.broker_ids:
             brokers._fork(broker)
         return brokers
@@ -166,7 +169,7 @@ class ForkedBrokers:
 
     def _fork(self, broker: int) -> None:
         ours, theirs = socket.socketpair()
-        child = _forked(broker, theirs.fileno(), partitions(self._logs), self._logs)
+        child = _forked(broker, theirs.fileno(), partitions(self._logs), self._logs, self._security)
         theirs.close()
         self._channels[broker] = ours
         self._processes[broker] = child
@@ -214,9 +217,9 @@ def log_name(broker: int) -> str:
     return f"broker-{broker}.log"
 
 
-def _forked(broker: int, channel: int, folder: Path, logs: CellLogs) -> ChildProcess:
+def _forked(broker: int, channel: int, folder: Path, logs: CellLogs, security: BrokerSecurity) -> ChildProcess:
     def work() -> int:
-        return run_broker(broker, listen=addresses.broker(broker), channel_fd=channel, logs=folder)
+        return run_broker(broker, listen=addresses.broker(broker), channel_fd=channel, logs=folder, security=security)
 
     nowhere = os.open(os.devnull, os.O_RDWR)
     log = logs.open_for_append(log_name(broker))

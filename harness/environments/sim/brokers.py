@@ -9,6 +9,7 @@ from harness.brokers.embedded.controller import Controller
 from harness.brokers.embedded.intercepts import Intercepts
 from harness.brokers.embedded.log import MemoryLogs
 from harness.brokers.embedded.sessions import Sessions
+from harness.brokers.security import security_of
 from harness.brokers.stored import decode_log
 from harness.cluster_view import ClusterView
 from harness.environments.sim.host_logs import append_to_file
@@ -44,6 +45,7 @@ class SimBrokers:
         self._brokers: dict[int, EmbeddedBroker] = {}
         self._intercepts = {broker: Intercepts(self._intercepted) for broker in cluster.broker_ids}
         self._sessions = Sessions(self._controller)
+        self._security = security_of(cluster, (advertised_address(broker)[0] for broker in cluster.broker_ids))
         self._installed: list[Intercept] = []
         self._interceptions: list[Sightings] = []
 
@@ -71,7 +73,12 @@ class SimBrokers:
         if self._logs is not None:
             host.stderr = append_to_file(self._logs / f"{host.name}.log")
         made = EmbeddedBroker(
-            broker, self._controller.state, self._partitions, self._intercepts[broker], self._controller.create_topic
+            broker,
+            self._controller.state,
+            self._partitions,
+            self._intercepts[broker],
+            self._controller.create_topic,
+            self._security,
         )
         self._brokers[broker] = made
         await host.spawn(made.start(*self._listen_address(broker)), name="listen")

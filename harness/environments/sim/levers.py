@@ -29,7 +29,6 @@ from harness.levers import (
     Flow,
     HoldState,
     Intercept,
-    RequestsIntercepted,
     Signal,
     Toxic,
 )
@@ -149,9 +148,9 @@ async def _intercept(parts: SimParts, lever: Intercept) -> AsyncIterator[ActiveL
     number = await parts.brokers.intercept(lever)
     seen = parts.brokers.interceptions(number)
 
-    async def collect(since_ns: int | None, until_ns: int | None) -> RequestsIntercepted:
+    async def collect(since_ns: int | None, until_ns: int | None) -> Evidence:
         whole = since_ns is None and until_ns is None
-        return RequestsIntercepted(requests=seen.total if whole else seen.count(since_ns, until_ns))
+        return lever.found(seen.total if whole else seen.count(since_ns, until_ns))
 
     try:
         began_ns = now_ns()

@@ -6,6 +6,7 @@ require (
 	faultlab/subject v0.0.0
 	github.com/IBM/sarama v1.60.1
 	github.com/eapache/go-resiliency v1.7.0
+	github.com/xdg-go/scram v1.2.0
 )
 
 require (
@@ -19,9 +20,12 @@ require (
 	github.com/klauspost/compress v1.19.1 // indirect
 	github.com/pierrec/lz4/v4 v4.1.27 // indirect
 	github.com/rcrowley/go-metrics v0.0.0-20250401214520-65e299d6c5c9 // indirect
+	github.com/xdg-go/pbkdf2 v1.0.0 // indirect
+	github.com/xdg-go/stringprep v1.0.4 // indirect
 	golang.org/x/crypto v0.54.0 // indirect
 	golang.org/x/net v0.57.0 // indirect
 	golang.org/x/sys v0.47.0 // indirect
+	golang.org/x/text v0.40.0 // indirect
 )
 
 replace faultlab/subject => ../subject

@@ -1,0 +1,62 @@
+"""Certificates of brokers, made anew in each process by an authority that no other machine trusts.
+
+Only runs with TLS need them, and their library takes a tenth of a second to load: it is imported then.
+"""
+
+import ssl
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cache
+from threading import Lock
+from typing import TYPE_CHECKING
+
+from harness.levers import CertificateFlaw
+
+if TYPE_CHECKING:
+    import trustme
+
+_ELSEWHERE = "another-host.invalid"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Certificates:
+    """`ca_pem` is what clients are to trust; `ordinary` is a server's context with the right certificate, `flawed`
+    have one with a flaw each."""
+
+    ca_pem: str
+    ordinary: ssl.SSLContext
+    flawed: Mapping[CertificateFlaw, ssl.SSLContext]
+
+
+_making = Lock()
+
+
+def certificates_for(hosts: tuple[str, ...]) -> Certificates:
+    """Made once a process, whatever thread asks; every certificate but that of another host is for all of these names
+    and addresses."""
+    with _making:
+        return _made(hosts)
+
+
+@cache
+def _made(hosts: tuple[str, ...]) -> Certificates:
+    import trustme
+
+    ours, foreign = trustme.CA(), trustme.CA()
+    return Certificates(
+        ca_pem=ours.cert_pem.bytes().decode(),
+        ordinary=_context(ours.issue_cert(*hosts)),
+        flawed={
+            "expired": _context(ours.issue_cert(*hosts, not_after=datetime(2001, 1, 1, tzinfo=UTC))),
+            "foreign": _context(foreign.issue_cert(*hosts)),
+            "wrong_name": _context(ours.issue_cert(_ELSEWHERE)),
+        },
+    )
+
+
+def _context(leaf: "trustme.LeafCert") -> ssl.SSLContext:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.num_tickets = 0  # nobody resumes a session
+    leaf.configure_cert(context)
+    return context
