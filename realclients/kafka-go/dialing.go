@@ -32,6 +32,7 @@ func newDialing(c *client, launch subject.Launch, trace subject.Trace) (subject.
 	made := &dialerSettings{Dialer: *kafka.DefaultDialer, NetDialer: net.Dialer{Timeout: kafkaDialTimeout}}
 	known := dialerWords()
 	known[reflect.TypeFor[dial]()] = oneOf("nil own", dial(nil), c.watched(made.NetDialer.DialContext, trace))
+	secured(known, launch)
 	if err := subject.Set(made, launch.Settings, known); err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -61,6 +62,10 @@ func classOf(err error) string {
 		if errors.Is(err, known.value) {
 			return known.name
 		}
+	}
+	var certificate *tls.CertificateVerificationError
+	if errors.As(err, &certificate) {
+		return "tls.CertificateVerificationError"
 	}
 	var operation *net.OpError
 	if errors.As(err, &operation) {

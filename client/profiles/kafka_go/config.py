@@ -57,6 +57,8 @@ class DialerConfig:
     resolver: str
     net_dialer: NetDialer
     own: NetDialer | None
+    tls: bool
+    sasl_mechanism: str | None
     client_id: str
     transactional_id: str | None
 
@@ -116,6 +118,7 @@ def build_transport_config(settings: Settings, producer: str) -> TransportConfig
 
 def build_dialer_config(settings: Settings) -> DialerConfig:
     """Called when the Dialer is made: its Deadline counts from now."""
+    mechanism = settings.text("Dialer.SASLMechanism")
     return DialerConfig(
         release=find_release(settings.release),
         timeout_s=settings.seconds("Dialer.Timeout"),
@@ -123,6 +126,8 @@ def build_dialer_config(settings: Settings) -> DialerConfig:
         resolver=settings.text("Dialer.Resolver"),
         net_dialer=dialers_net_dialer(settings),
         own=programs_net_dialer(settings) if settings.text("Dialer.DialFunc") == "own" else None,
+        tls=settings.text("Dialer.TLS") != "nil",
+        sasl_mechanism=None if mechanism == "nil" else mechanism,
         client_id=settings.text("Dialer.ClientID") or DEFAULT_CLIENT_ID,
         transactional_id=settings.text("Dialer.TransactionalID") or None,
     )

@@ -21,6 +21,8 @@ from client.wire.api import Api, api_for_body
 from client.wire.apis.api_versions import ApiVersionsRequest, ApiVersionsResponse
 from client.wire.apis.metadata import METADATA, MetadataRequest, MetadataRequestTopic, MetadataResponse
 from client.wire.apis.produce import PRODUCE, PartitionProduceData, ProduceRequest, ProduceResponse, TopicProduceData
+from client.wire.apis.sasl_authenticate import SaslAuthenticateRequest, SaslAuthenticateResponse
+from client.wire.apis.sasl_handshake import SASL_HANDSHAKE, SaslHandshakeRequest, SaslHandshakeResponse
 from client.wire.exceptions import MessageError
 from client.wire.messages import decode_response, encode_request
 from client.wire.records import Record, encode_batch
@@ -28,6 +30,7 @@ from client.wire.records import Record, encode_batch
 _SIZE = struct.Struct(">i")
 _METADATA_VERSIONS, _OLD_METADATA_VERSION = (1, 6), 1
 _PRODUCE_VERSIONS = (2, 3, 7)
+_HANDSHAKE_VERSIONS = (1,)
 _REQUIRED_ACKS = -1
 _RTT_S = 1.0
 _LONGEST_MS = 2**31 - 1
@@ -122,6 +125,23 @@ class Conn:
         if about.error_code != 0:
             raise self._release.errors.kerror(about.error_code)
         return about.index, about.base_offset
+
+    async def sasl_handshake(self, mechanism: str) -> None:
+        """Ask for a mechanism. Left out: brokers that know version 0 alone, before Kafka 1.0."""
+        version = await self._negotiate_version(SASL_HANDSHAKE, _HANDSHAKE_VERSIONS)
+        answer: SaslHandshakeResponse = await self._do(
+            SaslHandshakeRequest(mechanism=mechanism), version, self._write_deadline_at
+        )
+        if answer.error_code != 0:
+            raise self._release.errors.kerror(answer.error_code)
+
+    async def sasl_authenticate(self, message: bytes) -> bytes:
+        """Send one message of the mechanism; the broker's next."""
+        request = SaslAuthenticateRequest(auth_bytes=message)
+        answer: SaslAuthenticateResponse = await self._do(request, 0, self._write_deadline_at)
+        if answer.error_code != 0:
+            raise self._release.errors.kerror(answer.error_code)
+        return answer.auth_bytes
 
     def _timeout_ms(self, now: float) -> int:
         """What the broker is told: what is left, less a round trip (adjustDeadlineForRTT, deadlineToTimeout)."""

@@ -3,26 +3,33 @@
 Source: segmentio/kafka-go v0.4.8, v0.4.9 and v0.4.50 dialer.go.
 
 Timeout and Deadline limit one `connect` each time, and nothing behind it: a look-up ends with the caller's context
-alone. So does the wait between two requests of a look-up, which goes on for as long as the partition is unknown.
+alone. So does the wait between two requests of a look-up, which goes on for as long as the partition is unknown. They
+limit a TLS handshake, too, but no SASL exchange: that has no limit at all, not even the caller's.
 """
 
 import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
+from secrets import token_urlsafe
 from typing import TypeVar
 
-from client.errors import without_traceback
+from client.errors import SettingError, without_traceback
 from client.golang import Channel, Receive, Timer, select
+from client.golang.context import DEADLINE_EXCEEDED
 from client.limit import Limit
 from client.net.address import join_host_port
 from client.net.connection import Connection
-from client.net.errors import NetError
+from client.net.errors import Cause, NetError
 from client.profiles.kafka_go.bounded import Bounded
 from client.profiles.kafka_go.config import DialerConfig
 from client.profiles.kafka_go.conn import Broker, Conn, ConnConfig, Partition
-from client.profiles.kafka_go.errors import GoError, from_context, from_net_error
+from client.profiles.kafka_go.errors import GoError, from_conn, from_context, from_net_error
 from client.profiles.kafka_go.resolver import lookup_host
 from client.runtime import ClientRuntime
+from client.security.plain import encode_plain
+from client.security.scram import DIGESTS, ScramClient, ScramError
+from client.security.tls import client_context
+from client.wire.errors import SASL_AUTHENTICATION_FAILED
 
 T = TypeVar("T")
 
@@ -148,7 +155,49 @@ class Dialer:
                 connection = await self._dial_context(inner, address, conf.broker)
         except GoError as error:
             raise (error.wrap("failed to dial") if self._conf.release.wraps_dial_errors else error) from error
-        return Conn(connection, conf, self._conf.release)
+        conn = Conn(connection, conf, self._conf.release)
+        if self._conf.sasl_mechanism is not None:
+            await self._authenticated(conn, address, self._conf.sasl_mechanism)
+        return conn
+
+    async def _authenticated(self, conn: Conn, address: str, mechanism: str) -> None:
+        try:
+            await self._authenticate_sasl(conn, mechanism)
+        except GoError as error:
+            conn.close(error.text)
+            if not self._conf.release.wraps_dial_errors:
+                raise
+            raise error.wrap(f"could not successfully authenticate to {address} with SASL") from error
+        except BaseException:
+            conn.close()
+            raise
+
+    async def _authenticate_sasl(self, conn: Conn, mechanism: str) -> None:
+        wraps = self._conf.release.wraps_dial_errors
+        try:
+            await conn.sasl_handshake(mechanism)
+        except GoError as error:
+            raise (error.wrap("SASL handshake failed") if wraps else error) from error
+        credentials = self._runtime.credentials
+        if credentials is None:
+            raise SettingError(
+                "Dialer.SASLMechanism", "SASL needs a user and a password: the launch record has no sasl"
+            )
+        try:
+            if mechanism not in DIGESTS:
+                await conn.sasl_authenticate(encode_plain(credentials))
+                return
+            client = ScramClient(mechanism, credentials, nonce=token_urlsafe(24))
+            message = client.step(b"")
+            while not client.done:
+                message = client.step(await conn.sasl_authenticate(message))
+        except ScramError as wrong:
+            failed = GoError("errors.errorString", str(wrong))
+            raise (failed.wrap("SASL authentication process has failed") if wraps else failed) from wrong
+        except GoError as error:
+            if error.name == "io.EOF":
+                raise self._conf.release.errors.kerror(SASL_AUTHENTICATION_FAILED) from error
+            raise
 
     @contextmanager
     def _limited(self, bounded: Bounded) -> Iterator[Bounded]:
@@ -173,12 +222,29 @@ class Dialer:
             raise (error.wrap("failed to resolve host") if conf.release.wraps_dial_errors else error) from error
         limit = bounded.limit() if conf.own is None else conf.own.within(bounded.limit())
         try:
-            return await self._net_dialer.dial(host, port, broker=broker, limit=limit)
+            connection = await self._net_dialer.dial(host, port, broker=broker, limit=limit)
         except NetError as failed:
             wrapped = from_net_error(failed)
             if conf.release.wraps_dial_errors:
                 wrapped = wrapped.wrap(f"failed to open connection to {join_host_port(host, port)}")
             raise wrapped from failed
+        if conf.tls:
+            await self._connect_tls(bounded, connection, host)
+        return connection
+
+    async def _connect_tls(self, bounded: Bounded, connection: Connection, server_name: str) -> None:
+        """The handshake, within the context. The certificate has to be for what was dialled."""
+        connection.use_tls(client_context(self._runtime.ca_pem), server_name=server_name)
+        try:
+            await connection.handshake(read=bounded.limit(), write=Limit())
+        except NetError as failed:
+            connection.close(str(failed))
+            if failed.cause is Cause.TIMEOUT:
+                raise from_context(DEADLINE_EXCEEDED) from failed
+            raise from_conn(failed) from failed
+        except BaseException:
+            connection.close()
+            raise
 
     def _conn_config(self, topic: str = "", partition: int = 0, broker: int = _BOOTSTRAP) -> ConnConfig:
         return ConnConfig(

@@ -18,6 +18,8 @@ from client.wire.apis.create_topics import CREATE_TOPICS
 from client.wire.apis.list_offsets import LIST_OFFSETS
 from client.wire.apis.metadata import METADATA
 from client.wire.apis.produce import PRODUCE, ProduceRequest
+from client.wire.apis.sasl_authenticate import SASL_AUTHENTICATE
+from client.wire.apis.sasl_handshake import SASL_HANDSHAKE
 from client.wire.exceptions import MessageError
 from client.wire.messages import decode_response, encode_request
 
@@ -28,7 +30,7 @@ Versions = dict[int, int]
 
 SENT_VERSIONS = (
     (PRODUCE, 7), (PRODUCE, 8), (LIST_OFFSETS, 5), (METADATA, 1), (METADATA, 6), (METADATA, 8), (API_VERSIONS, 0),
-    (CREATE_TOPICS, 4), (CREATE_TOPICS, 5),
+    (CREATE_TOPICS, 4), (CREATE_TOPICS, 5), (SASL_HANDSHAKE, 1), (SASL_AUTHENTICATE, 0),
 )  # fmt: skip
 """What the releases send to a broker that knows all of it."""
 

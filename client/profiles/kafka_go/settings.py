@@ -13,6 +13,7 @@ from client.profiles.kafka_go.resolver import check_local_address, check_resolve
 from client.settings import Setting, SettingsTable
 
 ACKS = {"none": 0, "one": 1, "all": -1}
+MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
 CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
 
 _FIRST, _NEWEST = ("0.4.8", "0.4.9"), ("0.4.50",)
@@ -101,6 +102,8 @@ _DIALER = (
     _duration(
         "Dialer.FallbackDelay", 0.0, "head start of a name's first address family; 0: 300 ms, negative: for good"
     ),
+    _choice("Dialer.TLS", "nil", ("nil", "lab"), "`lab`: TLS that trusts the authority of the lab's brokers alone"),
+    _choice("Dialer.SASLMechanism", "nil", ("nil", *MECHANISMS), "how to authenticate, with what the lab gives"),
     Setting(name="Dialer.DualStack", kind="flag", default=True, about="not read by Go any more"),
     _duration("Dialer.KeepAlive", 0.0, "period of TCP keep-alives; 0: Go's 15 s, negative: none"),
     Setting(name="Dialer.ClientID", kind="text", default="", about="name in every request"),
