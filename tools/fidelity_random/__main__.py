@@ -13,9 +13,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from cli.agree.matrix import MatrixRequest, SuiteInterrupted, measure, run_suite, write_matrix
+from cli.errors import print_error
 from cli.exit_codes import ExitCode
 from cli.suite.request import Request
 from cli.terminal.console import console
+from harness.environments.world import EnvironmentUnavailable
+from harness.realclients import RealClientMissing
 from harness.records.run import RunRecord
 from harness.suite.machine import timestamp_name
 from harness.suite.planning import Selection
@@ -31,9 +34,12 @@ SEEDS = 1 << 31
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """0 where enough of them agree, 1 where not."""
-    given = _parser().parse_args(arguments)
+    parser = _parser()
+    given = parser.parse_args(arguments)
     seed: int = secrets.randbelow(SEEDS) if given.seed is None else given.seed
     out: Path = given.out or Path("results") / f"fidelity-random-{given.client}-{timestamp_name()}"
+    if out.exists():
+        parser.error(f"{out} is there already: name another folder with --out")
     print(f"{given.client}, seed {seed}, in {out}")
     request = Request(
         paths=(), environment="local", seed=seed, repeat=REPEAT, client="both", settings={}, selection=Selection(),
@@ -57,6 +63,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except SuiteInterrupted as interrupted:
         print(f"INTERRUPTED  {interrupted}")
         return ExitCode.INTERRUPTED
+    except (EnvironmentUnavailable, RealClientMissing) as refused:
+        print_error(f"{refused.reason}\n  {refused.remedy}")
+        return ExitCode.LAB_ERROR
     write_matrix(matrix)
     agreed = report(by_scenario(matrix.records), given.number)
     print(*screening.lines(), sep="\n")

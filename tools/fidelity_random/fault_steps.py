@@ -1,6 +1,6 @@
 """Faults by chance: one, two in a row, or two that overlap."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import Literal
@@ -17,6 +17,8 @@ HEALS = (0.4, 2.5)
 ERRORS = ("NOT_LEADER_OR_FOLLOWER", "LEADER_NOT_AVAILABLE", "REQUEST_TIMED_OUT", "NOT_ENOUGH_REPLICAS",
           "MESSAGE_TOO_LARGE", "KAFKA_STORAGE_ERROR")  # fmt: skip
 DAMAGES = ("negative_size", "huge_size", "zero_size", "cut", "garbage")
+DELAYS = ("latency", "slow_answer", "slow_broker")
+"""What lets requests through, so that another fault can meet them at the same time."""
 COMPANIONS: Mapping[Kind, tuple[Kind, ...]] = {
     "packets": ("packets", "requests", "dials", "process"),
     "proxy": ("packets", "requests"),
@@ -110,26 +112,26 @@ class DrawnFaults:
     second: tuple[Step, ...] = ()
 
 
-def draw_faults(rng: Random, shape: Shape, partition: int) -> DrawnFaults:
-    """For a client that is connected. Where dials are struck, connections are cut as well, so that there are dials."""
+def draw_faults(rng: Random, shape: Shape, partition: int, disconnect: Sequence[Step]) -> DrawnFaults:
+    """For a client that is connected. Where dials are struck, `disconnect` follows, which makes it dial."""
     kind = draw_kind(rng, shape)
     if kind.kind == "dials":
-        return DrawnFaults(
-            (inject(rng, kind, shape, partition, "first", heals=likely(rng, 0.3)), _cut(shape, partition))
-        )
-    together = rng.choice(["alone", "alone", "overlapping", "in a row"])
-    if together == "alone":
+        step = inject(rng, kind, shape, partition, "first", heals=likely(rng, 0.3))
+        return DrawnFaults((step, *disconnect))
+    if likely(rng, 0.5):
         return DrawnFaults((inject(rng, kind, shape, partition, "first", heals=likely(rng, 0.6)),))
     other = draw_kind(rng, shape, *COMPANIONS[kind.kind])
     first = inject(rng, kind, shape, partition, "first", heals=True)
+    second = inject(rng, other, shape, partition, "second", heals=likely(rng, 0.3))
     if other.kind == "dials":
-        dials = inject(rng, other, shape, partition, "second", heals=likely(rng, 0.3))
-        return DrawnFaults((dials, _cut(shape, partition)), (first,))
-    second = inject(rng, other, shape, partition, "second", heals=likely(rng, 0.6))
-    return DrawnFaults((first, second)) if together == "overlapping" else DrawnFaults((first,), (second,))
+        return DrawnFaults((first,), (second, *disconnect))
+    if kind.fault in DELAYS and other.kind == "requests" and likely(rng, 0.6):
+        return DrawnFaults((first, second))
+    return DrawnFaults((first,), (second,))
 
 
-def _cut(shape: Shape, partition: int) -> Step:
+def reset(shape: Shape, partition: int) -> Step:
+    """The leader's connection ends with the next request on it."""
     return {"inject": "reset", "as": "cut", "brokers": [shape.leaders[partition]], "upon": "request", "times": 1}
 
 

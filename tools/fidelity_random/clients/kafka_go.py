@@ -61,7 +61,7 @@ def _cold(rng: Random, shape: Shape, writers: list[str], *, faulty: bool) -> lis
 
 def _warm(rng: Random, shape: Shape, writers: list[str]) -> list[Step]:
     first, second = draw_partitions(rng, shape, 3), draw_partitions(rng, shape, 2)
-    faults = draw_faults(rng, shape, first[0])
+    faults = draw_faults(rng, shape, first[0], _close_idle(writers))
     follows = second if likely(rng, 0.3) else []
     if faults.second:
         follows = [first[0], *second[1:]]
@@ -69,7 +69,6 @@ def _warm(rng: Random, shape: Shape, writers: list[str]) -> list[Step]:
         *_connects(writers),
         *warm_up([*first, *second]),
         *faults.first,
-        *_close_idle(rng),
         *burst(rng, "a", first, _arguments(writers)),
         *([_asked(rng)] if likely(rng, 0.15) else []),
         *faults.second,
@@ -77,8 +76,9 @@ def _warm(rng: Random, shape: Shape, writers: list[str]) -> list[Step]:
     ]
 
 
-def _close_idle(rng: Random) -> list[Step]:
-    return [{"do": "close_idle", "expect": "ok"}] if likely(rng, 0.1) else []
+def _close_idle(writers: list[str]) -> list[Step]:
+    """The next message dials anew."""
+    return [{"do": "close_idle", "handle": writer, "as": f"idle_{writer}", "expect": "ok"} for writer in writers]
 
 
 def _asked(rng: Random) -> Step:
@@ -91,7 +91,7 @@ def _asked(rng: Random) -> Step:
 def _writer(rng: Random, version: str) -> dict[str, object]:
     drawn: dict[str, object] = {
         **_batching(rng, "Writer"),
-        "Writer.RequiredAcks": rng.choice(["all", "all", "one", "none"]),
+        "Writer.RequiredAcks": rng.choice(["all"] * 5 + ["one"] * 2 + ["none"]),
         "Writer.WriteTimeout": time(rng, 0.4, 2.0),
         "Transport.DialTimeout": time(rng, 0.4, 2.0),
         # Short, or long beside the scenario.

@@ -3,7 +3,7 @@
 from random import Random
 
 from tools.fidelity_random.chance import Scenario, Step, likely, time
-from tools.fidelity_random.fault_steps import draw_cold_faults, draw_faults
+from tools.fidelity_random.fault_steps import draw_cold_faults, draw_faults, reset
 from tools.fidelity_random.senders import GIVE_UP_AFTER_S, burst, draw_partitions, expectations, warm_up
 from tools.fidelity_random.shape import Shape, bootstrap, dead_addresses
 
@@ -36,7 +36,7 @@ def _cold(rng: Random, shape: Shape, *, faulty: bool) -> list[Step]:
 
 def _warm(rng: Random, shape: Shape) -> list[Step]:
     first, second = draw_partitions(rng, shape, 3), draw_partitions(rng, shape, 2)
-    faults = draw_faults(rng, shape, first[0])
+    faults = draw_faults(rng, shape, first[0], [reset(shape, first[0])])
     follows = second if likely(rng, 0.3) else []
     if faults.second:
         follows = [first[0], *second[1:]]
