@@ -123,6 +123,8 @@ def draw_faults(rng: Random, shape: Shape, partition: int, disconnect: Sequence[
     other = draw_kind(rng, shape, *COMPANIONS[kind.kind])
     first = inject(rng, kind, shape, partition, "first", heals=True)
     second = inject(rng, other, shape, partition, "second", heals=likely(rng, 0.3))
+    if kind.fault == "scale_down" and "brokers" in second:
+        second["brokers"] = "all"  # the leader may be no member any more
     if other.kind == "dials":
         return DrawnFaults((first,), (second, *disconnect))
     if kind.fault in DELAYS and other.kind == "requests" and likely(rng, 0.6):
