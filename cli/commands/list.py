@@ -7,21 +7,23 @@ import click
 
 from cli.exit_codes import ExitCode
 from cli.show.formatting import WIDTH, pluralized
+from cli.show.order import fault_rank
 from cli.show.rows import wrapped
 from cli.terminal.console import console
 from cli.terminal.problem_texts import problem_documents
 from cli.terminal.problems import print_problems
 from harness.language import Problems, Scenario
-from harness.plan import RunPlan
+from harness.plan import PlannedFault, RunPlan
 from harness.suite.collection import collect
 from harness.suite.naming import case_id
-from harness.suite.planning import Selection, load_each
+from harness.suite.planning import SLOW, Selection, load_each
 
 
 def list_(*, paths: tuple[str, ...], tags: tuple[str, ...], only: tuple[str, ...], json: bool) -> ExitCode:
     """Name scenarios with their clients, runs, predicted times and tags.
 
-    PATHS are scenario files, folders, or names of bundled scenarios; without any, all bundled ones are listed.
+    PATHS are scenario files, folders, or names of bundled scenarios; without any, all bundled ones are listed: first
+    ports that go dark, brokers that leave the cluster, and slow dials.
     """
     try:
         loaded, problems = load_each(collect(paths, folder=Path.cwd()))
@@ -29,6 +31,8 @@ def list_(*, paths: tuple[str, ...], tags: tuple[str, ...], only: tuple[str, ...
         loaded, problems = (), unreadable
     selection = Selection(only=only, tags=tags)
     scenarios = [one.scenario for one in loaded if selection.matches(one.scenario)]
+    if not paths:
+        scenarios.sort(key=_rank)  # sorting is stable: scenarios of one rank stay in the order of their paths
     if json:
         wrong = problem_documents(problems) if problems else []
         document = {"format": 1, "scenarios": [_scenario_document(s) for s in scenarios], "problems": wrong}
@@ -51,6 +55,12 @@ def list_(*, paths: tuple[str, ...], tags: tuple[str, ...], only: tuple[str, ...
     runs = sum(_runs(scenario) for scenario in scenarios)
     screen.print(f"{pluralized(len(scenarios), 'scenario')}, {pluralized(runs, 'run')}; times are by formula")
     return ExitCode.PASSED if scenarios else ExitCode.NOTHING_SELECTED
+
+
+def _rank(scenario: Scenario) -> tuple[int, bool]:
+    """What people come for first, and of that what is quick."""
+    faults = {step.fault.name for cell in scenario.cells for step in cell.steps if isinstance(step, PlannedFault)}
+    return fault_rank(faults), SLOW in scenario.tags
 
 
 def _runs(scenario: Scenario) -> int:

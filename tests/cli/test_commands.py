@@ -39,6 +39,17 @@ def test_every_command_has_its_help_within_80_columns(tmp_path: Path) -> None:
     assert faultlab("--version", cwd=tmp_path).out.startswith("faultlab, version ")
 
 
+def test_list_begins_with_what_people_come_for(tmp_path: Path) -> None:
+    told = json.loads(faultlab("list", "--json", cwd=tmp_path).out)["scenarios"]
+    first = told[0]["scenario"]
+    assert "blackhole" in first
+    assert "slow" not in told[0]["tags"]
+    tags = [set(scenario["tags"]) for scenario in told]
+    later = next(i for i, these in enumerate(tags) if {"latency", "breaker"} & these)
+    assert any("slow-dial" in these for these in tags[:later])
+    assert any("scale-down" in scenario["scenario"] for scenario in told[:later])
+
+
 def test_list_names_scenarios_with_runs_times_and_tags(tmp_path: Path) -> None:
     write_scenario(tmp_path, "one", repeat=3, tags="sarama, slow")
     write_scenario(tmp_path, "two", retries="[0, 1]", formula="2*Net.ReadTimeout")
