@@ -11,6 +11,8 @@ T = TypeVar("T")
 
 SettingValue = float | int | str | bool
 SettingKind = Literal["duration", "count", "choice", "text", "flag"]
+HealthyWait = Literal["dial", "answer"]
+"""What a healthy peer takes time for: to accept a connection, to answer a request."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,6 +21,7 @@ class Setting:
 
     `check` returns what is wrong with a value, None where nothing is, in the real client's words where it has some.
     `releases` names those that have the setting; empty: all. A setting that changed stands in a row for each.
+    `limits` says what a duration is the limit of; empty: of nothing that a peer does.
     """
 
     name: str
@@ -28,6 +31,7 @@ class Setting:
     choices: tuple[str, ...] = ()
     check: Callable[[SettingValue], str | None] | None = None
     releases: tuple[str, ...] = ()
+    limits: tuple[HealthyWait, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,6 +1,7 @@
 """`faultlab explain`: why a client waits so long under a fault, and which settings change that."""
 
 import json as json_module
+from functools import partial
 from pathlib import Path
 
 import click
@@ -16,19 +17,22 @@ from cli.explain.question import (
     question_of,
     simulator,
 )
-from cli.show.explain_json import case_list_document, explanation_document
+from cli.show.explain_chance_text import chance_text
+from cli.show.explain_json import case_list_document, chance_document, explanation_document
 from cli.show.explain_list import case_list_text
 from cli.show.explain_svg import picture as draw_picture
 from cli.show.explain_text import explanation_text
 from cli.suite.results_folders import RESULTS
-from cli.terminal.console import console
+from cli.terminal.console import columns_of, console
 from cli.terminal.problems import print_problems
-from harness.explaining import InvalidQuestion, explain
+from harness.explaining import QUANTILE, SEEDS, HealthyPath, InvalidQuestion, explain, explain_chance
 from harness.language import Problems
 from harness.language.schema import MOST_BOOTSTRAP_ADDRESSES, MOST_BROKERS
+from harness.quantities import duration_text
 
 BROKERS = click.IntRange(1, MOST_BROKERS)
-SEEDS = click.IntRange(1, MOST_BOOTSTRAP_ADDRESSES)
+ADDRESSES = click.IntRange(1, MOST_BOOTSTRAP_ADDRESSES)
+MOST_SEEDS = 10_000
 
 
 def explain_(
@@ -39,7 +43,13 @@ def explain_(
     brokers: int | None,
     bootstrap: int | None,
     budget: str | None,
+    quantile: float,
+    round_trip: str,
+    broker_time: str,
+    pause: str,
+    seeds: int,
     picture: Path | None,
+    everything: bool,
     json: bool,
 ) -> ExitCode:
     """Say why a client waits so long under a fault: the sum of its time-outs, what each of them is spent on, which
@@ -47,6 +57,8 @@ def explain_(
 
     CLIENT is a client with its release (sarama@1.27.2), FAULT a fault or a case of one. Without them, says what can be
     explained. What a formula says is tried in simulated runs; where they disagree, the exit code is 1.
+
+    `bootstrap` is a list with dead addresses in it, where chance decides: --bootstrap 4 --set dead=2.
     """
     try:
         catalogues = bundled_catalogues()
@@ -62,29 +74,46 @@ def explain_(
             click.echo(json_module.dumps(case_list_document(there), indent=2))
         else:
             screen = console()
-            for line in case_list_text(there):
+            for line in case_list_text(there, width=columns_of(screen)):
                 screen.print(line)
         return ExitCode.PASSED
     question = question_of(chosen, given, brokers, bootstrap)
     budget_s = parse_seconds("--budget", budget) if budget is not None else None
     catalogue = catalogues[chosen.name]
     word = check_fault_or_case(fault, chosen, catalogue)
+    healthy = HealthyPath(
+        round_trip_s=parse_seconds("--round-trip", round_trip),
+        broker_s=parse_seconds("--broker-time", broker_time),
+        pause_s=parse_seconds("--pause", pause),
+    )
+    by_chance = None if catalogue.cases_for(word) else catalogue.chance_case(word)
     try:
-        found = explain(catalogue, word, question, simulator(), budget_s=budget_s)
+        if by_chance is not None:
+            if picture is not None:
+                raise CommandError("--picture draws no chances", "the terminal does: leave it out")
+            drawn = explain_chance(
+                by_chance, question, simulator(), seeds=seeds, budget_s=budget_s, quantile=quantile, healthy=healthy
+            )
+            document, agrees = chance_document(drawn), drawn.agrees
+            lines = partial(chance_text, drawn, budget)
+        else:
+            found = explain(catalogue, word, question, simulator(), budget_s=budget_s, healthy=healthy)
+            measured = earlier_measurements(found, RESULTS)
+            if picture is not None:
+                _write(picture, draw_picture(found, measured))
+            document, agrees = explanation_document(found, measured), found.agrees
+            lines = partial(explanation_text, found, measured, budget)
     except InvalidQuestion as invalid:
         for mistake in invalid.mistakes:
             print_error(CommandError(mistake.message, mistake.hint).format_message())
         return ExitCode.USAGE
-    measured = earlier_measurements(found, RESULTS)
-    if picture is not None:
-        _write(picture, draw_picture(found, measured))
     if json:
-        click.echo(json_module.dumps(explanation_document(found, measured), indent=2))
+        click.echo(json_module.dumps(document, indent=2))
     else:
         screen = console()
-        for line in explanation_text(found, measured, budget):
+        for line in lines(width=columns_of(screen), everything=everything):
             screen.print(line)
-    return ExitCode.PASSED if found.agrees else ExitCode.FAILED
+    return ExitCode.PASSED if agrees else ExitCode.FAILED
 
 
 def _write(file: Path, text: str) -> None:
@@ -106,17 +135,55 @@ command = click.Command(
             multiple=True,
             metavar="NAME=VALUE",
             help="A setting of the client (Net.ReadTimeout=3s, or ReadTimeout=3s), or a parameter of the fault"
-            " (slow.delay=300ms). May be repeated.",
+            " (slow.delay=300ms), or addresses of the bootstrap list (dead=2, refused=1). May be repeated.",
         ),
         click.Option(["--brokers"], type=BROKERS, metavar="N", help="Brokers of the cluster."),
-        click.Option(["--bootstrap"], type=SEEDS, metavar="K", help="Bootstrap addresses."),
+        click.Option(["--bootstrap"], type=ADDRESSES, metavar="K", help="Bootstrap addresses."),
         click.Option(["--budget"], metavar="TIME", help="Which settings keep the time within this, such as 3s."),
+        click.Option(
+            ["--round-trip"],
+            default=duration_text(HealthyPath().round_trip_s),
+            metavar="TIME",
+            show_default=True,
+            help="For --budget: the longest round trip of a healthy path.",
+        ),
+        click.Option(
+            ["--broker-time"],
+            default=duration_text(HealthyPath().broker_s),
+            metavar="TIME",
+            show_default=True,
+            help="For --budget: how long a healthy broker may take for a request.",
+        ),
+        click.Option(
+            ["--pause"],
+            default=duration_text(HealthyPath().pause_s),
+            metavar="TIME",
+            show_default=True,
+            help="For --budget: an allowance for a pause (a garbage collection, a lost segment).",
+        ),
+        click.Option(
+            ["--quantile"],
+            type=click.FloatRange(0, 1, min_open=True, max_open=True),
+            default=QUANTILE,
+            metavar="Q",
+            show_default=True,
+            help="For --budget where chance decides: this share of the calls.",
+        ),
+        click.Option(
+            ["--seeds"],
+            type=click.IntRange(20, MOST_SEEDS),
+            default=SEEDS,
+            metavar="N",
+            show_default=True,
+            help="Simulated runs where chance decides.",
+        ),
         click.Option(
             ["--picture"],
             type=ANY_PATH,
             metavar="FILE.svg",
             help="Draw it too: the waits of each release and of each claim, on one axis.",
         ),
+        click.Option(["--all", "everything"], is_flag=True, help="Also when it holds, what has no effect, and claims."),
         click.Option(["--json"], is_flag=True, help="One JSON document on stdout."),
     ],
 )

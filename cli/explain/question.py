@@ -10,6 +10,7 @@ from cli.errors import CommandError
 from client.errors import SettingError
 from client.profiles import check_release, profiles
 from harness.explaining import (
+    BOOTSTRAP,
     CaseCatalogue,
     Explanation,
     InvalidQuestion,
@@ -68,12 +69,14 @@ def require_release(client: ClientRelease) -> str:
 
 def check_fault_or_case(word: str, client: ClientRelease, catalogue: CaseCatalogue) -> str:
     """A fault or a case that can be explained. Raises CommandError."""
-    if catalogue.cases_for(word):
+    if catalogue.cases_for(word) or catalogue.chance_case(word) is not None:
         return word
-    explained = f"one of {', '.join(catalogue.faults)}"
+    words = [*catalogue.faults, *([BOOTSTRAP] if catalogue.by_chance else [])]
+    explained = f"one of {', '.join(words)}"
     if word in FAULTS:
         raise CommandError(f"no formula says yet what {word} costs {client.name}", explained)
-    hint = did_you_mean(word, [*catalogue.faults, *(case.name for case in catalogue.cases)])
+    names = [case.name for case in catalogue.cases] + [one.case.name for one in catalogue.by_chance]
+    hint = did_you_mean(word, [*words, *names])
     hint = hint if hint.startswith("did") else explained
     raise CommandError(f"there is no fault {quote_value(word)}", hint)
 

@@ -2,16 +2,22 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from math import isinf
 from typing import Any
 
 from cli.show.explain_list import default_seconds
 from client.profiles import profiles
 from harness.explaining import (
+    BOOTSTRAP,
     CaseCatalogue,
+    ChanceExplanation,
+    DrawnCase,
     ExplainedTerm,
     Explanation,
+    HealingSweep,
     Measurement,
     OtherRelease,
+    Price,
     SimulatedRun,
     Trial,
 )
@@ -67,9 +73,16 @@ def explanation_document(found: Explanation, measured: Sequence[Measurement]) ->
         else {
             "limit_s": budget.limit_s,
             "met": budget.met,
-            "ways": [_trial(trial) for trial in budget.solutions],
+            "healthy_path": asdict(budget.healthy),
+            "ways": [
+                {**_trial(option.trial), "margin": _finite(option.margin), "price": _price(option.price)}
+                for option in budget.options
+            ],
+            "price_now": None if budget.now is None else _price(budget.now),
             "failed": [_trial(trial) for trial in budget.failed],
+            "shortest_safe_s": budget.shortest_s,
         },
+        "healed": _healing(found.healing),
         "not_here": None
         if found.inapplicable is None
         else {"case": found.inapplicable.case.name, "reasons": list(found.inapplicable.reasons)},
@@ -78,6 +91,81 @@ def explanation_document(found: Explanation, measured: Sequence[Measurement]) ->
             for one in found.related
         ],
         "simulated_runs": found.simulated_runs,
+    }
+
+
+def chance_document(found: ChanceExplanation) -> dict[str, Any]:
+    """The same where chance decides."""
+    plan, budget = found.drawn.configured_case.plan, found.budget
+    return {
+        "format": FORMAT,
+        "client": plan.client.name,
+        "version": plan.client.version,
+        "case": found.drawn.configured_case.case.name,
+        "scenario": found.drawn.configured_case.case.scenario,
+        "brokers": plan.cluster.brokers,
+        "bootstrap": len(plan.client.bootstrap),
+        "dead": len(plan.client.blackholed),
+        "refused": len(plan.client.refused),
+        "settings": {name: named.text for name, named in found.drawn.configured_case.settings.items()},
+        "given": list(plan.given_settings),
+        "distribution": found.distribution.name,
+        "about": found.distribution.about,
+        "measure": found.distribution.measure,
+        "source": found.distribution.source,
+        "agrees": found.agrees,
+        **_drawn(found.drawn),
+        "other_releases": [
+            {"version": other.configured_case.plan.client.version, **_drawn(other)} for other in found.others
+        ],
+        "levers": [_drawn(lever) for lever in found.levers],
+        "budget": None
+        if budget is None
+        else {
+            "limit_s": budget.limit_s,
+            "quantile": budget.quantile,
+            "met": budget.met,
+            "healthy_path": asdict(budget.healthy),
+            "ways": [
+                {**_drawn(option), "quantile_s": option.predicted.quantile_s(budget.quantile)}
+                for option in budget.options
+            ],
+            "failed": [_drawn(option) for option in budget.failed],
+            "shortest_safe_s": budget.shortest_s,
+        },
+        "simulated_runs": found.simulated_runs,
+    }
+
+
+def _drawn(drawn: DrawnCase) -> dict[str, Any]:
+    predicted, sample = drawn.predicted, drawn.sample
+    return {
+        "changes": dict(drawn.changes),
+        "outcomes": [
+            {
+                "ends": one.ends,
+                "lasting": one.lasting,
+                "seconds": one.seconds,
+                "chance": one.chance,
+                "terms": [{"setting": term.setting, "total_s": term.total} for term in one.evaluated.terms],
+                "seen": count,
+            }
+            for one, count in zip(predicted.outcomes, sample.counts, strict=True)
+        ],
+        "fails": predicted.failing,
+        "stuck": predicted.lasting,
+        "mean_s": predicted.mean_s,
+        "recovery_s": predicted.recovery_s,
+        "simulated": {
+            "seeds": len(sample.runs),
+            "failed": len(sample.failed),
+            "unexplained": len(sample.unexplained),
+            "waited_for": sample.stuck + len(sample.recoveries_s),
+            "stuck": sample.stuck,
+            "patience_s": sample.patience_s,
+            "mean_s": sample.mean_s,
+            "recovery_s": sample.recovery_s,
+        },
     }
 
 
@@ -99,7 +187,38 @@ def case_list_document(case_catalogues: Mapping[str, CaseCatalogue]) -> dict[str
             for client, library in case_catalogues.items()
             for case in library.ranked()
         ],
+        "by_chance": [
+            {
+                "client": client,
+                "releases": list(profiles()[client].releases),
+                "asked_as": BOOTSTRAP,
+                "case": one.case.name,
+                "scenario": one.case.scenario,
+                "about": one.distribution.about,
+                "distribution": one.distribution.name,
+            }
+            for client, library in case_catalogues.items()
+            for one in library.by_chance
+        ],
     }
+
+
+def _finite(value: float) -> float | None:
+    return None if isinf(value) else value
+
+
+def _price(price: Price) -> dict[str, Any]:
+    return {
+        "healed": _healing(price.healing),
+        "survives_reset": price.survives_reset,
+        "lost_syn_fails": list(price.lost_syn_fails),
+    }
+
+
+def _healing(healing: HealingSweep | None) -> dict[str, Any] | None:
+    if healing is None:
+        return None
+    return {"rides_out_s": healing.rides_out_s, "runs": [asdict(run) for run in healing.runs]}
 
 
 def _term(term: ExplainedTerm) -> dict[str, Any]:

@@ -4,34 +4,46 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from rich.text import Text
 
-from cli.show.formatting import WIDTH
+from cli.show.order import fault_rank
 from cli.show.rows import right_aligned, wrapped
 from client.profiles import profiles
-from harness.explaining import CaseCatalogue, ExplainableCase, InvalidQuestion, Question, configure_case, predictions
+from harness.explaining import (
+    BOOTSTRAP,
+    CaseCatalogue,
+    ExplainableCase,
+    InvalidQuestion,
+    Question,
+    configure_case,
+    predictions,
+)
 
 COLUMN = 12
 """Columns of a release's times."""
 
 
-def case_list_text(case_catalogues: Mapping[str, CaseCatalogue]) -> Iterator[Text]:
+def case_list_text(case_catalogues: Mapping[str, CaseCatalogue], *, width: int) -> Iterator[Text]:
     """A block for each client; cases stand below their fault, with a column for each release."""
     example = None
     for client, library in case_catalogues.items():
         releases = profiles()[client].releases
         head = Text(client, style="bold").append("   times by formula at the defaults", style="dim")
         columns = _columns(releases)
-        yield head.append(columns.rjust(WIDTH - head.cell_len), style="bold")
-        for fault in library.faults:
+        yield head.append(columns.rjust(width - head.cell_len), style="bold")
+        for fault in sorted(library.faults, key=lambda fault: fault_rank([fault])):
             yield Text(f"  {fault}")
             for case in library.ranked():
                 if fault in case.faults:
                     times = default_seconds(case, releases)
                     figures = _columns("" if times[r] is None else f"{times[r]:.3f} s" for r in releases)
-                    yield Text("    " + right_aligned(case.name, figures, lead=4))
-                    yield wrapped(case.about, lead="      ", style="dim")
+                    yield Text("    " + right_aligned(case.name, figures, lead=4, width=width))
+                    yield wrapped(case.about, lead="      ", style="dim", width=width)
                     answered = [release for release in releases if times[release] is not None]
                     if example is None and answered:
                         example = f"{client}@{answered[-1]} {fault}"
+        for one in library.by_chance:
+            yield Text(f"  {BOOTSTRAP}").append("   decided by chance", style="dim")
+            yield Text(f"    {one.case.name}")
+            yield wrapped(one.distribution.about, lead="      ", style="dim", width=width)
         yield Text()
     if example is not None:
         yield Text(f"faultlab explain {example}")

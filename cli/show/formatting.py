@@ -5,7 +5,9 @@ from harness.records.bounds import LIMITS, bound_text
 from harness.records.run import ExpectationResult, Verdict
 
 WIDTH = 80
-"""Columns of everything that is printed, whatever the terminal's width: so that CI's logs look as terminals do."""
+"""Columns where there is no terminal: in CI's logs, in files and pipes."""
+NARROWEST, WIDEST = 60, 160
+"""Columns that are used of a terminal: in fewer no row can be read, and longer lines are hard to follow."""
 
 VERDICT_LABELS: dict[Verdict, str] = {
     "pass": "ok",

@@ -106,10 +106,10 @@ class CaseRows:
         return text.append(f"{name}\n{below}", style="default")
 
 
-def right_aligned(left: str, right: str, *, lead: int) -> str:
+def right_aligned(left: str, right: str, *, lead: int, width: int = WIDTH) -> str:
     """`left` and, at the right edge, `right`: on a line of its own where both do not fit behind `lead` columns."""
-    gap = WIDTH - lead - cell_len(left) - cell_len(right)
-    return f"{left}{' ' * gap}{right}".rstrip() if gap >= 2 else f"{left}\n{right.rjust(WIDTH)}".rstrip()
+    gap = width - lead - cell_len(left) - cell_len(right)
+    return f"{left}{' ' * gap}{right}".rstrip() if gap >= 2 else f"{left}\n{right.rjust(width)}".rstrip()
 
 
 def columns(predicted_text: str, measured_text: str, rest: str) -> str:
@@ -124,9 +124,9 @@ def passed_of_total(case: CaseRecords) -> str:
     return f"{case.passed}/{len(case.runs)}"
 
 
-def wrapped(text: str, *, lead: str, style: str = "") -> Text:
+def wrapped(text: str, *, lead: str, style: str = "", width: int = WIDTH) -> Text:
     """Sentences between `lead` (on the first line; below it as many spaces) and the right edge, cut at spaces."""
-    room = WIDTH - cell_len(lead)
+    room = width - cell_len(lead)
     lines = [""]
     for word in text.split():
         if lines[-1] and cell_len(lines[-1]) + 1 + cell_len(word) > room:

@@ -5,51 +5,51 @@ from collections.abc import Iterator
 
 from rich.text import Text
 
-from cli.show.formatting import amount
+from cli.show.formatting import WIDTH, amount
 from cli.show.rows import wrapped
 from harness.judging import Breakdown, BreakdownSegment
 from harness.records.short_names import subject_word
 
-COLUMNS = 76
+COLUMNS = WIDTH - 4
 FARTHEST_LIMIT = 2.0
 """A limit that lies farther away than so many times the measured time is not drawn."""
 BACKING_OFF = "\N{MIDDLE DOT}"
 
 
-def strip(breakdown: Breakdown, *, key: bool = True) -> Iterator[Text]:
+def strip(breakdown: Breakdown, *, key: bool = True, columns: int = COLUMNS) -> Iterator[Text]:
     """The waits laid end to end: `rrrrrrddd·ddd`, where the formula ends, and the `key` to the letters."""
     far = breakdown.is_limit and breakdown.predicted_s > FARTHEST_LIMIT * breakdown.measured_s
     end = breakdown.measured_s if far else max(breakdown.measured_s, breakdown.predicted_s)
     if not breakdown.segments or end <= 0:
         return
     letters = letters_of(breakdown.segments)
-    yield Text(f"  {_line(breakdown.segments, end, letters)}")
-    yield Text(f"  {_scale(breakdown, end, marked=not far)}")
+    yield Text(f"  {_line(breakdown.segments, end, letters, columns)}")
+    yield Text(f"  {_scale(breakdown, end, columns, marked=not far)}")
     if key:
         named = ", ".join(f"{letter} {setting or 'no term'}" for setting, letter in letters.items())
         yield wrapped(named, lead="  ", style="dim")
 
 
-def _line(segments: tuple[BreakdownSegment, ...], end_s: float, letters: dict[str | None, str]) -> str:
+def _line(segments: tuple[BreakdownSegment, ...], end_s: float, letters: dict[str | None, str], columns: int) -> str:
     line = ""
     for segment in segments:
-        until = round(segment.ended_s / end_s * COLUMNS)
+        until = round(segment.ended_s / end_s * columns)
         line += letters[segment.setting] * (until - len(line))
     return line
 
 
-def _scale(breakdown: Breakdown, end_s: float, *, marked: bool) -> str:
+def _scale(breakdown: Breakdown, end_s: float, columns: int, *, marked: bool) -> str:
     """Below the strip: its beginning, its own end, and where the formula ends (or the limit lies) if that is elsewhere
     and to be `marked`."""
-    mark = min(COLUMNS - 1, round(breakdown.predicted_s / end_s * COLUMNS))
+    mark = min(columns - 1, round(breakdown.predicted_s / end_s * columns))
     words = f"{breakdown.predicted_s:.3f} {'limit' if breakdown.is_limit else 'formula ends'}"
     last = amount(breakdown.measured_s, "s")
-    if not marked or abs(breakdown.predicted_s - breakdown.measured_s) * COLUMNS < end_s:  # less than a column
-        return f"0{last.rjust(COLUMNS - 1)}"
-    if mark + len(words) + len(last) + 3 <= COLUMNS:
-        return f"{'0'.ljust(mark)}^ {words}{last.rjust(COLUMNS - mark - 2 - len(words))}"
+    if not marked or abs(breakdown.predicted_s - breakdown.measured_s) * columns < end_s:  # less than a column
+        return f"0{last.rjust(columns - 1)}"
+    if mark + len(words) + len(last) + 3 <= columns:
+        return f"{'0'.ljust(mark)}^ {words}{last.rjust(columns - mark - 2 - len(words))}"
     left = f"0{words.rjust(mark - 2)} ^"
-    return f"{left} {last}" if len(left) + 1 + len(last) <= COLUMNS else left
+    return f"{left} {last}" if len(left) + 1 + len(last) <= columns else left
 
 
 def letters_of(segments: tuple[BreakdownSegment, ...]) -> dict[str | None, str]:

@@ -13,7 +13,7 @@ from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 
 from cli.ci import Annotation, LogStream, SanitizedStream, append_summary, group, write_annotation
-from cli.show.formatting import WIDTH
+from cli.show.formatting import NARROWEST, WIDEST, WIDTH
 from cli.terminal.safe_text import safe, unsafe
 
 
@@ -46,6 +46,11 @@ def console(*, json: bool = False, ci: bool = False, quoted: bool = False) -> Co
         emoji=False,
         soft_wrap=True,
     )
+
+
+def columns_of(screen: Console) -> int:
+    """The columns that rows may use: those of the terminal within reason, 80 without one."""
+    return min(max(screen.width, NARROWEST), WIDEST) if screen.is_terminal else WIDTH
 
 
 def writes_to_ci_log(screen: Console) -> bool:

@@ -3,8 +3,17 @@
 Reckons with formulas and asks a `Simulate` to try whatever it says; it opens no world and prints nothing.
 """
 
-from harness.explaining.budget import Budget
-from harness.explaining.cases import CaseCatalogue, ExplainableCase, case_catalogues
+from harness.explaining.addresses import DEAD, REFUSED
+from harness.explaining.budget import Budget, Option, Price
+from harness.explaining.cases import BOOTSTRAP, CaseCatalogue, ChanceCase, ExplainableCase, case_catalogues
+from harness.explaining.chance import (
+    QUANTILE,
+    SEEDS,
+    ChanceBudget,
+    ChanceExplanation,
+    DrawnCase,
+    explain_chance,
+)
 from harness.explaining.configured_case import (
     ConfiguredCase,
     InvalidQuestion,
@@ -16,34 +25,55 @@ from harness.explaining.configured_case import (
 )
 from harness.explaining.effects import Effect
 from harness.explaining.explanation import CheckedClaim, Explanation, InapplicableCase, RelatedCase, explain
+from harness.explaining.healing import HealedRun, HealingSweep
+from harness.explaining.healthy_path import HealthyPath
 from harness.explaining.measurements import Measurement, measurements
 from harness.explaining.releases import OtherRelease
+from harness.explaining.seeds import Sample
 from harness.explaining.simulated import Simulate, SimulatedRun, Trial
 from harness.explaining.terms import ExplainedTerm
+from harness.formulas.distribution import PredictedOutcome
 
 __all__ = [
+    "BOOTSTRAP",
+    "DEAD",
+    "QUANTILE",
+    "REFUSED",
+    "SEEDS",
     "Budget",
     "CaseCatalogue",
+    "ChanceBudget",
+    "ChanceCase",
+    "ChanceExplanation",
     "CheckedClaim",
     "ConfiguredCase",
+    "DrawnCase",
     "Effect",
     "ExplainableCase",
     "ExplainedTerm",
     "Explanation",
+    "HealedRun",
+    "HealingSweep",
+    "HealthyPath",
     "InapplicableCase",
     "InvalidQuestion",
     "Measurement",
     "Mistake",
+    "Option",
     "OtherRelease",
+    "PredictedOutcome",
     "Prediction",
+    "Price",
     "Question",
     "RelatedCase",
+    "Sample",
     "Simulate",
     "SimulatedRun",
     "Trial",
     "case_catalogues",
     "configure_case",
     "explain",
+    "explain_chance",
     "measurements",
     "predictions",
 ]

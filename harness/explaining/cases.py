@@ -8,8 +8,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from harness.formulas.distribution import NamedDistribution
 from harness.formulas.named import NamedFormula, cited
-from harness.language.formulas_file import FORMULAS_FILE, load_formulas
+from harness.language.formulas_file import FORMULAS_FILE, load_distributions, load_formulas
 from harness.language.matrix import cells
 from harness.language.yaml.diagnostics import Diagnostics
 from harness.language.yaml.files import SCENARIO_SUFFIX, text_of
@@ -18,6 +19,8 @@ from harness.language.yaml.tree import InvalidYaml, MappingNode, ScalarNode, Seq
 from harness.measures import parse as parse_measure
 
 SLOW = "slow"
+BOOTSTRAP = "bootstrap"
+"""What a bootstrap list with dead addresses in it is called: no fault that a scenario injects, it is there before."""
 TIMES = ("time_to_error", "time_to_ack", "time_to_end")
 
 
@@ -60,6 +63,13 @@ class ExplainableCase:
         return {name: _text(there, name) for name in names}
 
     @property
+    def addresses(self) -> tuple[str, ...]:
+        """The bootstrap list as written: numbers of brokers, and words for addresses of nobody."""
+        client = self.tree.get("client")
+        listed = client.get("bootstrap") if isinstance(client, MappingNode) else None
+        return tuple(item.text for item in _items(listed) if isinstance(item, ScalarNode)) or ("1",)
+
+    @property
     def at_start(self) -> bool:
         """Whether the fault is there before the client is."""
         return next(iter(_items(self.tree.get("steps"))), None) in _injecting(self.tree)
@@ -71,11 +81,27 @@ class ExplainableCase:
 
 
 @dataclass(frozen=True, slots=True)
+class ChanceCase:
+    """A scenario whose outcome chance decides, and the distribution that says how."""
+
+    case: ExplainableCase
+    distribution: NamedDistribution
+
+
+@dataclass(frozen=True, slots=True)
 class CaseCatalogue:
     """The cases of one folder, and the place of each formula in its file."""
 
     cases: tuple[ExplainableCase, ...]
     order: Mapping[str, int]
+    by_chance: tuple[ChanceCase, ...] = ()
+
+    def chance_case(self, word: str) -> ChanceCase | None:
+        """The first case that goes by this name and that chance decides; None where none does."""
+        for one in self.by_chance:
+            if word in (BOOTSTRAP, one.distribution.name, one.case.name, one.case.scenario):
+                return one
+        return None
 
     @property
     def faults(self) -> tuple[str, ...]:
@@ -95,18 +121,31 @@ class CaseCatalogue:
 def case_catalogues(root: Path) -> dict[str, CaseCatalogue]:
     """What can be explained of each client whose scenarios are below `root`. Raises Problems."""
     together: dict[str, list[ExplainableCase]] = {}
+    drawn: dict[str, list[ChanceCase]] = {}
     orders: dict[str, dict[str, int]] = {}
     for file in sorted(root.rglob(FORMULAS_FILE)):
         formulas = load_formulas(file)
+        by_scenario = {one.scenario: one for one in load_distributions(file).values()}
         for case in _cases(file.parent, formulas):
+            if case.scenario in by_scenario:
+                drawn.setdefault(case.client, []).append(ChanceCase(case, by_scenario[case.scenario]))
+            if not case.faults or not case.cited:
+                continue
             together.setdefault(case.client, []).append(case)
             order = orders.setdefault(case.client, {})
             for name in formulas:
                 order.setdefault(name, len(order))
-    return {client: CaseCatalogue(tuple(cases), orders[client]) for client, cases in sorted(together.items())}
+    clients = sorted({*together, *drawn})
+    return {
+        client: CaseCatalogue(
+            tuple(together.get(client, ())), orders.get(client, {}), by_chance=tuple(drawn.get(client, ()))
+        )
+        for client in clients
+    }
 
 
 def _cases(folder: Path, formulas: Mapping[str, NamedFormula]) -> Iterator[ExplainableCase]:
+    """Every scenario with a profile."""
     for path in sorted(folder.glob(f"*{SCENARIO_SUFFIX}")):
         source = text_of(path)
         try:
@@ -122,11 +161,10 @@ def _cases(folder: Path, formulas: Mapping[str, NamedFormula]) -> Iterator[Expla
 
 
 def _case(path: Path, tree: MappingNode, formulas: Mapping[str, NamedFormula]) -> ExplainableCase | None:
-    """None for a scenario that cites no formula of a time, injects no fault, or has a client without a profile."""
+    """None for a scenario whose client has no profile."""
     profile = _text(tree.get("client"), "profile")
     faults = tuple(dict.fromkeys(_text(step, "inject") for step in _injecting(tree)))
-    found = tuple(_cited(tree, formulas))
-    if not profile or not faults or not found:
+    if not profile:
         return None
     every = cells(tree, Diagnostics(path))
     return ExplainableCase(
@@ -139,7 +177,7 @@ def _case(path: Path, tree: MappingNode, formulas: Mapping[str, NamedFormula]) -
         tags=tuple(str(tag.value) for tag in _items(tree.get("tags")) if isinstance(tag, ScalarNode)),
         tree=every[0].tree,
         cells=len(every),
-        cited=found,
+        cited=tuple(_cited(tree, formulas)),
     )
 
 

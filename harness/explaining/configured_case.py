@@ -1,7 +1,7 @@
 """A case with a user's version, settings and numbers of brokers, as a plan."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from client.errors import SettingError
@@ -76,6 +76,11 @@ class ConfiguredCase:
 
     def with_settings(self, changes: Mapping[str, float]) -> "ConfiguredCase | None":
         """The same with other values (seconds, or counts); None where the client refuses one, or all together."""
+        found = self.with_values(changes)
+        return None if found is None else replace(found, plan=found.ready(found.plan))
+
+    def with_values(self, changes: Mapping[str, float]) -> "ConfiguredCase | None":
+        """The same, for formulas alone: the plan keeps its patience and its identity."""
         table, version = self.profile.settings, self.plan.client.version
         try:
             for name, value in changes.items():
@@ -91,7 +96,7 @@ class ConfiguredCase:
         )
         if any(self.profile.conflicts(table.resolve({named.name: _value(named) for named in changed}, version))):
             return None
-        return replace(self, plan=self.ready(replace(self.plan, settings=changed)))
+        return replace(self, plan=replace(self.plan, settings=changed))
 
     def ready(self, plan: RunPlan) -> RunPlan:
         """The plan with patience for what its formulas predict, and with an identity of its own."""
@@ -143,8 +148,8 @@ def _value(named: ResolvedValue) -> SettingValue:
     return int(named.value) if named.unit == "count" else named.value
 
 
-def configure_case(case: ExplainableCase, question: Question) -> ConfiguredCase:
-    """Raises InvalidQuestion with all of its mistakes."""
+def configure_case(case: ExplainableCase, question: Question, addresses: Sequence[str] | None = None) -> ConfiguredCase:
+    """`addresses` is the bootstrap list as a scenario writes it. Raises InvalidQuestion with all of its mistakes."""
     diagnostics, library = Diagnostics(case.path), FormulaLibrary(case.path.parent)
     mistakes: list[Mistake] = []
     row: dict[str, Entry] = {}
@@ -153,14 +158,17 @@ def configure_case(case: ExplainableCase, question: Question) -> ConfiguredCase:
         row[key] = Entry(ScalarNode(key, value.span, key, key), value)
 
     put("client.version", _quoted(question.version))
-    brokers = question.brokers or max(case.brokers, question.bootstrap or 1)
+    if addresses is None and question.bootstrap is not None:
+        addresses = [str(broker) for broker in range(1, question.bootstrap + 1)]
+    members = sum(address.isdigit() for address in addresses or ())
+    brokers = question.brokers or max(case.brokers, members)
     put("cluster.brokers", _scalar(str(brokers), mistakes))
-    if question.bootstrap is not None and question.bootstrap > brokers:
-        told = f"{question.bootstrap} bootstrap addresses are more than the brokers: {brokers}"
-        mistakes.append(Mistake(told, f"write --brokers {question.bootstrap}"))
-    elif question.bootstrap is not None:
-        ids = tuple(_scalar(str(broker), mistakes) for broker in range(1, question.bootstrap + 1))
-        put("client.bootstrap", SequenceNode(ids, NOWHERE))
+    if members > brokers:
+        told = f"{members} bootstrap addresses are more than the brokers: {brokers}"
+        mistakes.append(Mistake(told, f"write --brokers {members}"))
+        put("cluster.brokers", _scalar(str(members), mistakes))  # or each of them were a mistake of its own
+    if addresses is not None:
+        put("client.bootstrap", SequenceNode(tuple(_scalar(one, mistakes) for one in addresses), NOWHERE))
     steps = case.tree.get("steps")
     aliases = {alias_of(step) for step in steps.items} if isinstance(steps, SequenceNode) else set()
     known = _known(case, question.version)

@@ -18,6 +18,8 @@ from harness.explaining.configured_case import (
 )
 from harness.explaining.conjuncts import VERSION, conjuncts, failing_conjuncts
 from harness.explaining.effects import Effect, effects, would_hold_with
+from harness.explaining.healing import HealingSweep, moments, sweep
+from harness.explaining.healthy_path import HealthyPath
 from harness.explaining.releases import OtherRelease, other_releases
 from harness.explaining.simulated import Simulate, SimulatedRun, Simulator, Trial, agree
 from harness.explaining.terms import ExplainedTerm, explained_terms
@@ -70,7 +72,8 @@ class Explanation:
     """`agrees`: the simulated run took the formula's time. Where it did not, there are no effects, budgets and
     other releases: the formula does not hold. `would_hold_with` are then settings that the formula does not name, and
     with another value of which it would hold. `inapplicable` is the best case of the fault where that is not this one:
-    its formulas do not hold with these settings."""
+    its formulas do not hold with these settings. `healing`: what becomes of the call where its fault heals; None for a
+    call that does not fail, and for a fault that never heals."""
 
     configured_case: ConfiguredCase
     prediction: Prediction
@@ -84,14 +87,16 @@ class Explanation:
     others: tuple[OtherRelease, ...] = ()
     claims: tuple[CheckedClaim, ...] = ()
     budget: Budget | None = None
+    healing: HealingSweep | None = None
     inapplicable: InapplicableCase | None = None
     related: tuple[RelatedCase, ...] = ()
     simulated_runs: int = 0
 
 
 def explain(
-    cases: Cases, fault_or_case: str, question: Question, simulate: Simulate, *, budget_s: float | None = None
-) -> Explanation:
+    cases: Cases, fault_or_case: str, question: Question, simulate: Simulate, *, budget_s: float | None = None,
+    healthy: HealthyPath | None = None,
+) -> Explanation:  # fmt: skip
     """Explain a fault (or a case by its name) with these settings. Raises InvalidQuestion."""
     best = select_case(cases, fault_or_case, question)
     configured_case, prediction = best.configured_case, best.prediction
@@ -113,13 +118,18 @@ def explain(
         rescued = tuple(would_hold_with(configured_case, prediction, simulator))
         return replace(found, would_hold_with=rescued, simulated_runs=simulator.runs)
     effect = effects(configured_case, prediction, run, simulator)
+    fails = measure.endswith(".time_to_error")
+    healing = sweep(configured_case, measure, moments(prediction.seconds), simulate) if fails else None
     return replace(
         found,
         effects=effect,
         reductions=reductions(effect, prediction),
         others=tuple(other_releases(configured_case, question, prediction, simulator)),
         claims=tuple(claims(configured_case, prediction, run)),
-        budget=budget(configured_case, prediction, budget_s, simulator) if budget_s is not None else None,
+        budget=None
+        if budget_s is None
+        else budget(configured_case, prediction, budget_s, healthy or HealthyPath(), healing, simulator, simulate),
+        healing=healing,
         simulated_runs=simulator.runs,
     )
 

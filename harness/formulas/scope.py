@@ -8,6 +8,7 @@ from typing import Any
 from client.profiles.contract import Profile
 from client.settings import Settings, SettingValue
 from harness.faults import FaultModel
+from harness.formulas.chance import CHANCE_FUNCTIONS
 from harness.formulas.kernel_timers import KERNEL_FUNCTIONS, Timer
 from harness.formulas.syntax import FormulaError
 from harness.formulas.values import UNIT_NAMES, FormulaValue, UnitError, duration, number
@@ -155,7 +156,8 @@ def raw_value(named: ResolvedValue) -> SettingValue:
 
 
 def _functions(profile: Profile | None) -> dict[str, Function]:
-    known: dict[str, Callable[..., float | Timer]] = {**KERNEL_FUNCTIONS, **(profile.functions if profile else {})}
+    own = profile.functions if profile else {}
+    known: dict[str, Callable[..., float | Timer]] = {**KERNEL_FUNCTIONS, **CHANCE_FUNCTIONS, **own}
     return {name: Function.of(call) for name, call in known.items()}
 
 

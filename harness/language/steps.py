@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from harness.faults import FAULTS
+from harness.formulas.chance import CHANCE_FUNCTIONS
 from harness.formulas.kernel_timers import KERNEL_FUNCTIONS
 from harness.language.fault_steps import fault_step, own_parameters
 from harness.language.matrix import alias_of
@@ -19,7 +20,7 @@ from harness.quantities import QuantityError, duration_s, quote_value
 from harness.suggestions import did_you_mean
 
 RESERVED = ("cluster", "client", "settings", "setting", "min", "max", "ceil", "floor", "true", "false", *HOOKS,
-            WHOLE_RUN, *KERNEL_FUNCTIONS)  # fmt: skip
+            WHOLE_RUN, *KERNEL_FUNCTIONS, *CHANCE_FUNCTIONS)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ SHORT = ("--set", "Net.ReadTimeout=2s", "--set", "Net.DialTimeout=1s", "--set", 
 
 
 def test_what_the_sum_is_made_of(tmp_path: Path) -> None:
-    done = faultlab(*ASKED, *SHORT, "--set", "Producer.Retry.Max=1", "--budget", "3s", cwd=tmp_path)
+    done = faultlab(*ASKED, *SHORT, "--set", "Producer.Retry.Max=1", "--all", cwd=tmp_path)
     assert (done.code, done.err) == (0, "")
     assert done.widest() <= WIDTH
     text = done.out
@@ -31,8 +31,9 @@ def test_what_the_sum_is_made_of(tmp_path: Path) -> None:
         r"^you get +kafka: client has run out of available brokers",
         r"^simulated +8\.850 s$",
         r"^no effect +.*Net\.WriteTimeout",
-        r"^budget 3s +Net\.ReadTimeout \d+ms, Net\.DialTimeout \d+ms +2\.\d{3} s$",
-        r"^or +Producer\.Retry\.Max 0 +2\.000 s$",
+        r"^the message +",
+        r"^recovers +within",
+        r"^set +Producer\.Retry\.Max 0 +2\.000 s$",
         r"^a claim +Net\.WriteTimeout \+ 4\*Net\.DialTimeout = 7\.000 s: refuted",
         r"bootstrap-blackhole 4\.750 s",
         r"^source +Shopify/sarama v1\.27\.2",
@@ -45,9 +46,9 @@ def test_what_the_sum_is_made_of(tmp_path: Path) -> None:
     "question",
     [
         ("sarama@1.27.2", "blackhole"),
-        ("sarama@1.27.2", "blackhole", "--brokers", "12", "--bootstrap", "12", "--budget", "10s", *SHORT),
+        ("sarama@1.27.2", "blackhole", "--brokers", "12", "--bootstrap", "12", *SHORT),
         ("sarama@1.60.1", "blackhole", "--set", "Net.ReadTimeout=3s", "--budget", "3s"),
-        ("sarama@1.27.2", "refuse", "--set", "Producer.Retry.Max=0", "--budget", "100ms"),
+        ("kafka-go@0.4.8", "bootstrap", "--bootstrap", "4", "--set", "dead=2", "--seeds", "20", "--budget", "4s"),
         ("sarama@1.27.2", "latency", "--set", "slow.delay=300ms"),
         ("sarama",),
         (),
@@ -98,6 +99,17 @@ MISTAKES = [
     (("sarama@1.27.2", "latency", "--set", "slow.dely=1s"), "latency has no parameter `dely`", "did you mean delay?"),
     (("sarama@1.27.2", "blackhole", "--picture", "no/such/folder/x.svg"), "cannot write no/such/folder/x.svg", "name"),
     (("sarama", "--budget", "3s"), "a fault is missing", "write faultlab explain sarama FAULT"),
+    (("sarama@1.27.2", "blackhole", "--pause", "3"), "--pause: `3` is not a duration", "3s or 3ms"),
+    (("kafka-go@0.4.8", "boostrap"), "there is no fault `boostrap`", "did you mean bootstrap?"),
+    (
+        ("kafka-go@0.4.8", "bootstrap", "--bootstrap", "4", "--set", "dead=9"),
+        "dead=9: there are only 4",
+        "--bootstrap 9",
+    ),
+    (("kafka-go@0.4.8", "bootstrap", "--set", "ded=1"), "ded is no number of addresses", "did you mean dead?"),
+    (("kafka-go@0.4.8", "bootstrap", "--brokers", "1"), "more than the brokers: 1", "write --brokers 2"),
+    (("kafka-go@0.4.8", "bootstrap", "--set", "NetDialer.Timeout=0s"), "it is not so that NetDialer.Timeout > 0s", ""),
+    (("kafka-go@0.4.8", "bootstrap", "--picture", "x.svg"), "--picture draws no chances", "leave it out"),
     (("sarama@1.27.2", "blackhole", "more"), "unexpected extra argument (more)", "--help explains"),
 ]
 
@@ -141,7 +153,54 @@ def test_programs_get_the_same_figures(tmp_path: Path) -> None:
     assert sum(term["total_s"] for term in told["terms"]) == pytest.approx(told["predicted_s"])
     assert sum(wait["ended_s"] - wait["began_s"] for wait in told["waits"]) == pytest.approx(8.85, abs=0.01)
     assert "Net.WriteTimeout" in told["no_effect"]
+    assert told["budget"]["ways"]
     assert all(way["simulated"]["seconds"] <= 3 for way in told["budget"]["ways"])
+    assert told["budget"]["healthy_path"] == {"round_trip_s": 0.05, "broker_s": 0.25, "pause_s": 0.5}
+    assert told["healed"]["rides_out_s"] > 0
+
+
+SCREEN = 40
+"""Lines that a terminal shows at once."""
+
+
+def test_one_screen_answers_and_everything_else_is_behind_an_option(tmp_path: Path) -> None:
+    for budget in ((), ("--budget", "10s")):
+        done = faultlab(*ASKED, *SHORT, *budget, cwd=tmp_path)
+        assert done.code == 0
+        assert len(done.lines) <= SCREEN
+        labels = {line[:12].strip() for line in done.lines if line[:1].strip()}
+        assert {"you get", "simulated", "rides out", "the message", "recovers", "more"} <= labels
+        assert labels.isdisjoint({"no effect", "holds when", "a claim", "see also", "run it"})
+
+
+def test_a_budget_that_no_safe_settings_meet_says_so(tmp_path: Path) -> None:
+    done = faultlab(*ASKED, *SHORT, "--budget", "300ms", cwd=tmp_path)
+    assert done.code == 0
+    text = " ".join(done.out.split())
+    assert re.search(r"budget 300ms cannot be met safely: .* still takes \d\.\d{3} s", text)
+    assert "--round-trip 50ms --broker-time" in text
+
+
+def test_what_chance_decides_is_told_as_numbers_and_as_a_picture(tmp_path: Path) -> None:
+    question = ("explain", "kafka-go@0.4.8", "bootstrap", "--bootstrap", "4", "--set", "dead=2", "--seeds", "60")
+    done = faultlab(*question, cwd=tmp_path)
+    assert (done.code, done.err) == (0, "")
+    assert len(done.lines) <= SCREEN
+    for row in (
+        r"^  succeeds +1\.000 s +50\.0 % +\d+\.\d %  █+$",
+        r"^  succeeds +4\.000 s +33\.3 % +\d+\.\d %  █+▌?$",
+        r"^  fails for ever +5\.000 s +16\.7 % +\d+\.\d %  █+▌?$",
+        r"^ +50\.0 %  b+$",
+        r"^ +33\.3 %  t+b+$",
+        r"^P\(fail\) +16\.7 % by formula",
+        r"^P\(stuck\) +16\.7 % by formula",
+        r"^E\[recovery\] 2\.200 s",
+    ):
+        assert re.search(row, done.out, re.MULTILINE), row
+    told = json.loads(faultlab(*question, "--json", cwd=tmp_path).out)
+    assert told["stuck"] == pytest.approx(1 / 6)
+    assert sum(outcome["chance"] for outcome in told["outcomes"]) == pytest.approx(1)
+    assert sum(outcome["seen"] for outcome in told["outcomes"]) == told["simulated"]["seeds"] == 60
 
 
 def test_the_picture_says_what_the_text_says(tmp_path: Path) -> None:

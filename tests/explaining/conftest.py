@@ -25,17 +25,28 @@ def sarama() -> CaseCatalogue:
     return case_catalogues(SCENARIOS)["sarama"]
 
 
+@pytest.fixture(scope="session")
+def kafka_go() -> CaseCatalogue:
+    return case_catalogues(SCENARIOS)["kafka-go"]
+
+
 @pytest.fixture
 def changed(tmp_path: Path) -> Callable[[str, str], CaseCatalogue]:
     """The library with one text in formulas.yaml replaced: what a formula that is wrong would look like."""
+    return lambda old, new: with_change("sarama", tmp_path, old, new)
 
-    def change(old: str, new: str) -> CaseCatalogue:
-        folder = tmp_path / "scenarios" / "sarama"
-        shutil.copytree(SCENARIOS / "sarama", folder)
-        formulas = folder / "formulas.yaml"
-        text = formulas.read_text()
-        assert old in text
-        formulas.write_text(text.replace(old, new, 1))
-        return case_catalogues(tmp_path / "scenarios")["sarama"]
 
-    return change
+@pytest.fixture
+def changed_kafka_go(tmp_path: Path) -> Callable[[str, str], CaseCatalogue]:
+    """The same of kafka-go's."""
+    return lambda old, new: with_change("kafka-go", tmp_path, old, new)
+
+
+def with_change(client: str, folder: Path, old: str, new: str) -> CaseCatalogue:
+    scenarios = folder / "scenarios" / client
+    shutil.copytree(SCENARIOS / client, scenarios)
+    formulas = scenarios / "formulas.yaml"
+    text = formulas.read_text()
+    assert old in text
+    formulas.write_text(text.replace(old, new, 1))
+    return case_catalogues(folder / "scenarios")[client]

@@ -1,5 +1,6 @@
 """Protects that whatever cites a formula can be explained without being listed, and which case a fault's name means."""
 
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
@@ -7,7 +8,9 @@ import pytest
 from harness.explaining import CaseCatalogue, case_catalogues
 from harness.faults import FAULTS
 from harness.language import Problems
+from harness.language.formulas_file import FORMULAS_FILE, load_distributions
 
+SCENARIOS = Path(str(files("scenarios")))
 FORMULAS = """\
 format: 1
 formulas:
@@ -74,6 +77,12 @@ def test_a_fault_means_the_case_of_a_running_client_that_is_tried_most(tmp_path:
 
 def test_every_fault_that_there_is_can_be_explained(sarama: CaseCatalogue) -> None:
     assert set(sarama.faults) == set(FAULTS)
+
+
+def test_every_distribution_has_a_scenario_that_makes_it_happen() -> None:
+    for client, catalogue in case_catalogues(SCENARIOS).items():
+        written = load_distributions(SCENARIOS / client / FORMULAS_FILE)
+        assert {one.distribution.name for one in catalogue.by_chance} == set(written), client
 
 
 def test_the_bundled_faults_begin_with_what_befalls_a_running_client(sarama: CaseCatalogue) -> None:

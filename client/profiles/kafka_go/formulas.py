@@ -47,7 +47,10 @@ def next_look_up_s(after_s: float) -> float:
 
 
 def _affordable_dials(settings: Settings) -> int:
-    """How many dead addresses may come before a live one under the deadline of the walk."""
+    """How many dead addresses may come before a live one under the deadline of the walk; a dial without a limit of its
+    own takes all of it."""
+    if settings.seconds("NetDialer.Timeout") <= 0:
+        return 0
     return ceil(settings.seconds("Transport.DialTimeout") / settings.seconds("NetDialer.Timeout")) - 1
 
 

@@ -10,7 +10,7 @@ and SASL of a Transport, CompressionCodec, Logger; the program sets Addr, Topic,
 
 from client.profiles.kafka_go.balancer import BALANCERS, NEWER_BALANCERS
 from client.profiles.kafka_go.resolver import check_local_address, check_resolver
-from client.settings import Setting, SettingsTable
+from client.settings import HealthyWait, Setting, SettingsTable
 
 ACKS = {"none": 0, "one": 1, "all": -1}
 MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
@@ -19,8 +19,10 @@ CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
 _FIRST, _NEWEST = ("0.4.8", "0.4.9"), ("0.4.50",)
 
 
-def _duration(name: str, default_s: float, about: str, releases: tuple[str, ...] = ()) -> Setting:
-    return Setting(name=name, kind="duration", default=default_s, about=about, releases=releases)
+def _duration(
+    name: str, default_s: float, about: str, releases: tuple[str, ...] = (), *, limits: tuple[HealthyWait, ...] = ()
+) -> Setting:
+    return Setting(name=name, kind="duration", default=default_s, about=about, releases=releases, limits=limits)
 
 
 def _count(name: str, default: int, about: str) -> Setting:
@@ -43,7 +45,12 @@ def _batching(group: str) -> tuple[Setting, ...]:
         _count(f"{group}.BatchBytes", 1048576, "bytes that fill a batch, and largest message"),
         _duration(f"{group}.BatchTimeout", 1.0, "how long a batch waits for more messages"),
         _duration(f"{group}.ReadTimeout", 10.0, "not read by the Writer's calls"),
-        _duration(f"{group}.WriteTimeout", 10.0, "how long one try to write a batch may take, its dial included"),
+        _duration(
+            f"{group}.WriteTimeout",
+            10.0,
+            "how long one try to write a batch may take, its dial included",
+            limits=("dial", "answer"),
+        ),
         Setting(
             name=f"{group}.Async",
             kind="flag",
@@ -66,11 +73,21 @@ _WRITER = (
 )  # fmt: skip
 
 _TRANSPORT = (
-    _duration("Transport.DialTimeout", 5.0, "one deadline for all dials of an address list, and for ApiVersions"),
+    _duration(
+        "Transport.DialTimeout",
+        5.0,
+        "one deadline for all dials of an address list, and for ApiVersions",
+        limits=("dial", "answer"),
+    ),
     _duration("Transport.IdleTimeout", 30.0, "how long an unused connection stays open"),
-    _duration("Transport.MetadataTTL", 6.0, "longest wait between metadata requests, and how long one may take"),
+    _duration(
+        "Transport.MetadataTTL",
+        6.0,
+        "longest wait between metadata requests, and how long one may take",
+        limits=("answer",),
+    ),
     Setting(name="Transport.ClientID", kind="text", default="", about="name in every request"),
-    _duration("NetDialer.Timeout", 3.0, "how long one dial may take"),
+    _duration("NetDialer.Timeout", 3.0, "how long one dial may take", limits=("dial",)),
     _duration("NetDialer.KeepAlive", 0.0, "period of TCP keep-alives; 0: Go's 15 s, negative: none"),
 )
 
@@ -82,7 +99,12 @@ _NEW_WRITER = (
 )
 
 _DIALER = (
-    _duration("Dialer.Timeout", 10.0, "how long one dial may take; 0: no limit; NewWriter's DialTimeout is 5 s anyway"),
+    _duration(
+        "Dialer.Timeout",
+        10.0,
+        "how long one dial may take; 0: no limit; NewWriter's DialTimeout is 5 s anyway",
+        limits=("dial",),
+    ),
     _duration("Dialer.Deadline", 0.0, "when dials are over for good, so long after the Dialer is made; 0: never"),
     Setting(
         name="Dialer.Resolver",

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from client.profiles.sarama.errors import ConfigurationError
 from client.profiles.sarama.partitioner import PARTITIONERS
 from client.profiles.sarama.releases import RELEASES
-from client.settings import Setting, SettingsTable, SettingValue
+from client.settings import HealthyWait, Setting, SettingsTable, SettingValue
 
 _Check = Callable[[SettingValue], str | None]
 
@@ -53,9 +53,12 @@ def _unsupported(reason: str) -> _Check:
 
 
 def _duration(
-    name: str, default_s: float, about: str, check: _Check | None = None, releases: tuple[str, ...] = ()
-) -> Setting:
-    return Setting(name=name, kind="duration", default=default_s, about=about, check=check, releases=releases)
+    name: str, default_s: float, about: str, check: _Check | None = None, releases: tuple[str, ...] = (),
+    *, limits: tuple[HealthyWait, ...] = (),
+) -> Setting:  # fmt: skip
+    return Setting(
+        name=name, kind="duration", default=default_s, about=about, check=check, releases=releases, limits=limits
+    )
 
 
 def _count(name: str, default: int, about: str, check: _Check | None = None, releases: tuple[str, ...] = ()) -> Setting:
@@ -83,9 +86,16 @@ def _partitioner(choices: tuple[str, ...], releases: tuple[str, ...]) -> Setting
 
 _NET = (
     _count("Net.MaxOpenRequests", 5, "unanswered requests a connection", _above_zero("Net.MaxOpenRequests")),
-    _duration("Net.DialTimeout", 30.0, "how long a dial may take", _above_zero("Net.DialTimeout")),
-    _duration("Net.ReadTimeout", 30.0, "how long a response may take", _above_zero("Net.ReadTimeout")),
-    _duration("Net.WriteTimeout", 30.0, "how long the kernel may take a request", _above_zero("Net.WriteTimeout")),
+    _duration(
+        "Net.DialTimeout", 30.0, "how long a dial may take", _above_zero("Net.DialTimeout"), limits=("dial",)
+    ),
+    _duration(
+        "Net.ReadTimeout", 30.0, "how long a response may take", _above_zero("Net.ReadTimeout"), limits=("answer",)
+    ),
+    _duration(
+        "Net.WriteTimeout", 30.0, "how long the kernel may take a request", _above_zero("Net.WriteTimeout"),
+        limits=("answer",),
+    ),
     _flag(
         "Net.ResolveCanonicalBootstrapServers", default=False, about="bootstrap addresses by reverse look-up",
         check=_unsupported("the lab has no names to look up backwards"), releases=_ONLY_1_60,
@@ -116,7 +126,10 @@ _METADATA = (
         _not_negative("Metadata.RefreshFrequency"),
     ),
     _flag("Metadata.Full", default=True, about="metadata of all topics, or only of those in use"),
-    _duration("Metadata.Timeout", 0.0, "how long a metadata refresh may take with its retries; 0: no limit"),
+    _duration(
+        "Metadata.Timeout", 0.0, "how long a metadata refresh may take with its retries; 0: no limit",
+        limits=("dial", "answer"),
+    ),
     _flag(
         "Metadata.AllowAutoTopicCreation", default=True, about="whether a broker may create a topic that is asked for",
         releases=_ONLY_1_60,

@@ -1,0 +1,39 @@
+"""Rows of an explanation: a word on the left and its text beside it, folded at the right edge."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from rich.text import Text
+
+from cli.show.rows import right_aligned, wrapped
+
+LABEL = 12
+"""Columns of the words on the left."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """`width` columns."""
+
+    width: int
+
+    def row(self, label: str, text: str, *, style: str = "") -> Iterator[Text]:
+        """`label` on the left, `text` folded beside it. An empty label continues the row above."""
+        yield wrapped(
+            text, lead=f"{label:<{LABEL}}" if len(label) < LABEL else f"{label} ", style=style, width=self.width
+        )
+
+    def figure(self, label: str, text: str, figure: str) -> Text:
+        """A row whose figure stands at the right edge, behind the last line of its text."""
+        lead = f"{label:<{LABEL}}" if len(label) < LABEL else f"{label} "
+        above, newline, last = wrapped(text, lead=lead, width=self.width).plain.rpartition("\n")
+        return Text(above + newline + right_aligned(last, figure, lead=0, width=self.width))
+
+    def paragraph(self, text: str, *, lead: str = "", style: str = "") -> Text:
+        """Sentences from edge to edge."""
+        return wrapped(text, lead=lead, style=style, width=self.width)
+
+
+def share(chance: float) -> str:
+    """`16.7 %`."""
+    return f"{100 * chance:.1f} %"
