@@ -19,8 +19,6 @@ from client.wire.errors import ERRORS
 from harness.brokers.certificates import certificates_for
 from harness.brokers.security import BrokerSecurity
 
-pytest.importorskip("trustme")
-
 DEADLINE_S = 20
 Start = Callable[..., Any]
 USER = Credentials(user="tester", password="only-for-this-test")

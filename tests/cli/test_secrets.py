@@ -4,10 +4,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
-pytest.importorskip("trustme")
-
 RUNS = """
 import sys
 from pathlib import Path

@@ -14,8 +14,6 @@ from harness.faults import FAULTS
 from harness.plan import ClusterShape, PlannedFault, PlannedOperation, RunPlan
 from harness.story import Outcome, Story
 
-pytest.importorskip("trustme")
-
 VERSIONS = ("1.27.2", "1.60.1")
 MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
 CONNECT = PlannedOperation(operation="connect", alias="connect", give_up_after_s=60.0)
