@@ -90,7 +90,8 @@ SETTINGS_ALWAYS: Mapping[str, frozenset[str]] = {
     "sarama": frozenset(_SARAMA.split()),
     "kafka-go": frozenset(_KAFKA_GO.split()),
 }
-"""By profile. Another setting is hashed where the scenario gives it."""
+"""By profile. Another setting is hashed where the scenario gives it. A profile that is not here has all of its settings
+hashed, so that a setting added to it would rename its runs: it gets a row, with those that it has, before that."""
 UNSEEDED = ("real", "producer", "pass_env")
 """Of a client: its library and all of its producers see the same chance as its profile, and so does a program with
 other variables."""

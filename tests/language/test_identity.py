@@ -1,6 +1,6 @@
 """Protects results that lie on disks: what is added to plans, faults and settings later renames none of their runs.
 
-`identities.json` pins 60 runs of the bundled scenarios. Only an edited scenario changes its own lines there.
+`identities.json` pins 70 runs of the bundled scenarios. Only an edited scenario changes its own lines there.
 """
 
 import json
@@ -44,8 +44,8 @@ def widened(kind: type, value: object, **more: object) -> object:
     return kind(**{one.name: getattr(value, one.name) for one in fields(value)}, **more)  # type: ignore[arg-type]
 
 
-def test_sixty_runs_of_the_bundled_scenarios_keep_their_ids_and_seeds() -> None:
-    assert len(PINNED) == 60
+def test_seventy_runs_of_the_bundled_scenarios_keep_their_ids_and_seeds() -> None:
+    assert len(PINNED) == 70
     found = [
         [environment, scenario, number, one.run_id, one.seed]
         for environment, scenario, number, _, _ in PINNED
@@ -63,7 +63,9 @@ def test_a_new_field_counts_once_it_differs_from_its_default(plan: RunPlan) -> N
     assert identity(replace(plan, client=other)) != plan.run_id  # type: ignore[arg-type]
 
 
-def test_a_new_setting_counts_once_it_is_given(plan: RunPlan) -> None:
+@pytest.mark.parametrize("scenario", ["sarama-blackhole-established", "kafka-go-blackhole-established"])
+def test_a_new_setting_counts_once_it_is_given(scenario: str) -> None:
+    plan = bundled(scenario, "local")[0]
     new = ResolvedValue(name="Net.Proxy.Enable", text="false", unit="bool", value=0.0)
     default = replace(plan, settings=(*plan.settings, new))
     assert identity(default) == plan.run_id
