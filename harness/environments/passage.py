@@ -163,7 +163,7 @@ class ProxyPassage:
 
     def slices(self, since_ns: int | None, until_ns: int | None) -> int:
         """In how many more segments bytes came out than they went in."""
-        went_in = [p for stream in self._entering() for p in stream.parts if is_within(p.at_ns, since_ns, until_ns)]
+        went_in = [p for stream in self._entering() for p in stream.arrived() if is_within(p.at_ns, since_ns, until_ns)]
         came_out = [p for stream in self._leaving() for p in stream.parts if is_within(p.at_ns, since_ns, until_ns)]
         cut_anyway = sum(part.number for part in came_out) // CHUNK_BYTES
         return max(0, len(came_out) - len(went_in) - cut_anyway)
@@ -175,13 +175,34 @@ class ProxyPassage:
         return min(sum(self._cut(one, since_ns, until_ns) for one in each) for each in (behind, of_clients))
 
     def cut_after(self, timeout_s: float, since_ns: int | None, until_ns: int | None) -> int:
-        """How many connections the proxy ended so long after the first bytes had come."""
+        """How many connections the proxy ended so long after the first bytes had come.
+
+        Seen where they enter, or behind the proxy where their source had given up before.
+        """
+        return max(self._cut_entering(timeout_s, since_ns, until_ns), self._cut_leaving(timeout_s, since_ns, until_ns))
+
+    def _cut_entering(self, timeout_s: float, since_ns: int | None, until_ns: int | None) -> int:
         found = 0
         for connection in self._of_side(entering=True):
             first = next(iter(connection.streams[self._flow].arrived()), None)
             if first is not None and self._cut(connection, since_ns, until_ns):
                 assert connection.ended_ns is not None
                 found += connection.ended_ns - first.at_ns >= timeout_s * 0.9e9
+        return found
+
+    def _cut_leaving(self, timeout_s: float, since_ns: int | None, until_ns: int | None) -> int:
+        """Of connections that nothing has passed: those that were ended though their source had sent bytes by then, and
+        not because it had ended."""
+        ends = self._ends(entering=True)
+        firsts = [part.at_ns for stream in self._entering() for part in list(stream.arrived())[:1]]
+        found = 0
+        for connection in self._of_side(entering=False):
+            if connection.streams[self._flow].sent or not self._cut(connection, since_ns, until_ns):
+                continue
+            assert connection.ended_ns is not None
+            due_ns = connection.ended_ns - timeout_s * 0.9e9
+            passed_on = [at_ns for at_ns in ends if at_ns <= connection.ended_ns and at_ns > due_ns]
+            found += not passed_on and any(at_ns <= due_ns for at_ns in firsts)
         return found
 
     def _cut(self, connection: _Connection, since_ns: int | None, until_ns: int | None) -> bool:
