@@ -12,3 +12,7 @@ class CloseListener(BrokerLever):
 
     Evidence: DialsRefused.
     """
+
+    @property
+    def lasts(self) -> bool:
+        return True

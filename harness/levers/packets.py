@@ -47,20 +47,17 @@ class PacketsDropped(Evidence):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DialsRefused(Evidence):
-    """`dials` were answered with a reset. `connections` were closed besides; they are not counted."""
+    """`dials` were answered with a reset, and `connections` that were open were closed."""
 
     name: ClassVar[str] = "connections_refused"
-    meaning: ClassVar[str] = "dials were refused"
+    meaning: ClassVar[str] = "dials were refused, or open connections closed with the port"
 
     dials: int = 0
     connections: int = 0
 
-    @property
-    def amount(self) -> float:
-        return float(self.dials)
-
     def sentence(self) -> str:
-        return f"refused {quantity(self.amount, 'dial')}"
+        closed = f" and closed {quantity(self.connections, 'connection')}" if self.connections else ""
+        return f"refused {quantity(self.dials, 'dial')}{closed}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

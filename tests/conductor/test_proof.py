@@ -54,9 +54,9 @@ def test_a_blackhole_is_proven_by_dropped_packets(
     assert (found.count, found.proven, found.finding) == (count, proven, finding)
 
 
-def test_a_refusal_is_proven_by_refused_dials() -> None:
+def test_a_refusal_is_proven_by_refused_dials_and_by_what_was_closed_with_the_port() -> None:
     found = check_proof(FAULTS["refuse"](), [(CloseListener(broker=1), DialsRefused(dials=4, connections=9))])
-    assert (found.count, found.proven, found.finding) == (4, True, "refused 4 dials")
+    assert (found.count, found.proven, found.finding) == (13, True, "refused 4 dials and closed 9 connections")
 
 
 @pytest.mark.parametrize(
