@@ -1,6 +1,6 @@
 """Compositions of faults, drawn from a seed: none hangs, none leaks, and no fault's verdict about its effect is wrong.
 
-    .venv/bin/python -m bench.soak [--env sim] [--number 2000] [--seed 7] [--cells 4]
+    .venv/bin/python bench/soak.py [--env sim] [--number 2000] [--seed 7] [--cells 4]
 
 Each composition has two to four faults, overlapping or one after another, that are healed by time, by a step or by the
 end of the run, and a control: a fault that nothing meets. Held against each run:
@@ -80,7 +80,7 @@ BY_CHANCE: tuple[tuple[str, Mapping[str, Any]], ...] = (
 )
 TOXICS = ("bandwidth", "latency", "limit_data", "reset", "reset_peer", "slicer", "slow_close", "timeout")
 """Where one comes or goes, Toxiproxy runs the others of a connection anew, and their waits with them: that is another
-effect than a toxic's own, and its proof does not count it."""
+effect than a toxic's own, and its proof does not count it. Nor does it count a connection that a bad frame ends."""
 LOSING = ("kill", "pause", "restart")
 """Of the leader alone, and no two in one run: what a follower does to acknowledgements is no proof of theirs."""
 
@@ -156,7 +156,8 @@ def effects_denied(plan: RunPlan, story: Story, again: Callable[[RunPlan], Story
     for fault in story.faults:
         if fault.proven or fault.alias == "control":
             continue
-        if fault.fault in TOXICS and sum(other.fault in TOXICS for other in story.faults) > 1:
+        others = [other.fault for other in story.faults if other is not fault]
+        if fault.fault in TOXICS and any(name in (*TOXICS, "bad_frame") for name in others):
             continue
         without = tuple(
             replace(step, fault=neutral) if isinstance(step, PlannedFault) and step.alias == fault.alias else step
