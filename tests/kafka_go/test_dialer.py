@@ -5,6 +5,7 @@ import asyncio
 import pytest
 from kafka_go_lab import PORT, RELEASES, ROUND_TRIPS_S, V8, V9, V50, Lab, Program, on_virtual_time
 
+from client.errors import SettingError
 from client.operations import CommandError
 from client.settings import SettingValue
 from harness.levers import ErrorAnswer, LateHandling, RemoveLeader, Silence
@@ -251,6 +252,14 @@ def test_a_message_waits_for_its_own_deadline_alone(version: str) -> None:
             assert took_s == pytest.approx(0.5), "the connection of the one before is closed"
 
     on_virtual_time(check, version)
+
+
+def test_a_mechanism_without_credentials_is_refused_when_the_dialer_is_made() -> None:
+    async def check(lab: Lab) -> None:
+        with pytest.raises(SettingError, match="the launch record has no sasl"):
+            await dialer(lab, Dialer_SASLMechanism="PLAIN")
+
+    on_virtual_time(check, V50)
 
 
 def test_a_partition_is_dialled_only_after_a_look_up() -> None:

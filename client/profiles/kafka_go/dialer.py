@@ -43,9 +43,15 @@ def backoff_s(attempt: int) -> float:
 
 
 class Dialer:
-    """Methods may be called by several tasks at once. All of them raise GoError."""
+    """Methods may be called by several tasks at once. All of them raise GoError.
+
+    Raises SettingError for a mechanism of SASL without credentials.
+    """
 
     def __init__(self, runtime: ClientRuntime, conf: DialerConfig) -> None:
+        if conf.sasl_mechanism is not None and runtime.credentials is None:
+            text = "Dialer.SASLMechanism needs a user and a password: the launch record has no sasl"
+            raise SettingError("Dialer.SASLMechanism", text)
         self._runtime = runtime
         self._conf = conf
         self._net_dialer = (conf.own or conf.net_dialer).dialer(runtime)
@@ -179,10 +185,7 @@ class Dialer:
         except GoError as error:
             raise (error.wrap("SASL handshake failed") if wraps else error) from error
         credentials = self._runtime.credentials
-        if credentials is None:
-            raise SettingError(
-                "Dialer.SASLMechanism", "SASL needs a user and a password: the launch record has no sasl"
-            )
+        assert credentials is not None, "checked when the Dialer was made"
         try:
             if mechanism not in DIGESTS:
                 await conn.sasl_authenticate(encode_plain(credentials))
