@@ -7,6 +7,10 @@ import pytest
 from kafka_go_lab import RELEASES, ROUND_TRIPS_S, V8, V9, V50, Lab, on_virtual_time
 
 from client.profiles.kafka_go.balancer import BALANCERS
+from client.profiles.kafka_go.config import WRITER, build_writer_config
+from client.profiles.kafka_go.errors import GoError
+from client.profiles.kafka_go.settings import CODECS, SETTINGS
+from client.wire.compression import decompress
 from client.wire.records import decode_batches
 from harness.levers import DelayedResponse
 
@@ -170,3 +174,16 @@ def test_keys_go_where_go_sends_them(name: str, chosen: list[int]) -> None:
 def test_least_bytes_fills_the_emptiest_partition() -> None:
     balancer = BALANCERS["LeastBytes"](Random(1))
     assert [balancer.balance(None, b"x" * size, 3) for size in (10, 1, 5, 1, 9)] == [0, 1, 2, 1, 1]
+
+
+@pytest.mark.parametrize("codec", CODECS)
+@pytest.mark.parametrize("size", [1, 300, 700_000])
+def test_every_codec_takes_small_batches_and_large_ones(codec: str, size: int) -> None:
+    settings = SETTINGS.resolve({"Writer.Compression": codec}, "0.4.50")
+    compressor = build_writer_config(settings, WRITER).compressor
+    assert decompress(compressor.codec, compressor.compress(b"x" * size)) == b"x" * size
+
+
+def test_a_wrapped_error_is_known_by_its_value_and_not_by_its_type() -> None:
+    assert GoError("protocol.Error", "correlation id mismatch").wrap("Produce").name == "fmt.wrapError"
+    assert GoError("io.ErrUnexpectedEOF", "unexpected EOF").wrap("Produce").name == "io.ErrUnexpectedEOF"

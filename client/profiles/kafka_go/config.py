@@ -6,6 +6,8 @@ Source: segmentio/kafka-go v0.4.8 writer.go (maxAttempts and so on, NewWriter), 
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import lz4.frame
+
 from client.limit import Limit
 from client.profiles.kafka_go.net_dialer import (
     NetDialer,
@@ -30,7 +32,6 @@ _MAX_ATTEMPTS, _BATCH_SIZE, _BATCH_BYTES = 10, 100, 1048576
 _BATCH_TIMEOUT_S, _WRITE_TIMEOUT_S = 1.0, 10.0
 _BACKOFF_MIN_S, _BACKOFF_MAX_S = 0.1, 1.0
 _DIAL_TIMEOUT_S, _IDLE_TIMEOUT_S, _METADATA_TTL_S = 5.0, 30.0, 6.0
-_LZ4_BLOCK_BYTES = 4 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -182,7 +183,7 @@ _COMPRESSORS: dict[str, Callable[[], Compressor]] = {
     "none": uncompressed,
     "gzip": gzip,
     "snappy": snappy_xerial,
-    "lz4": lambda: lz4_frame(_LZ4_BLOCK_BYTES),
+    "lz4": lambda: lz4_frame(lz4.frame.BLOCKSIZE_MAX4MB),
     "zstd": zstd,
 }
 

@@ -15,6 +15,8 @@ TIMEOUT = "Timeout"
 """The class of every error whose Timeout() is true. Where a deadline ends a wait on a connection, the context's error
 and the connection's own race, and the text is that of the winner."""
 
+_KNOWN_BY_TYPE = ("protocol.Error",)
+"""Classes that nothing but the error's Go type tells: wrapped, it has the wrapper's."""
 _TRANSIENT = {Cause.REFUSED, Cause.RESET, Cause.BROKEN_PIPE}
 _ENDED = {Cause.EOF, Cause.UNEXPECTED_EOF}
 _TIMED_OUT = {Cause.TIMEOUT, Cause.TIMED_OUT_BY_KERNEL}
@@ -40,7 +42,7 @@ class GoError(ClientError):
     def wrap(self, prefix: str) -> "GoError":
         """fmt.Errorf("prefix: %w")."""
         nature = Nature(temporary=self.nature.temporary, transient=self.nature.transient, wrapped=True)
-        return GoError(self.name, f"{prefix}: {self.text}", nature)
+        return GoError("fmt.wrapError" if self.name in _KNOWN_BY_TYPE else self.name, f"{prefix}: {self.text}", nature)
 
 
 def from_net_error(error: NetError) -> GoError:
