@@ -22,7 +22,7 @@ def healing_rows(healing: HealingSweep, rows: Rows) -> Iterator[Text]:
         most = _seconds(max(healing.recoveries_s))
         yield from rows.row("recovers", f"within {most} after healing, for a caller who tries again")
     elif healing.never_recovers:
-        yield from rows.row("recovers", "never: a caller who tries again after healing gets no message through")
+        yield from rows.row("recovers", "not within 2 min after healing, for a caller who tries again")
 
 
 def _rides_out(healing: HealingSweep) -> str:

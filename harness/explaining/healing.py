@@ -20,8 +20,9 @@ PARTS = (0.02, 0.1, 0.2, 0.35, 0.5, 0.7, 0.9, 0.97)
 """Of the time until the error: how long the fault lasts where it heals before."""
 AFTER_S = (0.1, 1.0, 10.0)
 """How long after the error it heals otherwise."""
-PATIENCE_S = 900.0
-"""How long a caller tries again until a message gets through."""
+PATIENCE_S = 120.0
+"""How long after healing a caller tries again until a call gets through. Where one did so in vain, the runs with longer
+faults are not carried on: thousands of calls would say the same."""
 NEVER_HEALS = ("reset", "restart")
 """Faults whose healing brings nothing back that a call waits for."""
 
@@ -95,8 +96,9 @@ def sweep(
     delivers = OPERATIONS[_last(plan).operation].delivers
     runs: list[HealedRun] = []
     for lasted_s in sorted(lasting_s):
-        story = simulate(_healed(plan, faults[0], lasted_s, carry_on=delivers))
-        if not delivers and story.error is None and _failed(story, alias):
+        in_vain = any(run.failed and run.recovery_s is None for run in runs)
+        story = simulate(_healed(plan, faults[0], lasted_s, carry_on=delivers and not in_vain))
+        if not in_vain and not delivers and story.error is None and _failed(story, alias):
             story = simulate(_healed(plan, faults[0], lasted_s, carry_on=True))  # a client is constructed only once
         if story.error is not None or _call(story, alias) is None:
             return None
