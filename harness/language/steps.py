@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from harness.faults import FAULTS
+from harness.faults.brokers import SelectorError, depends_on_cluster
 from harness.formulas.chance import CHANCE_FUNCTIONS
 from harness.formulas.kernel_timers import KERNEL_FUNCTIONS
 from harness.language.fault_steps import fault_step, own_parameters
@@ -12,10 +13,10 @@ from harness.language.schema import STEPS, DoStep, HealStep, InjectStep, Spread,
 from harness.language.validation import parse_model
 from harness.language.yaml.diagnostics import Diagnostics
 from harness.language.yaml.tree import MappingNode, ScalarNode, SequenceNode, Tree, at
-from harness.levers import HOOKS
+from harness.levers import HOOKS, Signal
 from harness.measures import WHOLE_RUN
 from harness.operations import OPERATIONS
-from harness.plan import ClusterShape, PlannedHealing, StartCondition, Step
+from harness.plan import ClusterShape, PlannedFault, PlannedHealing, StartCondition, Step
 from harness.quantities import QuantityError, duration_s, quote_value
 from harness.suggestions import did_you_mean
 
@@ -54,6 +55,7 @@ class _Reader:
         self.aliases: dict[str, str] = {}
         self.default_patience: set[str] = set()
         self.healed: set[str] = set()
+        self.killed: dict[int, str] = {}
 
     def read(self, tree: Tree) -> None:
         kinds = [kind for kind in STEPS if isinstance(tree, MappingNode) and kind in tree.entries]
@@ -108,7 +110,10 @@ class _Reader:
                 self.default_patience.add(model.alias or model.do)
             return operation_step(model, tree, when, self.cluster, self.diagnostics)
         if isinstance(model, InjectStep):
-            return fault_step(model, tree, when, self.cluster, self.diagnostics)
+            step_of_fault = fault_step(model, tree, when, self.cluster, self.diagnostics)
+            if step_of_fault is not None and self.cluster is not None:
+                self._check_running(step_of_fault, self.cluster, tree)
+            return step_of_fault
         return self._heal(model, tree, when)
 
     def _when(self, model: Timed, tree: MappingNode) -> StartCondition:
@@ -140,6 +145,25 @@ class _Reader:
             self.diagnostics.add(where, "step", "the second time has to be the longer one", "write uniform: [0s, 1s]")
         return StartCondition(after_s=low_s, spread_s=max(0.0, high_s - low_s))
 
+    def _check_running(self, step: PlannedFault, cluster: ClusterShape, tree: MappingNode) -> None:
+        """Report a process that is to be paused or restarted while an earlier fault keeps it killed."""
+        if depends_on_cluster(step.fault):
+            return
+        try:
+            levers = [stage.lever for stage in step.fault.stages(cluster.view())]
+        except SelectorError:
+            return
+        for lever in (one for one in levers if isinstance(one, Signal)):
+            if lever.kind == "kill" and step.for_s is None and step.recurs is None and step.trigger is None:
+                self.killed.setdefault(lever.broker, step.alias)
+            elif lever.kind != "kill" and lever.broker in self.killed:
+                message = (
+                    f"broker {lever.broker} has no process then: {quote_value(self.killed[lever.broker])} kills it"
+                )
+                where = at(tree, ("brokers",)) if tree.get("brokers") is not None else tree.span
+                self.diagnostics.add(where, "broker-gone", message, "heal that fault before, or name another broker")
+                return
+
     def _heal(self, model: HealStep, tree: MappingNode, when: StartCondition) -> PlannedHealing:
         where = at(tree, ("heal",))
         faults = [alias for alias, kind in self.aliases.items() if kind == "inject"]
@@ -154,4 +178,5 @@ class _Reader:
                 where, "healed-twice", f"{quote_value(model.heal)} is healed already", "remove this step"
             )
         self.healed.add(model.heal)
+        self.killed = {broker: alias for broker, alias in self.killed.items() if alias != model.heal}
         return PlannedHealing(alias=model.heal, when=when, line=tree.span.line)
