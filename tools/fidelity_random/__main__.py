@@ -1,6 +1,6 @@
 """Runs profile and real client side by side in scenarios drawn by chance, and says how often they agree.
 
-    python -m tools.fidelity_random [--client sarama] [--seed 7] [--number 100] [--cells 64] [--out DIR]
+    python -m tools.fidelity_random [--client sarama] [--seed 7] [--number 100] [--cells 64] [--most 300] [--out DIR]
 
 What a profile does in the scenarios that it was written for proves little of the others. Scenarios, runs and the rows
 that were compared stay in DIR. Without --seed a new one is drawn; it is printed, and draws the same scenarios again.
@@ -46,7 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         folder=Path.cwd(),
     )  # fmt: skip
     asked = MatrixRequest(
-        request=request, sides=("real", "profile"), out=out, most=MAX_REPEAT, looks=LOOKS, cells=given.cells
+        request=request, sides=("real", "profile"), out=out, most=given.most, looks=LOOKS, cells=given.cells
     )
     screened: list[Path] = []
 
@@ -83,6 +83,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--seed", type=int, help="what is drawn; a new one where absent")
     parser.add_argument("--number", type=int, default=100, help="scenarios that are compared")
     parser.add_argument("--cells", type=int, help="runs side by side; as many as there is memory for where absent")
+    parser.add_argument("--most", type=int, default=MAX_REPEAT, help="runs a side where a race has several outcomes")
     parser.add_argument("--out", type=Path)
     return parser
 
