@@ -20,6 +20,8 @@ class Setting:
     """One setting. A duration's value is in seconds.
 
     `check` returns what is wrong with a value, None where nothing is, in the real client's words where it has some.
+    `reads` returns what the real client takes a value for, where that may be another one: its default for what is not
+    above zero, for instance.
     `releases` names those that have the setting; empty: all. A setting that changed stands in a row for each.
     `limits` says what a duration is the limit of; empty: of nothing that a peer does.
     """
@@ -30,6 +32,7 @@ class Setting:
     about: str = ""
     choices: tuple[str, ...] = ()
     check: Callable[[SettingValue], str | None] | None = None
+    reads: Callable[[float], float] | None = None
     releases: tuple[str, ...] = ()
     limits: tuple[HealthyWait, ...] = ()
 
@@ -130,7 +133,8 @@ class SettingsTable:
             raise SettingError(name, wrong)
 
     def resolve(self, given: Mapping[str, SettingValue], release: str) -> Settings:
-        """Defaults overridden by `given`, each value checked. Durations are in seconds. Raises SettingError."""
+        """Defaults overridden by `given`, each value checked, and taken as the real client reads it. Durations are in
+        seconds. Raises SettingError."""
         # Runs of one case give the same again and again. Types count too: 1, 1.0 and true are equal.
         key = release, tuple(given.items()), tuple(map(type, given.values()))
         found = self._resolved.get(key)
@@ -139,9 +143,14 @@ class SettingsTable:
                 self.check(name, value, release)
             if len(self._resolved) >= _MAX_CACHED_RESOLVED:
                 self._resolved.clear()
-            found = Settings({s.name: given.get(s.name, s.default) for s in self.for_release(release)}, release=release)
+            found = Settings({s.name: _read(s, given) for s in self.for_release(release)}, release=release)
             self._resolved[key] = found
         return found
+
+
+def _read(setting: Setting, given: Mapping[str, SettingValue]) -> SettingValue:
+    value = given.get(setting.name, setting.default)
+    return value if setting.reads is None or isinstance(value, str) else setting.reads(value)
 
 
 def _available_in(setting: Setting, release: str) -> bool:

@@ -161,7 +161,8 @@ def settings(
             where = tree.span if place is None else place.value.span
             message = "the client is to authenticate, and the cluster asks nobody who they are"
             diagnostics.add(where, "no-credentials", message, _CREDENTIALS_HINT)
-    return tuple(_named(s, resolved[s.name], texts.get(s.name)) for s in table.for_release(version))
+    as_written = {name: text for name, text in texts.items() if resolved[name] == given[name]}
+    return tuple(_named(s, resolved[s.name], as_written.get(s.name)) for s in table.for_release(version))
 
 
 def _value(setting: Setting, tree: Tree, diagnostics: Diagnostics) -> SettingValue | None:

@@ -28,10 +28,8 @@ Dialer, whose connections a program uses as they are."""
 DEFAULT_CLIENT_ID = "client@localhost (github.com/segmentio/kafka-go)"
 """DefaultClientID: upstream's has the names of the program and of its host. Source: conn.go (init)."""
 
-_MAX_ATTEMPTS, _BATCH_SIZE, _BATCH_BYTES = 10, 100, 1048576
-_BATCH_TIMEOUT_S, _WRITE_TIMEOUT_S = 1.0, 10.0
 _BACKOFF_MIN_S, _BACKOFF_MAX_S = 0.1, 1.0
-_DIAL_TIMEOUT_S, _IDLE_TIMEOUT_S, _METADATA_TTL_S = 5.0, 30.0, 6.0
+_DIAL_TIMEOUT_S = 5.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,27 +90,21 @@ def build_transport_config(settings: Settings, producer: str) -> TransportConfig
     """`producer` says which constructor's settings are read."""
     if producer == NEW_WRITER:
         ttl, idle = "WriterConfig.RebalanceInterval", "WriterConfig.IdleConnTimeout"
-        dial_timeout = Limit(_DIAL_TIMEOUT_S, ("Transport.DialTimeout",))  # NewWriter does not set it
-        ttl_default_s, idle_default_s = 15.0, 540.0
-        # NewWriter asks for 0 alone; what is below, the Transport takes for its own default.
-        ttl_s = settings.seconds(ttl) or ttl_default_s
-        idle_s = settings.seconds(idle) or idle_default_s
+        dial_timeout_s = _DIAL_TIMEOUT_S  # NewWriter does not set it
         client_id, resolver = settings.text("Dialer.ClientID"), settings.text("Dialer.Resolver")
         net_dialer = new_writers_net_dialer(settings)
     else:
         ttl, idle = "Transport.MetadataTTL", "Transport.IdleTimeout"
-        name = "Transport.DialTimeout"
-        dial_timeout = Limit(_or_default(settings.seconds(name), _DIAL_TIMEOUT_S), (name,))
-        ttl_s, idle_s = settings.seconds(ttl), settings.seconds(idle)
+        dial_timeout_s = settings.seconds("Transport.DialTimeout")
         client_id, resolver = settings.text("Transport.ClientID"), ""
         net_dialer = programs_net_dialer(settings)
     return TransportConfig(
         release=find_release(settings.release),
         net_dialer=net_dialer,
         resolver=resolver,
-        dial_timeout=dial_timeout,
-        idle_timeout_s=_or_default(idle_s, _IDLE_TIMEOUT_S),
-        metadata_ttl=Limit(_or_default(ttl_s, _METADATA_TTL_S), (ttl,)),
+        dial_timeout=Limit(dial_timeout_s, ("Transport.DialTimeout",)),
+        idle_timeout_s=settings.seconds(idle),
+        metadata_ttl=Limit(settings.seconds(ttl), (ttl,)),
         client_id=client_id,
     )
 
@@ -142,21 +134,17 @@ def build_writer_config(settings: Settings, producer: str) -> WriterConfig:
     configurable = _BACKOFF_MIN in settings and producer != NEW_WRITER
     least_s, most_s = backoff_bounds_s(settings) if configurable else (_BACKOFF_MIN_S, _BACKOFF_MAX_S)
 
-    def count(name: str, default: int) -> int:
-        found = settings.count(f"{group}.{name}")
-        return found if found > 0 else default
-
-    def limit(name: str, default_s: float) -> Limit:
-        return Limit(_or_default(settings.seconds(f"{group}.{name}"), default_s), (f"{group}.{name}",))
+    def limit(name: str) -> Limit:
+        return Limit(settings.seconds(f"{group}.{name}"), (f"{group}.{name}",))
 
     return WriterConfig(
         release=release,
         balancer=settings.text(f"{group}.Balancer"),
-        max_attempts=count("MaxAttempts", _MAX_ATTEMPTS),
-        batch_size=count("BatchSize", _BATCH_SIZE),
-        batch_bytes=count("BatchBytes", _BATCH_BYTES),
-        batch_timeout=limit("BatchTimeout", _BATCH_TIMEOUT_S),
-        write_timeout=limit("WriteTimeout", _WRITE_TIMEOUT_S),
+        max_attempts=settings.count(f"{group}.MaxAttempts"),
+        batch_size=settings.count(f"{group}.BatchSize"),
+        batch_bytes=settings.count(f"{group}.BatchBytes"),
+        batch_timeout=limit("BatchTimeout"),
+        write_timeout=limit("WriteTimeout"),
         required_acks=_required_acks(settings, producer),
         is_async=settings.flag(f"{group}.Async"),
         compressor=_COMPRESSORS[codec](),
@@ -172,8 +160,7 @@ def backoff_bounds_s(settings: Settings) -> tuple[float, float]:
     """The factor of a Writer's pauses and the longest of them: constants in the older releases."""
     if _BACKOFF_MIN not in settings:
         return _BACKOFF_MIN_S, _BACKOFF_MAX_S
-    least_s, most_s = settings.seconds(_BACKOFF_MIN), settings.seconds(_BACKOFF_MAX)
-    return _or_default(least_s, _BACKOFF_MIN_S), _or_default(most_s, _BACKOFF_MAX_S)
+    return settings.seconds(_BACKOFF_MIN), settings.seconds(_BACKOFF_MAX)
 
 
 _BACKOFF_MIN, _BACKOFF_MAX = "Writer.WriteBackoffMin", "Writer.WriteBackoffMax"
@@ -188,12 +175,7 @@ _COMPRESSORS: dict[str, Callable[[], Compressor]] = {
 }
 
 
-def _or_default(value_s: float, default_s: float) -> float:
-    """What is not above zero means the default."""
-    return value_s if value_s > 0 else default_s
-
-
 def _required_acks(settings: Settings, producer: str) -> int:
     if producer == NEW_WRITER:
-        return settings.count("WriterConfig.RequiredAcks") or ACKS["all"]
+        return settings.count("WriterConfig.RequiredAcks")
     return ACKS[settings.text("Writer.RequiredAcks")]

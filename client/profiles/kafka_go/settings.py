@@ -1,4 +1,4 @@
-"""kafka-go's settings: names and defaults. The library refuses no value: what is not above zero means the default.
+"""kafka-go's settings: names and defaults. The library refuses no number: what is not above zero means the default.
 
 Source: segmentio/kafka-go v0.4.8, v0.4.9 and v0.4.50 writer.go, transport.go, dialer.go.
 
@@ -8,6 +8,8 @@ Dialer `Dialer.*` alone. What is an object or a function in Go has words here. L
 and SASL of a Transport, CompressionCodec, Logger; the program sets Addr, Topic, Transport and Completion.
 """
 
+from collections.abc import Callable
+
 from client.profiles.kafka_go.balancer import BALANCERS, NEWER_BALANCERS
 from client.profiles.kafka_go.resolver import check_local_address, check_resolver
 from client.settings import HealthyWait, Setting, SettingsTable
@@ -16,17 +18,45 @@ ACKS = {"none": 0, "one": 1, "all": -1}
 MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
 CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
 
+_IDLE_TIMEOUT_S, _METADATA_TTL_S = 30.0, 6.0
+
 _FIRST, _NEWEST = ("0.4.8", "0.4.9"), ("0.4.50",)
 
 
-def _duration(
+def _above_zero(default: float) -> Callable[[float], float]:
+    return lambda value: value if value > 0 else default
+
+
+def _time_out(
     name: str, default_s: float, about: str, releases: tuple[str, ...] = (), *, limits: tuple[HealthyWait, ...] = ()
 ) -> Setting:
-    return Setting(name=name, kind="duration", default=default_s, about=about, releases=releases, limits=limits)
+    return Setting(
+        name=name,
+        kind="duration",
+        default=default_s,
+        about=about,
+        releases=releases,
+        reads=_above_zero(default_s),
+        limits=limits,
+    )
+
+
+def _duration(name: str, default_s: float, about: str, *, limits: tuple[HealthyWait, ...] = ()) -> Setting:
+    """One of which Go's net.Dialer makes something else: a Timeout of 0 is none, one below 0 is over at once."""
+    return Setting(name=name, kind="duration", default=default_s, about=about, limits=limits)
+
+
+def _deprecated_duration(name: str, default_s: float, transport_s: float, about: str) -> Setting:
+    """NewWriter asks for 0 alone; what is below, the Transport that it makes takes for its own default."""
+
+    def reads(value_s: float) -> float:
+        return _above_zero(transport_s)(value_s or default_s)
+
+    return Setting(name=name, kind="duration", default=default_s, about=about, reads=reads)
 
 
 def _count(name: str, default: int, about: str) -> Setting:
-    return Setting(name=name, kind="count", default=default, about=about)
+    return Setting(name=name, kind="count", default=default, about=about, reads=_above_zero(default))
 
 
 def _choice(name: str, default: str, choices: tuple[str, ...], about: str, releases: tuple[str, ...] = ()) -> Setting:
@@ -43,9 +73,9 @@ def _batching(group: str) -> tuple[Setting, ...]:
         _count(f"{group}.MaxAttempts", 10, "tries to write a batch"),
         _count(f"{group}.BatchSize", 100, "messages that fill a batch"),
         _count(f"{group}.BatchBytes", 1048576, "bytes that fill a batch, and largest message"),
-        _duration(f"{group}.BatchTimeout", 1.0, "how long a batch waits for more messages"),
-        _duration(f"{group}.ReadTimeout", 10.0, "not read by the Writer's calls"),
-        _duration(
+        _time_out(f"{group}.BatchTimeout", 1.0, "how long a batch waits for more messages"),
+        _time_out(f"{group}.ReadTimeout", 10.0, "not read by the Writer's calls"),
+        _time_out(
             f"{group}.WriteTimeout",
             10.0,
             "how long one try to write a batch may take, its dial included",
@@ -62,8 +92,8 @@ def _batching(group: str) -> tuple[Setting, ...]:
 
 _WRITER = (
     *_batching("Writer"),
-    _duration("Writer.WriteBackoffMin", 0.1, "pause before the second try, times the square of its number", _NEWEST),
-    _duration("Writer.WriteBackoffMax", 1.0, "longest pause before a try", _NEWEST),
+    _time_out("Writer.WriteBackoffMin", 0.1, "pause before the second try, times the square of its number", _NEWEST),
+    _time_out("Writer.WriteBackoffMax", 1.0, "longest pause before a try", _NEWEST),
     _choice("Writer.RequiredAcks", "none", tuple(ACKS), "who must have a message before the broker answers"),
     _choice("Writer.Compression", "none", CODECS, "codec of batches"),
     Setting(
@@ -73,16 +103,16 @@ _WRITER = (
 )  # fmt: skip
 
 _TRANSPORT = (
-    _duration(
+    _time_out(
         "Transport.DialTimeout",
         5.0,
         "one deadline for all dials of an address list, and for ApiVersions",
         limits=("dial", "answer"),
     ),
-    _duration("Transport.IdleTimeout", 30.0, "how long an unused connection stays open"),
-    _duration(
+    _time_out("Transport.IdleTimeout", _IDLE_TIMEOUT_S, "how long an unused connection stays open"),
+    _time_out(
         "Transport.MetadataTTL",
-        6.0,
+        _METADATA_TTL_S,
         "longest wait between metadata requests, and how long one may take",
         limits=("answer",),
     ),
@@ -93,9 +123,17 @@ _TRANSPORT = (
 
 _NEW_WRITER = (
     *_batching("WriterConfig"),
-    _count("WriterConfig.RequiredAcks", -1, "as a number: -1 all, 1 one; 0 means all here"),
-    _duration("WriterConfig.RebalanceInterval", 15.0, "MetadataTTL of the Transport that NewWriter makes"),
-    _duration("WriterConfig.IdleConnTimeout", 540.0, "its IdleTimeout"),
+    Setting(
+        name="WriterConfig.RequiredAcks",
+        kind="count",
+        default=-1,
+        about="as a number: -1 all, 1 one; 0 means all here",
+        reads=lambda value: value or -1,
+    ),
+    _deprecated_duration(
+        "WriterConfig.RebalanceInterval", 15.0, _METADATA_TTL_S, "MetadataTTL of the Transport that NewWriter makes"
+    ),
+    _deprecated_duration("WriterConfig.IdleConnTimeout", 540.0, _IDLE_TIMEOUT_S, "its IdleTimeout"),
 )
 
 _DIALER = (
