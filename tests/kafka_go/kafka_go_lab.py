@@ -38,7 +38,7 @@ def address(broker: int) -> tuple[str, int]:
 class Lab:
     """`brokers` of them, led by the first one. `dark` addresses are those above them."""
 
-    def __init__(self, loop: SimLoop, version: str, brokers: int, seed: int) -> None:
+    def __init__(self, loop: SimLoop, version: str, brokers: int, rng: Random) -> None:
         self.loop = loop
         self.version = version
         self.events: list[tuple[float, str, dict[str, TraceValue]]] = []
@@ -46,7 +46,7 @@ class Lab:
         self.logs = MemoryLogs()
         self._brokers = brokers
         tracer = Tracer(loop.time, lambda at_ns, kind, fields: self.events.append((at_ns / 1e9, kind, fields)))
-        self.runtime = ClientRuntime(Random(seed), TableResolver(), tracer)
+        self.runtime = ClientRuntime(rng, TableResolver(), tracer)
 
     async def start_brokers(self) -> None:
         state = ClusterState(epoch=0, cluster_id="faultlab", controller_id=1, brokers=(), topics=())
@@ -131,11 +131,19 @@ class Program:
         await self.call("close", "close")
 
 
-def on_virtual_time(check: Callable[[Lab], Awaitable[None]], version: str, *, brokers: int = 1, seed: int = 7) -> Lab:
+def on_virtual_time(
+    check: Callable[[Lab], Awaitable[None]],
+    version: str,
+    *,
+    brokers: int = 1,
+    seed: int = 7,
+    rng: Random | None = None,
+) -> Lab:
+    """`rng` is the client's chance, where the seed's will not do."""
     labs: list[Lab] = []
 
     async def main(loop: SimLoop) -> None:
-        lab = Lab(loop, version, brokers, seed)
+        lab = Lab(loop, version, brokers, rng or Random(seed))
         labs.append(lab)
         await lab.start_brokers()
         await asyncio.sleep(0.01)
