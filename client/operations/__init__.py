@@ -23,6 +23,7 @@ from client.operations.dialer import (
 )
 from client.operations.handles import MAIN, Handle, Handles
 from client.operations.list_offsets import LIST_OFFSETS, ListOffsets
+from client.operations.new_transport import NEW_TRANSPORT, NewTransport
 from client.operations.send import SEND, Send
 
 __all__ = [
@@ -38,6 +39,7 @@ __all__ = [
     "LOOKUP_PARTITION",
     "LOOKUP_PARTITIONS",
     "MAIN",
+    "NEW_TRANSPORT",
     "SEND",
     "Cancellation",
     "Close",
@@ -51,6 +53,7 @@ __all__ = [
     "Handler",
     "Handles",
     "ListOffsets",
+    "NewTransport",
     "OfPartition",
     "OfTopic",
     "Operation",

@@ -19,6 +19,9 @@ var producers = map[string]func(*client, subject.Launch, subject.Trace) (subject
 	"Dialer":    newDialing,
 }
 
+// configuration returns what makes a writer of a topic, and the Transport that all of these writers share, if they do.
+type configuration = func(*client, subject.Launch, subject.Trace) (func(string) (*kafka.Writer, error), *kafka.Transport, error)
+
 // producerOf is that of the name, nil meaning the usual one.
 func producerOf(name *string) (func(*client, subject.Launch, subject.Trace) (subject.Producer, error), error) {
 	if name == nil {
@@ -42,9 +45,9 @@ func newWriterSettings() *writerSettings {
 	return &writerSettings{NetDialer: net.Dialer{Timeout: kafkaDialTimeout}}
 }
 
-func configuredWriter(c *client, launch subject.Launch, trace subject.Trace) (func(string) (*kafka.Writer, error), error) {
+func configuredWriter(c *client, launch subject.Launch, trace subject.Trace) (func(string) (*kafka.Writer, error), *kafka.Transport, error) {
 	if err := subject.Set(newWriterSettings(), launch.Settings, words); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	transport := c.sharedTransport(launch, trace)
 	return func(topic string) (*kafka.Writer, error) {
@@ -60,10 +63,10 @@ func configuredWriter(c *client, launch subject.Launch, trace subject.Trace) (fu
 			made.Writer.Balancer = &kafka.RoundRobin{} // as the library does, so that ours can stand before it
 		}
 		return &made.Writer, nil
-	}, nil
+	}, transport, nil
 }
 
-// sharedTransport is the one Transport of every Writer{}, as DefaultTransport would be.
+// sharedTransport is the one Transport of every Writer{}, as DefaultTransport would be, until there is a new one.
 func (c *client) sharedTransport(launch subject.Launch, trace subject.Trace) *kafka.Transport {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
@@ -84,10 +87,10 @@ type deprecatedSettings struct {
 	Dialer       kafka.Dialer
 }
 
-func configuredNewWriter(c *client, launch subject.Launch, trace subject.Trace) (func(string) (*kafka.Writer, error), error) {
+func configuredNewWriter(c *client, launch subject.Launch, trace subject.Trace) (func(string) (*kafka.Writer, error), *kafka.Transport, error) {
 	made := &deprecatedSettings{Dialer: *kafka.DefaultDialer}
 	if err := subject.Set(made, launch.Settings, dialerWords()); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	return func(topic string) (*kafka.Writer, error) {
 		configuration := made.WriterConfig
@@ -102,7 +105,7 @@ func configuredNewWriter(c *client, launch subject.Launch, trace subject.Trace) 
 		transport := writer.Transport.(*kafka.Transport)
 		transport.Dial = c.watched(transport.Dial, trace)
 		return writer, nil
-	}, nil
+	}, nil, nil
 }
 
 // words are those that the library's own constants have in its documentation.

@@ -32,7 +32,7 @@ type client struct {
 	dials atomic.Int64
 
 	mutex     sync.Mutex
-	transport *kafka.Transport // of every Writer{}, made by the first; those of NewWriter have their own
+	transport *kafka.Transport // of every Writer{} from now on, made by the first; those of NewWriter have their own
 }
 
 // Check refuses another release or library, and an unknown producer.
@@ -51,9 +51,10 @@ func (c *client) Check(launch subject.Launch) error {
 // NoDeadline: WriteMessages takes a context, the rest does not.
 func (c *client) NoDeadline() map[string]string {
 	return map[string]string{
-		"connect":    "neither Writer{} nor NewWriter nor Dialer{} takes a context",
-		"close":      "Close takes no context",
-		"close_idle": "CloseIdleConnections takes no context",
+		"connect":       "neither Writer{} nor NewWriter nor Dialer{} takes a context",
+		"close":         "Close takes no context",
+		"close_idle":    "CloseIdleConnections takes no context",
+		"new_transport": "a Transport is made without a context",
 	}
 }
 
@@ -66,15 +67,13 @@ func (c *client) Connect(launch subject.Launch, trace subject.Trace) (subject.Pr
 }
 
 // writing makes a producer of the way in which a program configures its Writers.
-func writing(
-	configure func(*client, subject.Launch, subject.Trace) (func(string) (*kafka.Writer, error), error),
-) func(*client, subject.Launch, subject.Trace) (subject.Producer, error) {
+func writing(configure configuration) func(*client, subject.Launch, subject.Trace) (subject.Producer, error) {
 	return func(c *client, launch subject.Launch, trace subject.Trace) (subject.Producer, error) {
-		newWriter, err := configure(c, launch, trace)
+		newWriter, shared, err := configure(c, launch, trace)
 		if err != nil {
 			return nil, err
 		}
-		made := &producer{client: c, addresses: launch.Bootstrap, newWriter: newWriter, trace: trace}
+		made := &producer{client: c, addresses: launch.Bootstrap, newWriter: newWriter, shared: shared, trace: trace}
 		if topicsOfMessages {
 			_, err = made.writer("")
 		}
@@ -99,6 +98,7 @@ type producer struct {
 	client    *client
 	addresses []string
 	newWriter func(topic string) (*kafka.Writer, error)
+	shared    *kafka.Transport // nil where each Writer has one of its own
 	trace     subject.Trace
 
 	mutex   sync.Mutex

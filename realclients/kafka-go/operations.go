@@ -12,12 +12,14 @@ import (
 	"github.com/segmentio/kafka-go"
 )
 
-// Operations of a Client on the Transport of a handle's Writers, and those of a Dialer.
+// Operations of a Client on the Transport of a handle's Writers, one that gives later handles another, and those of a
+// Dialer.
 func (c *client) Operations() map[string]subject.Operation {
 	return map[string]subject.Operation{
 		"close_idle":        on((*producer).closeIdle),
 		"create_topics":     onTopic((*producer).createTopics),
 		"list_offsets":      onTopic((*producer).listOffsets),
+		"new_transport":     on((*producer).newTransport),
 		"dial":              on((*dialing).dial),
 		"dial_leader":       onTopic((*dialing).dialLeader),
 		"dial_partition":    onTopic((*dialing).dialPartition),
@@ -65,19 +67,17 @@ func onTopic[Handle subject.Producer](carryOut func(Handle, context.Context, arg
 	})
 }
 
-// transport is that of the handle's Writers: the shared one, or NewWriter's own.
+// transport is that of the handle's Writers: the one that they share with others, or NewWriter's own.
 func (p *producer) transport() (*kafka.Transport, error) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	if len(p.topics) > 0 {
 		return p.writers[p.topics[0]].Transport.(*kafka.Transport), nil
 	}
-	p.client.mutex.Lock()
-	defer p.client.mutex.Unlock()
-	if p.client.transport == nil {
+	if p.shared == nil {
 		return nil, subject.CommandError{Text: "a Writer of v0.4.8 is made with its first message"}
 	}
-	return p.client.transport, nil
+	return p.shared, nil
 }
 
 func (p *producer) kafkaClient() (*kafka.Client, error) {
@@ -91,6 +91,17 @@ func (p *producer) closeIdle(context.Context, arguments) (map[string]any, error)
 		transport.CloseIdleConnections()
 	}
 	return nil, err
+}
+
+// newTransport is for Writers that are made later.
+func (p *producer) newTransport(context.Context, arguments) (map[string]any, error) {
+	if p.shared == nil {
+		return nil, subject.CommandError{Text: "NewWriter makes a Transport for each Writer"}
+	}
+	p.client.mutex.Lock()
+	defer p.client.mutex.Unlock()
+	p.client.transport = nil
+	return nil, nil
 }
 
 func (p *producer) createTopics(ctx context.Context, asked arguments) (map[string]any, error) {

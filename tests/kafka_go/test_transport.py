@@ -6,6 +6,7 @@ from math import comb
 import pytest
 from kafka_go_lab import RELEASES, ROUND_TRIPS_S, V8, V9, V50, Lab, on_virtual_time
 
+from client.operations import CommandError
 from client.profiles import profile
 from harness.levers import MoveLeader
 
@@ -32,6 +33,32 @@ def test_an_error_of_the_first_metadata_stays_until_the_release_that_clears_it(v
         assert lab.of("refresh_ended", outcome="ok"), "metadata came in every release"
 
     on_virtual_time(check, version)
+
+
+def test_a_new_transport_is_for_writers_that_are_made_later() -> None:
+    """Two Writers on one Transport share the error that stays; one on another Transport does not have it."""
+
+    async def check(lab: Lab) -> None:
+        program = await lab.program(Transport_MetadataTTL=2.0, Writer_BatchSize=1).connect()
+        await program.connect("beside")
+        with lab.dark(1):
+            await program.ended(program.send("cold"))
+        await asyncio.sleep(10)
+        await program.call("new_transport", "t")
+        await program.connect("fresh")
+        ends = {name: (await program.ended(program.send(name, handle=name)))[1] for name in ("main", "beside", "fresh")}
+        assert [name for name, error in ends.items() if error is None] == ["fresh"]
+
+    on_virtual_time(check, V8)
+
+
+def test_new_writer_takes_no_new_transport() -> None:
+    async def check(lab: Lab) -> None:
+        program = await lab.program(producer="NewWriter").connect()
+        with pytest.raises(CommandError, match="NewWriter makes a Transport for each Writer"):
+            await program.call("new_transport", "t")
+
+    on_virtual_time(check, V50)
 
 
 def test_a_pool_that_had_metadata_keeps_it_through_an_outage() -> None:

@@ -31,6 +31,7 @@ ARGUMENTS: dict[str, dict[str, object]] = {
     "lookup_partitions": {"topic": "orders"},
     "dial_leader": {"topic": "orders"},
     "dial_partition": {"topic": "orders"},
+    "new_transport": {},
     "close": {},
 }
 """Of every operation that a profile may have: a new one adds its own."""

@@ -1,4 +1,8 @@
-"""The program around Writers, by name. Those made as Writer{} share one Transport, NewWriter makes its own."""
+"""The program around Writers, by name.
+
+Those made as Writer{} share the program's Transport, until it makes a new one for those that follow. NewWriter makes
+one of its own.
+"""
 
 from collections.abc import Mapping, Sequence
 
@@ -8,15 +12,18 @@ from client.operations import (
     CONNECT,
     CREATE_TOPICS,
     LIST_OFFSETS,
+    NEW_TRANSPORT,
     SEND,
     Close,
     CloseIdle,
+    CommandError,
     Connect,
     Context,
     CreateTopics,
     Handler,
     Handles,
     ListOffsets,
+    NewTransport,
     Result,
     Send,
 )
@@ -44,6 +51,7 @@ NO_DEADLINE = {
     CONNECT.name: "neither Writer{} nor NewWriter nor Dialer{} takes a context",
     CLOSE.name: "Close takes no context",
     CLOSE_IDLE.name: "CloseIdleConnections takes no context",
+    NEW_TRANSPORT.name: "a Transport is made without a context",
 }
 
 
@@ -86,7 +94,7 @@ class WriterSession:
         self._settings = settings
         self._bootstrap = tuple(bootstrap)
         self._producer = producer
-        self._shared = self._new_transport()
+        self._transports = [self._new_transport()]
 
     @property
     def handlers(self) -> Mapping[str, Handler]:
@@ -97,6 +105,7 @@ class WriterSession:
             CLOSE_IDLE.name: CLOSE_IDLE.handler(self._close_idle),
             CREATE_TOPICS.name: CREATE_TOPICS.handler(self._create_topics),
             LIST_OFFSETS.name: LIST_OFFSETS.handler(self._list_offsets),
+            NEW_TRANSPORT.name: NEW_TRANSPORT.handler(self._add_transport),
             CLOSE.name: CLOSE.handler(self._close),
         }
 
@@ -106,7 +115,7 @@ class WriterSession:
 
     def writers_closed(self, writers: Writers) -> None:
         """Close of a Writer that NewWriter made closes what is idle on its Transport."""
-        if writers.transport is not self._shared:
+        if writers.transport not in self._transports:
             writers.transport.close_idle_connections()
 
     def _new_transport(self) -> Transport:
@@ -116,7 +125,7 @@ class WriterSession:
         async def new_writers() -> Writers:
             if self._producer == NEW_WRITER and not self._bootstrap:
                 raise GoError("errors.errorString", "cannot create a kafka writer with an empty list of brokers")
-            return Writers(self, self._new_transport() if self._producer == NEW_WRITER else self._shared)
+            return Writers(self, self._new_transport() if self._producer == NEW_WRITER else self._transports[-1])
 
         await self.handles.open(arguments.handle, new_writers)
         return {}
@@ -135,6 +144,13 @@ class WriterSession:
 
     async def _close_idle(self, asked: CloseIdle, _: Context) -> Result:
         self.handles[asked.handle].transport.close_idle_connections()
+        return {}
+
+    async def _add_transport(self, asked: NewTransport, _: Context) -> Result:
+        self.handles[asked.handle]
+        if self._producer == NEW_WRITER:
+            raise CommandError("NewWriter makes a Transport for each Writer")
+        self._transports.append(self._new_transport())
         return {}
 
     async def _create_topics(self, asked: CreateTopics, context: Context) -> Result:
@@ -160,7 +176,8 @@ class WriterSession:
     async def _close(self, arguments: Close, _: Context) -> Result:
         await self.handles.close(arguments.handle)
         if self.handles.closed:
-            self._shared.close_idle_connections()  # the program ends
+            for transport in self._transports:  # the program ends
+                transport.close_idle_connections()
         return {}
 
 
