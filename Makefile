@@ -43,7 +43,7 @@ bench: setup     ## print the lab's own figures
 
 fidelity: setup  ## compare profiles with the real clients; writes docs/FIDELITY.md
 	@$(BIN)/faultlab clients build
-	@$(BIN)/faultlab agree scenarios/sarama --tag sarama --tag slow --between profile,real,sim --write docs/FIDELITY.md --report
+	@$(BIN)/faultlab agree scenarios --tag sarama --tag kafka-go --tag slow --between profile,real,sim --write docs/FIDELITY.md --report
 
 fidelity-random: setup ## the same in 100 scenarios drawn by chance [CLIENT=sarama|kafka-go] [SEED=]
 	@$(BIN)/faultlab clients build
