@@ -4,6 +4,7 @@
 when it is woken. The pool is ready at the first outcome, good or bad.
 """
 
+import asyncio
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -185,7 +186,8 @@ class ConnPool:
     def _set_ready(self) -> None:
         if not self._is_ready:
             self._is_ready = True
-            self._ready.close()
+            # Whoever waits goes on once this goroutine waits, too: in Go, a dial that follows at once begins before.
+            asyncio.get_running_loop().call_soon(self._ready.close)
 
     async def _discover(self) -> None:
         bounded = Bounded(self._ctx)
