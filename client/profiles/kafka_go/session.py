@@ -16,7 +16,6 @@ from client.operations import (
     SEND,
     Close,
     CloseIdle,
-    CommandError,
     Connect,
     Context,
     CreateTopics,
@@ -99,13 +98,16 @@ class WriterSession:
     @property
     def handlers(self) -> Mapping[str, Handler]:
         # Made anew: kept, they and the session would hold each other.
+        shared = (
+            {} if self._producer == NEW_WRITER else {NEW_TRANSPORT.name: NEW_TRANSPORT.handler(self._add_transport)}
+        )
         return {
             CONNECT.name: CONNECT.handler(self._connect),
             SEND.name: SEND.handler(self._send),
             CLOSE_IDLE.name: CLOSE_IDLE.handler(self._close_idle),
             CREATE_TOPICS.name: CREATE_TOPICS.handler(self._create_topics),
             LIST_OFFSETS.name: LIST_OFFSETS.handler(self._list_offsets),
-            NEW_TRANSPORT.name: NEW_TRANSPORT.handler(self._add_transport),
+            **shared,
             CLOSE.name: CLOSE.handler(self._close),
         }
 
@@ -148,8 +150,6 @@ class WriterSession:
 
     async def _add_transport(self, asked: NewTransport, _: Context) -> Result:
         self.handles[asked.handle]
-        if self._producer == NEW_WRITER:
-            raise CommandError("NewWriter makes a Transport for each Writer")
         self._transports.append(self._new_transport())
         return {}
 
