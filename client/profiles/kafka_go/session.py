@@ -98,16 +98,14 @@ class WriterSession:
     @property
     def handlers(self) -> Mapping[str, Handler]:
         # Made anew: kept, they and the session would hold each other.
-        shared = (
-            {} if self._producer == NEW_WRITER else {NEW_TRANSPORT.name: NEW_TRANSPORT.handler(self._add_transport)}
-        )
+        of_writers = {NEW_TRANSPORT.name: NEW_TRANSPORT.handler(self._add_transport)}
         return {
             CONNECT.name: CONNECT.handler(self._connect),
             SEND.name: SEND.handler(self._send),
             CLOSE_IDLE.name: CLOSE_IDLE.handler(self._close_idle),
             CREATE_TOPICS.name: CREATE_TOPICS.handler(self._create_topics),
             LIST_OFFSETS.name: LIST_OFFSETS.handler(self._list_offsets),
-            **shared,
+            **({} if self._producer == NEW_WRITER else of_writers),  # it makes a Transport for each Writer
             CLOSE.name: CLOSE.handler(self._close),
         }
 
