@@ -31,11 +31,10 @@ def established(retry_max: int, brokers: int, bootstrap: str) -> RunPlan:
 
 
 def predicted(plan: RunPlan, measure: str) -> float:
-    values = {
-        round(evaluate(e.formula, plan).number, 9)
-        for e in plan.expectations
-        if e.measure == measure and e.kind == "equals" and (e.when is None or condition_holds(e.when, plan))
-    }
+    """By an equality; where there is none, by the claims that hold."""
+    said = [e for e in plan.expectations if e.measure == measure and (e.when is None or condition_holds(e.when, plan))]
+    true = [e for e in said if e.kind == "equals"] or [e for e in said if e.kind == "claim" and e.holds]
+    values = {round(evaluate(e.formula, plan).number, 9) for e in true}
     assert len(values) == 1, "exactly one formula holds"
     return values.pop()
 
@@ -132,4 +131,4 @@ def test_the_suite_on_real_sockets_stays_short() -> None:
     ]
     times = [(plan.expected_s or 0.0) + START_S for plan in runs]
     assert max(times) < 20
-    assert sum(times) / LANES < 75
+    assert sum(times) / LANES < 88, "`make run` is to take under 90 s"
