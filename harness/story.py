@@ -50,6 +50,11 @@ class EventKind(StrEnum):
     """text: whether it has ended."""
     DIAL_SEEN = "dial_seen"
     """address, connection (the port that it comes from). Source `wire`: seen there, traced by the client or not."""
+    WIRE_STARTED = "wire_started"
+    """purpose (`dial`, `answer`, or how the connection ended), address, connection (the port that it comes from).
+    Source `wire`: seen there, of a program that reports no waits."""
+    WIRE_ENDED = "wire_ended"
+    """The same, and outcome."""
     STEP_UNMET = "step_unmet"
     """operation, text."""
 

@@ -153,7 +153,7 @@ def timelines_of_chosen_runs(records: Records, runs: Rows) -> Timelines:
     if not choices:
         return []
     wanted = F.col("run_id").isin([choice.run["run_id"] for choice in choices])
-    events = Rows(records.span_events.where(wanted & F.col("kind").rlike("^(wait|dial)_")).toArrow())
+    events = Rows(records.span_events.where(wanted & F.col("kind").rlike("^(wait|dial|wire)_")).toArrow())
     return [(choice, timeline_of(choice.run, choice.judged, events_of_run(events, choice.run))) for choice in choices]
 
 

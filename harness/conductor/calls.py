@@ -218,6 +218,12 @@ class ClientCalls:
         for dial in self._world.dials():
             fields: dict[str, Value] = {"address": dial.address, "connection": dial.port}
             self._recorder.record_event("wire", dial.at_ns, EventKind.DIAL_SEEN, fields)
+        for span in self._world.wire_spans():
+            fields = {"address": span.address, "connection": span.port, "purpose": span.what}
+            self._recorder.record_event("wire", span.began_ns, EventKind.WIRE_STARTED, fields)
+            if span.ended_ns is not None:
+                ended = {**fields, "outcome": span.outcome}
+                self._recorder.record_event("wire", span.ended_ns, EventKind.WIRE_ENDED, ended)
 
     def _record_event(self, kind: EventKind, **fields: Value) -> None:
         self._recorder.record_event("conductor", self._world.now_ns(), kind, fields)

@@ -98,6 +98,20 @@ class Dial:
     port: int
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WireSpan:
+    """What one connection of a program did, as the wire shows it: absolute clock values. `what` is `dial`, `answer` (it
+    sent bytes, and awaits the first ones back) or how the connection ended, which takes no time. `ended_ns` is None
+    where it has not ended; `port` is the one that the connection comes from."""
+
+    what: str
+    began_ns: int
+    ended_ns: int | None
+    outcome: str | None
+    address: str
+    port: int
+
+
 LOG_LIMIT_BYTES = 256 << 20
 """What a subject may write on its standard error in one run."""
 
@@ -180,6 +194,10 @@ class World(Protocol):
     def dials(self) -> tuple[Dial, ...]:
         """The dials that came from anybody but the lab itself, so far, a retransmitted SYN being none; empty where the
         world does not look. Raises WorldError."""
+        ...
+
+    def wire_spans(self) -> tuple[WireSpan, ...]:
+        """What the connections of a program did so far, in time's order; empty where the world does not look."""
         ...
 
     def failure(self) -> "asyncio.Future[str]":

@@ -1,10 +1,13 @@
 """The waits of one run as spans: from events, cut to the operation that they belong to, in seconds from its call."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 SAME_WAIT = ("source", "waiting_on", "purpose", "connection", "operation", "try_number", "broker", "address")
+SEEN_ALIKE = ("connection", "address", "purpose")
+DIAL, ANSWER = "dial", "answer"
+"""Purposes of what is seen on the wire; others are how a connection ended."""
 SAME_DIAL = ("source", "connection")
 
 Event = Mapping[str, Any]
@@ -13,7 +16,7 @@ Event = Mapping[str, Any]
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Span:
     """A time in which the client waited. `setting` is None where it dialled without naming what limits it. `outcome`
-    is None for a wait that outlasted the operation."""
+    is None for a wait that outlasted the operation. `seen`: on the wire, of a client that reports no waits."""
 
     setting: str | None
     began_s: float
@@ -23,6 +26,7 @@ class Span:
     connection: int | None
     broker: int | None
     address: str | None
+    seen: bool = False
 
     @property
     def lasted_s(self) -> float:
@@ -30,12 +34,18 @@ class Span:
 
 
 def operation_spans(events: Sequence[Event], started_ns: int, ended_ns: int) -> tuple[Span, ...]:
-    """Waits that began or ended while the operation was under way, and dials that no wait covers, in time's order."""
+    """Waits that began or ended while the operation was under way, and dials that no wait covers, in time's order. Of a
+    client that reports no waits, what the wire shows: its connections' silences and ends, and dials that it does not
+    report itself."""
     ordered = sorted(events, key=lambda event: (event["at_ns"], event["source"], event["source_seq"]))
     waits = clip_to_operation(match_events(ordered, "wait", SAME_WAIT), started_ns, ended_ns)
     covered = {span.connection for span in waits if span.connection is not None}
     dials = clip_to_operation(match_events(ordered, "dial", SAME_DIAL), started_ns, ended_ns)
-    return tuple(sorted([*waits, *(d for d in dials if d.connection not in covered)], key=lambda span: span.began_s))
+    told = [*waits, *(d for d in dials if d.connection not in covered)]
+    if not waits:
+        wire = clip_to_operation(match_events(ordered, "wire", SEEN_ALIKE), started_ns, ended_ns)
+        told += [replace(one, seen=True) for one in wire if one.purpose != DIAL or not dials]
+    return tuple(sorted(told, key=lambda span: span.began_s))
 
 
 def match_events(events: Iterable[Event], what: str, identity: Sequence[str]) -> list[tuple[Event, Event | None]]:
@@ -68,7 +78,7 @@ def span(began: Event, ended: Event | None, from_ns: int, to_ns: int, started_ns
         setting=began["waiting_on"],
         began_s=(from_ns - started_ns) / 1e9,
         ended_s=(to_ns - started_ns) / 1e9,
-        purpose=began["purpose"] or "dial",
+        purpose=began["purpose"] or DIAL,
         outcome=None if outlasted or ended is None else ended["outcome"],
         connection=began["connection"],
         broker=began["broker"],

@@ -7,7 +7,7 @@ from typing import Any
 from harness.records.bounds import LIMITS
 from reports.charts.axis import Axis
 from reports.charts.badges import Badge, badges
-from reports.charts.spans import Span, covered_s, operation_spans
+from reports.charts.spans import ANSWER, DIAL, Span, covered_s, operation_spans
 from reports.figures import amount, many
 from reports.grouping import grouped
 
@@ -17,6 +17,10 @@ BETWEEN_DIALS = "between dials"
 NOT_RECORDED = "nothing was told"
 IN_ALL = "in all"
 ON_THE_WIRE = "dials, seen on the wire"
+ANSWERS = "waiting for first bytes, seen on the wire"
+BETWEEN_SEEN = "neither dialling nor waiting for bytes"
+PURPOSES = {DIAL: "dial", ANSWER: "silence"}
+"""What a block that names no setting is called."""
 FARTHEST_MARK = 2.0
 """A limit that is farther away than so many times what the call took is not drawn: it would squeeze the picture."""
 MIN_SHARE = 0.001
@@ -112,7 +116,7 @@ def timeline_of(run: Mapping[str, Any], judged: Mapping[str, Any], events: Seque
     started_ns, ended_ns = operation["started_ns"], operation["ended_ns"]
     lasted_s = (ended_ns - started_ns) / 1e9
     every = operation_spans(events, started_ns, ended_ns)
-    spans = tuple(one for one in every if one.lasted_s >= lasted_s * MIN_SHARE)
+    spans = tuple(one for one in every if one.lasted_s >= lasted_s * MIN_SHARE or (one.seen and one.purpose != ANSWER))
     terms = terms_of(judged)
     marks = badges([*(t["setting"] for t in terms if t["setting"]), *(s.setting for s in spans if s.setting)])
     in_formula = settings_of(terms, marks)
@@ -208,18 +212,31 @@ def lanes_of(axis: Axis, spans: Iterable[Span], marks: Mapping[str, Badge], in_f
                 left=axis.at(one.began_s),
                 width=axis.share(one.lasted_s),
                 badge=marks.get(one.setting or ""),
-                short="" if one.setting else one.purpose,
-                words=f"{one.setting or 'dial'}, {one.purpose}: {one.lasted_s:.3f} s from {one.began_s:.3f} s",
+                short="" if one.setting else PURPOSES.get(one.purpose, one.purpose),
+                words=block_words(one),
                 outside=one.setting not in in_formula,
             )
             for one in own
         )
-        lanes.append(Lane(name=lane_name(connection), detail=connection_target(own[0]), blocks=blocks))
+        lanes.append(Lane(name=lane_name(connection, own), detail=connection_target(own[0]), blocks=blocks))
     return tuple(sorted(lanes, key=lambda lane: lane.name != CLIENT_ITSELF))
 
 
-def lane_name(connection: int | None) -> str:
-    return CLIENT_ITSELF if connection is None else f"connection {connection}"
+def block_words(span: Span) -> str:
+    """`Net.ReadTimeout, response: 2.001 s from 0.500 s`; of what the wire shows how it ended, too."""
+    when = f"{span.lasted_s:.3f} s from {span.began_s:.3f} s"
+    if span.setting:
+        return f"{span.setting}, {span.purpose}: {when}"
+    if span.purpose not in PURPOSES:
+        return f"{span.purpose} at {span.began_s:.3f} s"
+    ended = f", {span.outcome or 'outlasted the call'}" if span.seen else ""
+    return f"{PURPOSES[span.purpose]}: {when}{ended}"
+
+
+def lane_name(connection: int | None, own: Sequence[Span]) -> str:
+    if connection is None:
+        return CLIENT_ITSELF
+    return f"from port {connection}" if own[0].seen else f"connection {connection}"
 
 
 def connection_target(span: Span) -> str:
@@ -262,9 +279,7 @@ def measured_parts(
         own = [one for one in spans if one.setting == setting]
         if own:
             parts.append((badge, times(len(own), badge), sum(one.lasted_s for one in own), setting not in in_formula))
-    dials = [one for one in spans if one.setting is None]
-    if dials:
-        parts.append((None, many(len(dials), "dial"), sum(one.lasted_s for one in dials), True))
+    parts += [(None, short, seconds, True) for _, short, _, seconds in unnamed_spans(spans)]
     rest_s = lasted_s - covered_s(spans)
     return [*parts, (None, remainder_label(spans), rest_s, True)] if rest_s > 0.005 * lasted_s else parts
 
@@ -273,7 +288,28 @@ def remainder_label(spans: Sequence[Span]) -> str:
     """What time is called that no span covers: nothing is guessed of a client that tells no waits."""
     if not spans:
         return NOT_RECORDED
-    return BETWEEN if any(one.setting for one in spans) else BETWEEN_DIALS
+    if any(one.setting for one in spans):
+        return BETWEEN
+    return BETWEEN_SEEN if any(one.seen for one in spans) else BETWEEN_DIALS
+
+
+def unnamed_spans(spans: Sequence[Span]) -> list[tuple[str, str, int, float]]:
+    """Dials, and waits for bytes, that no setting is named for: a name, a short one, how many, and the time that at
+    least one of them took. Where both were under way, it counts as a dial."""
+    dials = [one for one in spans if one.setting is None and one.purpose not in (ANSWER, *ended_purposes(spans))]
+    answers = [one for one in spans if one.setting is None and one.purpose == ANSWER]
+    found = []
+    if dials:
+        found.append((ON_THE_WIRE, many(len(dials), "dial"), len(dials), covered_s(dials)))
+    if answers:
+        alone_s = covered_s([*dials, *answers]) - covered_s(dials)
+        found.append((ANSWERS, many(len(answers), "silence"), len(answers), alone_s))
+    return found
+
+
+def ended_purposes(spans: Iterable[Span]) -> set[str]:
+    """How connections ended, as the wire showed it."""
+    return {one.purpose for one in spans if one.seen} - set(PURPOSES)
 
 
 def times(count: float | None, badge: Badge) -> str:
@@ -302,7 +338,7 @@ def term_rows(
         for term in terms
         if not term["setting"]
     ]
-    dials = [one for one in spans if one.setting is None]
-    if dials:
-        rows.append(TermRow(name=ON_THE_WIRE, measured_count=len(dials), measured_s=sum(one.lasted_s for one in dials)))
+    rows += [
+        TermRow(name=name, measured_count=count, measured_s=seconds) for name, _, count, seconds in unnamed_spans(spans)
+    ]
     return (*rows, TermRow(name=remainder_label(spans), measured_s=lasted_s - covered_s(spans)))

@@ -12,6 +12,7 @@ SPAN_IDENTITY = {
     "dial": ("connection", "broker", "address"),
     "attempt": ("operation", "try_number"),
     "refresh": ("try_number",),
+    "wire": ("connection", "address", "purpose"),
 }
 """What takes time, and what its end repeats of its beginning."""
 DIAL_SEEN = "dial_seen"

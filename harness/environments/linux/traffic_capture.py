@@ -24,17 +24,14 @@ PacketKind = Literal["any", "syn", "data", "fin", "refusal"]
 """`syn`: a SYN without ACK; `data`: a segment with payload; `fin`: an orderly end; `refusal`: what answers a SYN for
 which nobody listens."""
 
-_FIN, _SYN, _RST, _ACK = 0x01, 0x02, 0x04, 0x10
+FIN, SYN, RST, ACK = 0x01, 0x02, 0x04, 0x10
 _OUR_PROBES = int.from_bytes(socket.inet_aton(addresses.PROBES))
 _ADVERTISED, _MASK = int(addresses.ADVERTISED.network_address), int(addresses.ADVERTISED.netmask)
 
-_CLIENT_TRAFFIC = (
+ANY_CLIENT_TRAFFIC = (
     # On loopback each packet is seen twice: as it leaves, and as it comes.
     (bpf.LOAD_WORD, 0, 0, bpf.PACKET_KIND),
-    (bpf.JUMP_EQUAL, 22, 0, bpf.OUTGOING),
-    # What a rule copied, or holds and sends on, was seen before.
-    (bpf.LOAD_WORD, 0, 0, bpf.MARK),
-    (bpf.JUMP_EQUAL, 0, 20, 0),
+    (bpf.JUMP_EQUAL, 20, 0, bpf.OUTGOING),
     (bpf.LOAD_BYTE, 0, 0, 9),
     (bpf.JUMP_EQUAL, 0, 18, socket.IPPROTO_TCP),
     (bpf.LOAD_HALF, 0, 0, 6),
@@ -59,6 +56,13 @@ _CLIENT_TRAFFIC = (
 )
 """Segments between advertised addresses and anybody but the lab's own probes."""
 
+_CLIENT_TRAFFIC = (
+    # What a rule copied, or holds and sends on, was seen before.
+    (bpf.LOAD_WORD, 0, 0, bpf.MARK),
+    (bpf.JUMP_EQUAL, 0, len(ANY_CLIENT_TRAFFIC) - 1, 0),
+    *ANY_CLIENT_TRAFFIC,
+)
+
 
 @dataclass(frozen=True, slots=True)
 class _Watch:
@@ -70,20 +74,23 @@ class _Watch:
 
 
 @dataclass(frozen=True, slots=True)
-class _Segment:
+class Segment:
+    """What is known of a TCP segment."""
+
     source: str
     source_port: int
     target: str
     target_port: int
     sequence_number: int
+    acknowledged: int
     flags: int
     payload_bytes: int
 
     @classmethod
-    def parse(cls, packet: bytes) -> "_Segment":
+    def parse(cls, packet: bytes) -> "Segment":
         """From the IP header on (RFC 791, RFC 9293)."""
         behind = 4 * (packet[0] & 0x0F)
-        source_port, target_port, number = struct.unpack_from("!HHI", packet, behind)
+        source_port, target_port, number, acknowledged = struct.unpack_from("!HHII", packet, behind)
         (total,) = struct.unpack_from("!H", packet, 2)
         return cls(
             source=socket.inet_ntoa(packet[12:16]),
@@ -91,6 +98,7 @@ class _Segment:
             target=socket.inet_ntoa(packet[16:20]),
             target_port=target_port,
             sequence_number=number,
+            acknowledged=acknowledged,
             flags=packet[behind + 13],
             payload_bytes=total - behind - 4 * (packet[behind + 12] >> 4),
         )
@@ -100,13 +108,13 @@ class _Segment:
             case "any":
                 return True
             case "syn":
-                return self.flags & (_SYN | _ACK) == _SYN
+                return self.flags & (SYN | ACK) == SYN
             case "data":
-                return self.payload_bytes > 0 and not self.flags & _RST
+                return self.payload_bytes > 0 and not self.flags & RST
             case "fin":
-                return self.flags & (_FIN | _RST) == _FIN
+                return self.flags & (FIN | RST) == FIN
             case "refusal":
-                return self.flags & (_FIN | _SYN | _RST | _ACK) == _RST | _ACK and self.sequence_number == 0
+                return self.flags & (FIN | SYN | RST | ACK) == RST | ACK and self.sequence_number == 0
 
 
 class TrafficCapture:
@@ -147,9 +155,9 @@ class TrafficCapture:
         """Take what the kernel has seen so far."""
         if self._socket is not None:
             for packet, at_ns in self._socket.read():
-                self._take(_Segment.parse(packet), at_ns)
+                self._take(Segment.parse(packet), at_ns)
 
-    def _take(self, segment: _Segment, at_ns: int) -> None:
+    def _take(self, segment: Segment, at_ns: int) -> None:
         for watch in self._watches:
             to_broker = watch.flow == "to_broker"
             host, port = (segment.target, segment.source_port) if to_broker else (segment.source, segment.target_port)

@@ -13,11 +13,13 @@ from harness.brokers.kind import EMBEDDED
 from harness.cluster_view import ClusterView
 from harness.environments.held_requests import holding_request
 from harness.environments.linux import addresses, loopback, sysctls
+from harness.environments.linux.conversation_capture import ConversationCapture
 from harness.environments.linux.delays import ProcessDelays, Watch
 from harness.environments.linux.dial_capture import DialCapture, DialCaptureFailed
 from harness.environments.linux.levers import LINUX_LEVERS, LinuxParts
 from harness.environments.linux.loop_lag import LoopLagMonitor
 from harness.environments.linux.packet_hold import PacketHolds
+from harness.environments.linux.packet_socket import PacketSocketRefused
 from harness.environments.linux.packets import PacketRuleError, PacketTable
 from harness.environments.linux.proxy_capture import ProxyCapture
 from harness.environments.linux.sockets import SocketTable
@@ -31,7 +33,7 @@ from harness.environments.local.children import ChildFiles, ChildProcess, execut
 from harness.environments.local.logs import CellLogs
 from harness.environments.planned_packets import planned_packets
 from harness.environments.settling import require_partition, settle
-from harness.environments.world import CLIENT, ActiveLever, Dial, Program, WorldError
+from harness.environments.world import CLIENT, ActiveLever, Dial, Program, WireSpan, WorldError
 from harness.event import OneShotEvent
 from harness.levers import Intercept, Lever
 from harness.plan import ClusterShape, RunPlan
@@ -52,6 +54,7 @@ class LocalWorld:
         logs: CellLogs,
         parts: LinuxParts,
         wire: DialCapture,
+        conversations: ConversationCapture | None,
         delays: ProcessDelays,
         started: Callable[[], None],
     ) -> None:
@@ -61,6 +64,7 @@ class LocalWorld:
         self._logs = logs
         self._parts = parts
         self._wire = wire
+        self._conversations = conversations
         self._started = started
         self._delays = delays
         self._failure: asyncio.Future[str] = asyncio.get_running_loop().create_future()
@@ -89,6 +93,10 @@ class LocalWorld:
                 await table.open()
                 wire = DialCapture()
                 stack.callback(wire.close)
+                conversations = None
+                if plan.client.driver != "bundled":
+                    conversations = ConversationCapture()
+                    stack.callback(conversations.close)
                 traffic = TrafficCapture()
                 stack.callback(traffic.close)
                 proxied = ProxyCapture()
@@ -102,7 +110,7 @@ class LocalWorld:
                 await client.call(lambda server: _create_proxies(server, plan.cluster))
             parts = LinuxParts(table, client, brokers, traffic, holds, proxied)
             stack.callback(parts.full_queue.close)
-            world = cls(plan, logs, parts, wire, delays, started)
+            world = cls(plan, logs, parts, wire, conversations, delays, started)
             proxying.ended.add_done_callback(
                 lambda _: world._fail(describe_unexpected_exit(proxying, logs, _TOXIPROXY_LOG))
             )
@@ -163,6 +171,9 @@ class LocalWorld:
         with _failures_named(self._logs):
             return self._wire.dials()
 
+    def wire_spans(self) -> tuple[WireSpan, ...]:
+        return () if self._conversations is None else self._conversations.spans()
+
     def failure(self) -> "asyncio.Future[str]":
         return self._failure
 
@@ -183,7 +194,7 @@ def _failures_named(logs: CellLogs) -> Iterator[None]:
         raise WorldError("toxiproxy-failed", f"{exc}; {logs.describe_tail(_TOXIPROXY_LOG)}") from exc
     except BrokerFailed as exc:
         raise WorldError("broker-failed", str(exc)) from exc
-    except DialCaptureFailed as exc:
+    except (DialCaptureFailed, PacketSocketRefused) as exc:
         raise WorldError("wire-unseen", str(exc)) from exc
     except ClusterStateError as exc:
         raise WorldError("plan-unusable", str(exc)) from exc

@@ -22,7 +22,7 @@ from harness.environments.sim.process import SimProcess
 from harness.environments.sim.proxy import Proxy
 from harness.environments.sim.sender import ETHERNET_SEGMENT_SIZE
 from harness.environments.sim.timers import HZ
-from harness.environments.world import ActiveLever, BundledClient, Dial, Process, Program, WorldError
+from harness.environments.world import ActiveLever, BundledClient, Dial, Process, Program, WireSpan, WorldError
 from harness.event import OneShotEvent
 from harness.levers import Intercept, Lever
 from harness.plan import ClusterShape, RunPlan
@@ -144,6 +144,10 @@ class SimWorld:
 
     def dials(self) -> tuple[Dial, ...]:
         """None is looked for: only the bundled client runs here, and it tells of its own."""
+        return ()
+
+    def wire_spans(self) -> tuple[WireSpan, ...]:
+        """None are looked for: the bundled client tells of its own."""
         return ()
 
     def failure(self) -> "asyncio.Future[str]":
