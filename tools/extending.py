@@ -189,7 +189,7 @@ TAIL = """\
 | a benchmark | `bench/<name>.py` with `main(arguments)`; `make bench` runs it | bench/__init__.py |
 | a story | `docs/stories/<name>.md`, its console blocks and pictures made by `tools/stories.py` | tools/stories.py |
 
-Your own program as the client under test: `faultlab init --client python` (or `go`) writes one to begin with, and
+Your own program as the client under test: `faultlab init --client kafka-python` (or another) writes one to begin with, and
 `faultlab clients check ./mine` says what it does not keep of docs/SUBJECT_PROTOCOL.md; in the scenario it is
 `driver: {exec: [./mine]}`.
 """  # noqa: E501  (rows of a table)

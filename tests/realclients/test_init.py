@@ -12,6 +12,9 @@ from typing import Any
 
 import pytest
 
+from harness.language.loader import load
+from harness.realclients.templates import TEMPLATES, make_template
+
 Faultlab = Callable[..., Any]
 
 
@@ -31,27 +34,48 @@ def test_a_folder_that_cannot_be_written_is_named(faultlab: Faultlab, tmp_path: 
     assert "file/mine cannot be written" in done.stderr
 
 
-def test_the_scenarios_are_right(faultlab: Faultlab, tmp_path: Path) -> None:
-    for language, program in (("python", "my_client.py"), ("go", "my-client")):
-        assert faultlab("init", "--client", language, language).returncode == 0
-        path = tmp_path / language / program
-        path.touch()
-        path.chmod(0o755)
-        done = faultlab("validate", language)
-        assert done.returncode == 0, done.stderr
+@pytest.mark.parametrize("client", TEMPLATES)
+def test_the_scenario_of_each_client_is_right(tmp_path: Path, client: str) -> None:
+    files = make_template(client).files
+    for path, file in files.items():
+        (tmp_path / path).parent.mkdir(exist_ok=True)
+        (tmp_path / path).write_text(file.text)
+    if Path("main.go") in files:  # its build is asked for in another test
+        (tmp_path / "my-client").write_text("")
+        (tmp_path / "my-client").chmod(0o755)
+    else:
+        (tmp_path / "my_client.py").chmod(0o755)
+    assert load(tmp_path / "dark.scenario.yaml").cells
+
+
+def test_a_language_is_the_usual_one_of_its_clients() -> None:
+    assert make_template("python") == make_template("kafka-python")
+    assert make_template("go") == make_template("sarama")
 
 
 @pytest.mark.cell
 @pytest.mark.slow
 @pytest.mark.timeout(300)
-@pytest.mark.skipif(find_spec("kafka") is None, reason="kafka-python is not installed")
-def test_the_python_program_runs_and_keeps_the_protocol(faultlab: Faultlab, tmp_path: Path) -> None:
-    said = faultlab("init", "--client", "python").stdout
+@pytest.mark.parametrize(
+    ("client", "package", "limits"),
+    [
+        (
+            "kafka-python", "kafka",
+            ("max_block_ms=2s", "request_timeout_ms=1s", "delivery_timeout_ms=3s", "bootstrap_timeout_ms=3s"),
+        ),
+        ("confluent-kafka", "confluent_kafka", ("message.timeout.ms=3s", "request.timeout.ms=1s")),
+    ],
+)  # fmt: skip
+def test_the_python_programs_run_and_keep_the_protocol(
+    faultlab: Faultlab, tmp_path: Path, client: str, package: str, limits: tuple[str, ...]
+) -> None:
+    if find_spec(package) is None:
+        pytest.skip(f"{client} is not installed")
+    said = faultlab("init", "--client", client).stdout
     assert "faultlab run --env local dark.scenario.yaml" in said
     mine = tmp_path / "my-client"
     done = faultlab("run", "--env", "local", "dark.scenario.yaml", cwd=mine)
     assert done.returncode == 0, done.stdout
-    limits = ("max_block_ms=2s", "request_timeout_ms=1s", "delivery_timeout_ms=3s", "bootstrap_timeout_ms=3s")
     quick = [word for limit in limits for word in ("--set", limit)]
     done = faultlab("clients", "check", *quick, "./my_client.py", cwd=mine)
     assert done.returncode == 0, done.stdout
@@ -61,8 +85,9 @@ def test_the_python_program_runs_and_keeps_the_protocol(faultlab: Faultlab, tmp_
 @pytest.mark.slow
 @pytest.mark.timeout(900)
 @pytest.mark.skipif(shutil.which("go") is None, reason="there is no Go on PATH")
-def test_the_go_program_builds_runs_and_keeps_the_protocol(faultlab: Faultlab, tmp_path: Path) -> None:
-    said = faultlab("init", "--client", "go", "mine").stdout
+@pytest.mark.parametrize("client", ["sarama", "kafka-go"])
+def test_the_go_programs_build_run_and_keep_the_protocol(faultlab: Faultlab, tmp_path: Path, client: str) -> None:
+    said = faultlab("init", "--client", client, "mine").stdout
     mine = tmp_path / "mine"
     # The caches of the machine are not this test's to fill; without -modcacherw the folder could not be deleted.
     caches = {"GOPATH": str(tmp_path / "go"), "GOCACHE": str(tmp_path / "cache"), "GOFLAGS": "-modcacherw"}
