@@ -89,6 +89,11 @@ def spread(row: Mapping[str, Any]) -> str:
     return f"{signed(low, form)} to {longest}{signed(high, form)}"
 
 
+def setting_value(seconds: float) -> str:
+    """As people write a setting: `1 s`, `250 ms`."""
+    return f"{seconds:g} s" if seconds >= 1 else f"{seconds * 1e3:g} ms"
+
+
 def many(count: int, noun: str, plural: str | None = None) -> str:
     """`1 run`, `42 runs`."""
     return f"{count:,} {noun if count == 1 else plural or noun + 's'}"

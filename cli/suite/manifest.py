@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
 
+from cli.suite.commit import commit_of
 from harness.plan import RunPlan
 from harness.records.manifest import Manifest
 from harness.suite.machine import machine, wall_clock
@@ -24,4 +25,5 @@ def new_manifest(
         started_at=wall_clock(),
         run_ids=tuple(plan.run_id for plan in plans),
         machine=machine(),
+        commit=commit_of(folder),
     )

@@ -28,6 +28,8 @@ ILLEGAL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """Characters that no XML 1.0 document may contain, escaped or not."""
 
 COUNTED_AS = {"failure": "failures", "error": "errors", "skipped": "skipped"}
+VERDICTS = {"held": "pass", "failed": "fail"}
+"""Of an expectation that is no claim; other outcomes are called as verdicts are."""
 KINDS = {"equals": "", "at_most": "at most ", "at_least": "at least ", "between": "", "claim": ""}
 
 
@@ -288,7 +290,8 @@ def _parameter(value: NamedValue) -> str:
 
 def _figures(one: ExpectationResult) -> Iterator[str]:
     declared = "" if one.declared_holds is None else f", declared `holds: {str(one.declared_holds).lower()}`"
-    yield f"{one.measure} {_bound(one)}: {one.outcome}{declared}"
+    outcome = one.outcome if one.kind == "claim" else VERDICTS.get(one.outcome, one.outcome)
+    yield f"{one.measure} {_bound(one)}: {outcome}{declared}"
     yield f"  predicted  {_range(one)}"
     yield f"  measured   {_measured(one)}"
 

@@ -1,5 +1,7 @@
 """The manifest of a suite: what was asked for, so that it can be resumed, replayed and read without guessing."""
 
+from pydantic import Field
+
 from harness.records.run import FORMAT, Record
 
 
@@ -18,3 +20,6 @@ class Manifest(Record):
     run_ids: tuple[str, ...]
     machine: str
     """CPU model, cores and memory: results of different machines are not compared."""
+    commit: str = Field("", exclude_if=lambda commit: not commit)
+    """Of the repository in which the command was given; `-dirty` behind it where files had changed. Absent where there
+    is none."""

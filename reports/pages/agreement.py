@@ -1,5 +1,6 @@
 """Agreement: whether the profiles, the simulation and the real clients show the same; disagreements first."""
 
+import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,15 +12,21 @@ from reports.pages.cases import Row
 from reports.pages.times import parameters_of
 from reports.pages.truncate import Truncated, truncate
 
-ORDER = ("differs", "unsure", "explained", "agrees")
+ORDER = ("differs", "explained", "agrees")
+"""Groups with a table, the worst first: of too few runs there is nothing to look at."""
 WORDS: Mapping[str, str] = {
     "differs": "differs",
-    "unsure": "not enough runs",
     "explained": "explained",
     "agrees": "agrees",
 }
 SIDES: Mapping[str, str] = {"real": "real client", "profile": "profile", "sim": "simulation"}
-MAX_SHOWN = {"differs": 100, "unsure": 60, "explained": 60, "agrees": 80}
+MAX_SHOWN = {"differs": 100, "explained": 60, "agrees": 80}
+TOO_FEW = "unsure"
+"""The outcome of a measure that has too few runs."""
+MAX_PATHS = 4
+"""Scenarios that a command names; of more it runs all."""
+MOST = 120
+"""What `faultlab agree` makes a side by itself where runs are too few."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,32 +58,59 @@ class AgreementRow:
     @property
     def standing(self) -> str:
         """The verdict that it adds to the page's filters."""
-        return {"differs": "fail", "unsure": "inconclusive"}.get(self.outcome, "pass")
+        return "fail" if self.outcome == "differs" else "pass"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Agreements:
-    """`groups` by outcome, the worst first; `reach` is what the axis shows on each side, in per cent."""
+    """`groups` by outcome, the worst first; `reach` is what the axis shows on each side, in per cent. `too_few` is a
+    sentence about the measures that have too few runs, and `command` makes more."""
 
     groups: tuple[tuple[str, str, Truncated[AgreementRow]], ...]
     reach: float
     finding: str
+    too_few: str
+    command: str
 
 
 def agreements_of(rows: Sequence[Row]) -> Agreements | None:
     """None where nothing was compared."""
     if not rows:
         return None
-    marked = [marks_of(row) for row in rows]
-    reach = axis_reach(one.middle for own in marked for one in own)
-    made = [agreement_row(row, own, reach) for row, own in zip(rows, marked, strict=True)]
+    marked = [(row, marks_of(row)) for row in rows if row["outcome"] != TOO_FEW]
+    reach = axis_reach(one.middle for _, own in marked for one in own)
+    made = [agreement_row(row, own, reach) for row, own in marked]
     made.sort(key=lambda one: -largest_deviation(one))
     groups = [
         (outcome, WORDS[outcome], truncate(own, MAX_SHOWN[outcome], "report/agreement.parquet"))
         for outcome in ORDER
         if (own := [one for one in made if one.outcome == outcome])
     ]
-    return Agreements(groups=tuple(groups), reach=reach, finding=finding(Counter(row["outcome"] for row in rows)))
+    too_few, command = too_few_runs([row for row in rows if row["outcome"] == TOO_FEW])
+    return Agreements(
+        groups=tuple(groups),
+        reach=reach,
+        finding=finding(Counter(row["outcome"] for row in rows)),
+        too_few=too_few,
+        command=command,
+    )
+
+
+def too_few_runs(unsure: Sequence[Row]) -> tuple[str, str]:
+    """What these measures have in common, and the command that makes enough runs of their scenarios."""
+    if not unsure:
+        return "", ""
+    compared = [one for row in unsure for one in row["compared"] or []]
+    needed = max((one["needed"] or 0 for one in compared), default=0)
+    runs = min((side["runs"] for row in unsure for side in row["sides"] or [] if side["runs"]), default=1)
+    verb = "has" if len(unsure) == 1 else "have"
+    enough = f"; {needed} a side would be enough" if needed else ""
+    names = list(dict.fromkeys(row["path"] for row in unsure))
+    paths = names if len(names) <= MAX_PATHS else []
+    repeat = max(needed, 2 * runs)
+    options = ["--repeat", str(repeat), "--most", str(max(repeat, MOST)), "--report"]
+    command = shlex.join(["faultlab", "agree", *paths, *options])
+    return f"{figures.many(len(unsure), 'measure')} {verb} too few runs to tell ({runs} a side{enough}).", command
 
 
 def finding(counted: Counter[str]) -> str:
@@ -87,8 +121,8 @@ def finding(counted: Counter[str]) -> str:
     if counted["explained"]:
         verb = "differs" if counted["explained"] == 1 else "differ"
         parts.append(f"{counted['explained']:,} {verb} for a reason that sources show")
-    if counted["unsure"]:
-        parts.append(f"{counted['unsure']:,} cannot be told with so few runs")
+    if counted[TOO_FEW]:
+        parts.append(f"{counted[TOO_FEW]:,} {'has' if counted[TOO_FEW] == 1 else 'have'} too few runs")
     return "; ".join(parts) + "."
 
 

@@ -1,5 +1,6 @@
 """What was tried: how often a call delivered, dialled and asked for metadata before it came back, how that ended."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
@@ -18,6 +19,10 @@ WORDS = (("attempt", "attempts"), ("dial", "dials"), ("metadata refresh", "metad
 SUCCESS_OUTCOMES = ("ok", "connected", "seen on the wire")
 """How tries end that need no attention."""
 NO_OPERATION = "between calls"
+HOST = r"(?:\[[0-9a-f:.]+\]|\b\d{1,3}(?:\.\d{1,3}){3})(?::\d+)?"
+ADDRESS = re.compile(f"{HOST}(?:->{HOST})?")
+"""An address with its port, or both of a connection, as Go and Java write them."""
+ANY_ADDRESS = "ADDRESS"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,8 +100,14 @@ def attempt_row(own: Sequence[Row], runs: int, names: DisplayNames) -> AttemptRo
         operation=first["operation"] or NO_OPERATION,
         runs=runs,
         kinds=tuple(summarize_attempts([row for row in own if row["tried"] == kind], runs) for kind in KINDS),
-        errors=deduplicate_reasons((error for row in own for error in row["errors"] or []), most=MAX_ERRORS),
+        errors=errors_without_addresses((error for row in own for error in row["errors"] or []), most=MAX_ERRORS),
     )
+
+
+def errors_without_addresses(errors: Iterable[str], *, most: int) -> tuple[str, ...]:
+    """Errors that differ in addresses, ports and figures alone are one, the most frequent first."""
+    general = [ADDRESS.sub(ANY_ADDRESS, error) for error in errors]
+    return deduplicate_reasons(general, most=most)
 
 
 def summarize_attempts(own: Sequence[Row], runs: int) -> AttemptSummary | None:

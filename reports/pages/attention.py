@@ -1,6 +1,5 @@
 """What needs attention: cases that did not pass, the worst first, with what is to blame and how to see them again."""
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -9,15 +8,17 @@ from reports import figures
 from reports.charts.badges import Badge
 from reports.grouping import grouped
 from reports.pages.blame import Blame, blame_of
-from reports.pages.cases import Case, DisplayNames, Row, deduplicate_reasons, key_of
+from reports.pages.cases import Case, DisplayNames, Row, deduplicate_reasons, key_of, placed
 from reports.pages.groups import statistic
-from reports.pages.times import TimeRow, by_distance
+from reports.pages.times import TimeRow, by_distance, parameters_of
 from reports.pages.truncate import Truncated, truncate
-from reports.pages.verdicts import SEVERITY_ORDER
+from reports.pages.verdicts import SEVERITY_ORDER, WORDS
 
 MAX_SHOWN = 40
 MAX_ROWS = 12
 """Rows of one card: the others stand in the table below."""
+MAX_SUMMARISED = 4
+"""Rows of a card that its summary repeats."""
 Key = tuple[Any, ...]
 
 
@@ -25,7 +26,8 @@ Key = tuple[Any, ...]
 class AttentionCard:
     """The cases of a scenario and a client that went wrong in the same way. `rows` are the expectations that were
     violated, the farthest off first, and behind them what an only case was expected to do besides; `error` is what the
-    operation's error says, `replay` runs the worst case again, `line` is the run with a time line below."""
+    operation's error says, `late` how late the lab was in waits that it left inconclusive, `replay` runs the worst case
+    again, `line` is the run with a time line below."""
 
     scenario: str
     client: str
@@ -37,9 +39,34 @@ class AttentionCard:
     reasons: tuple[str, ...]
     rows: Truncated[TimeRow]
     error: str
+    late: tuple[str, ...]
     blame: Blame | None
     replay: str
     line: str
+
+    @property
+    def anchor(self) -> str:
+        """Its place on the page: that of its worst run."""
+        return f"case-{self.cases[0].worst_run['run_id']}"
+
+    @property
+    def summary(self) -> str:
+        """What somebody pastes into a ticket: verdict, case, bound, measured, setting, error, replay."""
+        parameters = ", ".join(f"{name} {value}" for name, value in parameters_of(self.cases[0].first["case"]))
+        lines = [
+            f"{WORDS[self.verdict].upper()}  {self.scenario}, {placed(self.client, self.environment)}, {self.fault}"
+        ]
+        lines += [f"case: {parameters}"] if parameters else []
+        for row in self.rows.shown[:MAX_SUMMARISED]:
+            if row.verdict == "fail":
+                off = f" ({row.off_text})" if row.off_text else ""
+                lines.append(
+                    f"{row.row['measure']}: {figures.predicted(row.row)} [{row.bound}], measured {row.measured}{off}"
+                )
+        lines += self.reasons
+        lines += [f"{part.badge.setting}: {part.words}" for part in self.blame.parts] if self.blame else []
+        lines += [f"error: {self.error}"] if self.error else []
+        return "\n".join([*lines, *self.late, f"replay: {self.replay}"])
 
     @property
     def parameters(self) -> str:
@@ -71,7 +98,7 @@ def attention_of(
         if len(own) == 1 and shown:
             shown += [(1, row) for row in by_case[own[0][0]] if row.verdict != "fail"]
         to_blame = [replace(row, again=place > 0) for place, row in shown]
-        made.append((largest_distance(to_blame), make_card(own, to_blame, waited, names, marks, drawn)))
+        made.append((largest_distance(to_blame), make_card(own, to_blame, by_case, waited, names, marks, drawn)))
     made.sort(key=lambda one: one[0], reverse=True)
     made.sort(key=lambda one: SEVERITY_ORDER.index(one[1].verdict))
     return truncate((card for _, card in made), MAX_SHOWN, "the table below")
@@ -80,6 +107,7 @@ def attention_of(
 def make_card(
     own: Sequence[tuple[Key, Case]],
     rows: Sequence[TimeRow],
+    by_case: Mapping[Key, Sequence[TimeRow]],
     waited: Mapping[Key, Sequence[Row]],
     names: DisplayNames,
     marks: Mapping[str, Badge],
@@ -101,13 +129,21 @@ def make_card(
         tally=tally(cases),
         reasons=deduplicate_reasons(one for one in reasons if not any(one.startswith(name) for name in measures)),
         rows=truncate(rows, MAX_ROWS, "the table below"),
-        error=most_frequent_error(cases[0], worst.alias) if worst else "",
+        error=cases[0].error_of(worst.alias) if worst else "",
+        late=lateness(own, by_case),
         blame=blame_of(worst.row, waited.get((*key_of(worst.row), worst.alias), ()), marks, settings)
         if worst
         else None,
         replay=cases[0].replay,
         line=next((run["run_id"] for case in cases for run in case.runs if run["run_id"] in drawn), ""),
     )
+
+
+def lateness(own: Iterable[tuple[Key, Case]], by_case: Mapping[Key, Sequence[TimeRow]]) -> tuple[str, ...]:
+    """`probe.time_to_error: the lab was up to 0.41 s late`, the most of each measure."""
+    late = [row for key, _ in own for row in by_case.get(key, ()) if row.late]
+    late.sort(key=lambda row: row.row["late_s"])
+    return tuple({row.row["measure"]: f"{row.row['measure']}: {row.late}" for row in late}.values())
 
 
 def row_to_blame(rows: Sequence[TimeRow]) -> TimeRow | None:
@@ -142,11 +178,3 @@ def statistic_reasons(case: Case) -> Iterable[str]:
     for row in case.groups:
         if row["verdict"] == case.verdict:
             yield f"{statistic(row)}: {row['reason'] or 'no reason was recorded'}"
-
-
-def most_frequent_error(case: Case, alias: str) -> str:
-    """What most of the case's runs got from that operation."""
-    errors = Counter(
-        one["error"] for run in case.runs_with_verdict for one in run["operations"] if one["alias"] == alias
-    )
-    return next((error for error, _ in errors.most_common() if error), "")

@@ -122,5 +122,4 @@ def how_often(elapsed: float, each_s: float | None) -> str:
     """`14 x 1 s`; nothing where no wait ran out, or the setting has no time of its own."""
     if not elapsed or not each_s:
         return ""
-    each = f"{each_s:g} s" if each_s >= 1 else f"{each_s * 1e3:g} ms"
-    return f"{elapsed:g} \u00d7 {each}"
+    return f"{elapsed:g} \u00d7 {figures.setting_value(each_s)}"

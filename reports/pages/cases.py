@@ -1,10 +1,14 @@
 """Cases as the page shows them: the repeats of one scenario with one set of parameters, with their verdicts."""
 
 import re
+import shlex
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from operator import itemgetter
+from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from reports.grouping import grouped
@@ -40,6 +44,8 @@ class Case:
 
     runs: tuple[Row, ...]
     groups: tuple[Row, ...] = ()
+    folder: str = ""
+    """Its results, for commands that are given elsewhere; empty where they are in no folder of this machine."""
 
     @property
     def first(self) -> Row:
@@ -61,12 +67,19 @@ class Case:
     @property
     def replay(self) -> str:
         """The command that shows it again: its worst run, or all of them where only the statistic over them fails."""
-        return f"faultlab replay {self.worst_run['run_id']}{'' if self.runs_with_verdict else ' --group'}"
+        return replay_command(self.worst_run["run_id"], self.folder, group=not self.runs_with_verdict)
 
     @property
     def runs_with_verdict(self) -> tuple[Row, ...]:
         """The runs that have the case's verdict: none where only all of them together have it."""
         return tuple(run for run in self.runs if run["verdict"] == self.verdict)
+
+    def error_of(self, alias: str) -> str:
+        """What most of the runs that have the case's verdict got from that operation; empty where it succeeded."""
+        errors = Counter(
+            one["error"] for run in self.runs_with_verdict for one in run["operations"] or [] if one["alias"] == alias
+        )
+        return next((error for error, _ in errors.most_common() if error), "")
 
     @property
     def reasons(self) -> tuple[str, ...]:
@@ -76,6 +89,12 @@ class Case:
             for run in self.runs_with_verdict
             for reason in run["reasons"] or [run["error"]["text"] if run["error"] else "no reason was recorded"]
         )
+
+
+def replay_command(run_id: str, folder: str, *, group: bool = False) -> str:
+    """`faultlab replay 7f3a19c2b0de --in /home/me/results/20260302-1402`, which works in any folder."""
+    command = ["faultlab", "replay", run_id, *(["--group"] if group else []), *(["--in", folder] if folder else [])]
+    return shlex.join(command)
 
 
 def deduplicate_reasons(reasons: Iterable[str], *, most: int = 3) -> tuple[str, ...]:
@@ -89,10 +108,21 @@ def placed(client: str, environment: str) -> str:
     return client if client.endswith(f", {environment}") else f"{client} on {environment}"
 
 
-def cases_of(runs: Iterable[Row], groups: Iterable[Row] = ()) -> dict[tuple[Any, ...], Case]:
-    """`groups` are rows of the groups table: a statistic that fails fails its case, however well each run is."""
+def cases_of(
+    runs: Iterable[Row], groups: Iterable[Row] = (), folders: Mapping[int, str] = MappingProxyType({})
+) -> dict[tuple[Any, ...], Case]:
+    """`groups` are rows of the groups table: a statistic that fails fails its case, however well each run is.
+    `folders` are the results by the number of their suite."""
     over_all = grouped(groups, key_of)
-    return {key: Case(tuple(own), tuple(over_all.get(key, ()))) for key, own in grouped(runs, key_of).items()}
+    return {
+        key: Case(tuple(own), tuple(over_all.get(key, ())), folders.get(own[0]["suite"], ""))
+        for key, own in grouped(runs, key_of).items()
+    }
+
+
+def local_folders(rows: Iterable[Row]) -> dict[int, str]:
+    """The folders of this machine by the number of their suite, from rows of the folders table."""
+    return {row["suite"]: str(Path(row["folder"]).absolute()) for row in rows if "://" not in row["folder"]}
 
 
 DRIVERS: Mapping[str, str] = {"bundled": "profile", "real": "real", "exec": "own program"}

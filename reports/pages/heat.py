@@ -7,7 +7,10 @@ from typing import Any
 
 from reports import figures
 from reports.charts.heat import shade_of
+from reports.grouping import grouped
 from reports.pages.cases import Case, DisplayNames, Row, key_of
+from reports.pages.causes import MIN_COVERED, Cause, Causes
+from reports.pages.times import parameters_of
 from reports.pages.verdicts import worst_verdict
 
 Cases = Mapping[tuple[Any, ...], Case]
@@ -15,19 +18,27 @@ ERROR = "time_to_error"
 WAITS = (ERROR, "time_to_ack", "time_to_end")
 NO_ERROR = "no error"
 NO_SCENARIO = "no scenario here does it"
+NO_ERROR_CAME = "No call came back with an error."
+HOT_S = 1.0
+"""A cell from so many seconds on names the setting that took most of them."""
 NO_WAITS_RECORDED = "No run here tells how long callers hang."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeatCell:
-    """One client under one fault. `number` is the longest median of its cases, `shade` its colour (None: there is
-    none). `ending` says what ended that wait; `cases` how many have the verdict, `2 of 6 cases`. `reason` is why it was
-    not run; it has no verdict then."""
+    """One client under one fault. `number` is the longest median of the cases that all releases of the client ran,
+    `shade` its colour (None: there is none), `cause` the setting that took most of it. `apart`: no other release ran
+    any of its cases, so that the number compares with none. `beyond` is a longer wait in cases that others did not run.
+    `ending` says what ended that wait; `cases` how many have the verdict, `2 of 6 cases`. `reason` is why it was not
+    run; it has no verdict then."""
 
     client: str
     fault: str
     number: str = ""
     shade: int | None = None
+    cause: str = ""
+    apart: bool = False
+    beyond: str = ""
     ending: str = ""
     verdict: str = ""
     cases: str = ""
@@ -35,26 +46,53 @@ class HeatCell:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LongestHang:
+    """The longest single wait for an error: how long, which settings took it (empty where that is not known), where."""
+
+    long: str
+    causes: tuple[Cause, ...]
+    where: str
+    scenario: str
+
+    @property
+    def sentence(self) -> str:
+        """`Longest hang 18.880 s: 14 x Net.DialTimeout (1 s). sarama 1.27.2, blackhole (its-scenario).`"""
+        cause = f": {' + '.join(one.words for one in self.causes)}" if self.causes else ""
+        return f"Longest hang {self.long}{cause}. {self.where}."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Heat:
+    """`longest` is None where no call came back with an error; `no_error` says so where calls came back at all."""
+
     faults: tuple[str, ...]
     rows: tuple[tuple[str, tuple[HeatCell, ...]], ...]
-    longest: str
+    longest: LongestHang | None
+    no_error: str
     finding: str
+    some_apart: bool
 
 
-def heat_of(cases: Cases, timeouts: Sequence[Row], names: DisplayNames) -> Heat:
+Timed = tuple[Case, Row | None]
+"""A case, and the row of its longest wait."""
+
+
+def heat_of(cases: Cases, timeouts: Sequence[Row], names: DisplayNames, causes: Causes) -> Heat:
     """Clients by name and release; faults from the one that hangs longest on."""
     waits = waits_by_case(timeouts)
-    together: dict[tuple[str, str], list[tuple[Case, Row | None]]] = {}
+    together: dict[tuple[str, str], list[Timed]] = {}
     for key, case in cases.items():
         together.setdefault((names.of(case.first), case.fault), []).append((case, waits.get(key)))
-    cells = {place: cell_of(*place, own) for place, own in together.items()}
+    shared = shared_cases(together)
+    cells = {place: cell_of(*place, own, shared[place], causes) for place, own in together.items()}
     longest: dict[str, tuple[float, bool]] = {fault: (0.0, False) for _, fault in cells}
     for (_, fault), own in together.items():
         medians = [(row["median"], bool(row["median_is_bound"])) for _, row in own if row and is_time_to_error(row)]
         longest[fault] = max([longest[fault], *medians])
     faults = sorted(longest, key=lambda fault: (-longest[fault][0], fault))
     clients = sorted({client for client, _ in cells}, key=natural_sort_key)
+    ended = [row for row in timeouts if what_of(row) in WAITS and row["max"] is not None]
+    hang = longest_hang(cases, ended, names, causes)
     return Heat(
         faults=tuple(faults),
         rows=tuple(
@@ -67,9 +105,34 @@ def heat_of(cases: Cases, timeouts: Sequence[Row], names: DisplayNames) -> Heat:
             )
             for client in clients
         ),
-        longest=longest_wait(cases, timeouts, names),
+        longest=hang,
+        no_error=NO_ERROR_CAME if ended and hang is None else "",
         finding=finding(longest) if waits else NO_WAITS_RECORDED,
+        some_apart=any(cell.apart for cell in cells.values()),
     )
+
+
+def identity_of(case: Case) -> tuple[Any, ...]:
+    """What a case is but for the client's release: two releases compare where it is the same."""
+    parameters = tuple(pair for pair in parameters_of(case.first["case"]) if pair[0] != "version")
+    return (case.first["scenario"], case.first["brokers"], parameters)
+
+
+def shared_cases(together: Mapping[tuple[str, str], Sequence[Timed]]) -> dict[tuple[str, str], set[tuple[Any, ...]]]:
+    """Of each cell, the cases that every release of its client ran under that fault: only these compare."""
+    ran = {place: {identity_of(case) for case, row in own if row is not None} for place, own in together.items()}
+    releases = grouped(together, lambda place: (*family_of(together[place][0][0]), place[1]))
+    shared = {}
+    for places in releases.values():
+        timed = [ran[place] for place in places if ran[place]]
+        alike = set.intersection(*timed) if timed else set()
+        shared.update(dict.fromkeys(places, alike))
+    return shared
+
+
+def family_of(case: Case) -> tuple[str, str, str]:
+    """The client without its release, run in the same way."""
+    return case.first["client"], case.first["driver"], case.first["environment"]
 
 
 def waits_by_case(timeouts: Iterable[Row]) -> dict[tuple[Any, ...], Row]:
@@ -96,36 +159,51 @@ def is_time_to_error(row: Row) -> bool:
     return what_of(row) == ERROR
 
 
-def cell_of(client: str, fault: str, own: Sequence[tuple[Case, Row | None]]) -> HeatCell:
+def cell_of(client: str, fault: str, own: Sequence[Timed], shared: set[tuple[Any, ...]], causes: Causes) -> HeatCell:
     verdict = worst_verdict(case.verdict for case, _ in own)
     if verdict == "skipped":
         reason = next((text for case, _ in own for text in case.reasons), "skipped")
         return HeatCell(client=client, fault=fault, reason=reason)
-    row = max((row for _, row in own if row), key=weight, default=None)
     alike = sum(case.verdict == verdict for case, _ in own)
     tally = f"{alike} of {figures.many(len(own), 'case')}" if alike < len(own) else figures.many(alike, "case")
-    if row is None:
+    timed = [(case, row) for case, row in own if row is not None]
+    if not timed:
         return HeatCell(client=client, fault=fault, verdict=verdict, cases=tally, number=figures.NO_VALUE)
+    compared = [row for case, row in timed if identity_of(case) in shared]
+    row = max(compared or [row for _, row in timed], key=weight)
+    alone = max((row for case, row in timed if identity_of(case) not in shared), key=weight, default=row)
+    cause = next(iter(causes.of(row)), None) if row["median"] >= HOT_S else None
     return HeatCell(
         client=client,
         fault=fault,
-        number=figures.short(row["median"], at_least=bool(row["median_is_bound"])),
+        number=time_text(row),
         shade=shade_of(row["median"]),
+        cause=cause.words if cause else "",
+        apart=not compared,
+        beyond=time_text(alone) if compared and weight(alone) > weight(row) else "",
         ending="" if is_time_to_error(row) else NO_ERROR,
         verdict=verdict,
         cases=tally,
     )
 
 
-def longest_wait(cases: Cases, timeouts: Iterable[Row], names: DisplayNames) -> str:
-    """That of the worst single run, in one sentence; nothing where no run tested anything."""
-    ended = [row for row in timeouts if what_of(row) in WAITS and row["max"] is not None]
+def time_text(row: Row) -> str:
+    return figures.short(row["median"], at_least=bool(row["median_is_bound"]))
+
+
+def longest_hang(cases: Cases, ended: Iterable[Row], names: DisplayNames, causes: Causes) -> LongestHang | None:
+    """That of the worst single run; None where no call came back with an error."""
     failed = [row for row in ended if is_time_to_error(row)]
     if not failed:
-        return "No call came back with an error." if ended else ""
+        return None
     row = max(failed, key=lambda row: (row["max"], last_unended(row)))
-    long = figures.bound(row["max"], "s", at_least=last_unended(row))
-    return f"The longest wait for an error was {long}: {names.of(row)}, {cases[key_of(row)].fault}."
+    case = cases[key_of(row)]
+    return LongestHang(
+        long=figures.bound(row["max"], "s", at_least=last_unended(row)),
+        causes=causes.of(row) if row["median"] >= MIN_COVERED * row["max"] else (),
+        where=f"{names.of(row)}, {case.fault} ({row['scenario']})",
+        scenario=row["scenario"],
+    )
 
 
 def last_unended(row: Row) -> bool:

@@ -51,7 +51,9 @@ def fit_blocks(blocks: list[Block], most_bytes: int) -> str:
 
 
 def blocks_of(page: Page) -> Iterator[Block]:
-    yield "\n\n".join(part for part in (f"# {text(page.headline)}", text(page.lead), text(page.facts)) if part)
+    yield "\n\n".join(
+        part for part in (f"# {text(page.headline)}", *hang_of(page), text(page.lead), text(page.facts)) if part
+    )
     for warning in page.warnings:
         yield f"> {text(warning)}"
     if page.attention.total:
@@ -63,9 +65,9 @@ def blocks_of(page: Page) -> Iterator[Block]:
         yield f"## Claims\n\n{text(page.claims_finding)}\n\n{claims_of(page.claims)}"
     if page.agreement:
         disagreements = [row for outcome, _, rows in page.agreement.groups if outcome != "agrees" for row in rows]
-        yield f"## Agreement\n\n{text(page.agreement.finding)}" + (
-            f"\n\n{agreement_of(disagreements)}" if disagreements else ""
-        )
+        few = f"{text(page.agreement.too_few)} {code(page.agreement.command)}" if page.agreement.too_few else ""
+        found = agreement_of(disagreements) if disagreements else ""
+        yield "\n\n".join(part for part in ("## Agreement", text(page.agreement.finding), few, found) if part)
     if page.groups.total:
         yield f"## Over many runs\n\n{text(page.groups_finding)}\n\n{groups_of(page.groups)}"
     for scenario in page.scenarios:
@@ -74,8 +76,12 @@ def blocks_of(page: Page) -> Iterator[Block]:
         yield f"_Shown: {text(page.scenarios.words)}._"
 
 
+def hang_of(page: Page) -> list[str]:
+    return [text(page.longest.sentence)] if page.longest else []
+
+
 def attention_of(one: AttentionCard) -> Block:
-    parts = [f"### {text(one.scenario)}: {WORDS[one.verdict]} in {one.tally}"]
+    parts = [f"### {text(one.scenario)}: {WORDS[one.verdict]}, {one.tally}"]
     parts.append(
         text(", ".join(part for part in (placed(one.client, one.environment), one.fault, one.parameters) if part))
     )
@@ -88,6 +94,7 @@ def attention_of(one: AttentionCard) -> Block:
         parts.append(blame_of(one.blame))
     if one.error:
         parts.append(f"The caller got: {text(one.error)}")
+    parts += [f"Lateness of the lab: {text('; '.join(one.late))}"] if one.late else []
     parts.append(code(one.replay))
     return "\n\n".join(part for part in parts if part)
 

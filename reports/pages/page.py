@@ -14,6 +14,7 @@ from reports import figures
 from reports.charts.heat import legend
 from reports.pages.cases import placed
 from reports.pages.claims import ORDER as CLAIMS
+from reports.pages.heat import HOT_S
 from reports.pages.verdicts import SEVERITY_ORDER, SIGNS, WORDS
 from reports.pages.view import Page
 
@@ -36,6 +37,7 @@ def environment() -> Environment:
     made.filters["breakable"] = breakable
     ranks = {verdict: place for place, verdict in enumerate((*SEVERITY_ORDER, *CLAIMS))}
     made.globals.update(figures=figures, placed=placed, words=WORDS, signs=SIGNS, ranks=ranks, legend=legend())
+    made.globals["heat_hot_s"] = HOT_S
     return made
 
 

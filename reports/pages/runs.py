@@ -1,6 +1,6 @@
 """Single runs: the worst of them with all that is needed to see them again, and how quiet the machine was."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -8,7 +8,7 @@ from harness.records.bounds import LIMITS, distance_rank
 from reports import figures
 from reports.charts.histogram import Histogram, histogram_of
 from reports.grouping import grouped
-from reports.pages.cases import DisplayNames, Row, fault_of
+from reports.pages.cases import DisplayNames, Row, fault_of, replay_command
 from reports.pages.truncate import Truncated
 from reports.pages.verdicts import SEVERITY_ORDER
 
@@ -24,6 +24,7 @@ class RunRow:
     fault: str
     off: str
     used: float | None
+    replay: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,17 +36,19 @@ class Noise:
     rows: tuple[tuple[str, str, str, str, str], ...]
 
 
-def runs_of(runs: Sequence[Row], names: DisplayNames) -> Truncated[RunRow]:
-    """By verdict, the most severe first; then the farthest off, and by how much of its tolerance a run used up."""
+def runs_of(runs: Sequence[Row], names: DisplayNames, folders: Mapping[int, str]) -> Truncated[RunRow]:
+    """By verdict, the most severe first; then the farthest off, and by how much of its tolerance a run used up.
+    `folders` are the results by the number of their suite."""
     ordered = sorted(runs, key=lambda run: (SEVERITY_ORDER.index(run["verdict"]), *by_distance(run)))
-    made = (run_row(run, names) for run in ordered[:MAX_SHOWN])
+    made = (run_row(run, names, folders.get(run["suite"], "")) for run in ordered[:MAX_SHOWN])
     return Truncated(tuple(made), len(runs), "report/runs.parquet")
 
 
-def run_row(run: Row, names: DisplayNames) -> RunRow:
+def run_row(run: Row, names: DisplayNames, folder: str) -> RunRow:
     worst = worst_expectation(run)
     used = worst.used if worst.words else None
-    return RunRow(row=run, client=names.of(run), fault=fault_of(run), off=worst.words, used=used)
+    replay = replay_command(run["run_id"], folder)
+    return RunRow(row=run, client=names.of(run), fault=fault_of(run), off=worst.words, used=used, replay=replay)
 
 
 def by_distance(run: Row) -> tuple[float, ...]:

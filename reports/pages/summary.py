@@ -1,7 +1,9 @@
 """The suite in a few sentences: its result, what was found, when and on what machine."""
 
+import shlex
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from datetime import datetime
 
 from harness.records.manifest import Manifest
 from reports import figures
@@ -13,7 +15,13 @@ from reports.pages.verdicts import SEVERITY_ORDER, WORDS
 PLURALS = {"expectation": "expectations", "statistic over repeats": "statistics over repeats"}
 OUTCOME_ORDER = ("refuted", "held", "mixed", "inconclusive")
 """Outcomes of claims, in the order in which the page names them."""
-SINGLE_CASE_WORDS = {**WORDS, "lab_error": "met an error of the lab", "skipped": "was skipped"}
+SINGLE_CASE_WORDS = {
+    "pass": "passed",
+    "fail": "failed",
+    "inconclusive": "is inconclusive",
+    "lab_error": "ended in a lab error",
+    "skipped": "was skipped",
+}
 
 
 def headline(cases: Iterable[Case]) -> str:
@@ -23,24 +31,22 @@ def headline(cases: Iterable[Case]) -> str:
     if total == 1:
         return f"The one case {SINGLE_CASE_WORDS[next(iter(counted))]}."
     if counted["pass"] == total:
-        return f"All {total:,} cases held."
+        return f"All {total:,} cases passed."
     failed = counted["fail"]
-    first = f"{failed:,} of {total:,} cases failed" if failed else f"{counted['pass']:,} of {total:,} cases held"
+    first = f"{failed:,} of {total:,} cases failed" if failed else f"{counted['pass']:,} of {total:,} cases passed"
     rest = [
-        f"{counted[verdict]:,} {words}"
-        for verdict, words in (
-            ("lab_error", "met an error of the lab"),
-            ("inconclusive", "tested nothing"),
-            ("skipped", "skipped"),
-        )
+        f"{counted[verdict]:,} {'lab errors' if verdict == 'lab_error' and counted[verdict] > 1 else WORDS[verdict]}"
+        for verdict in ("lab_error", "inconclusive", "skipped")
         if counted[verdict]
     ]
     return "; ".join([first, *rest]) + "."
 
 
 def lead(heat: Heat, claims: Sequence[Claim], agreement: str) -> str:
-    """What was found, beyond verdicts: how long clients hung, outcomes of the claims, and who agrees."""
-    sentences = [heat.longest] if heat.longest else []
+    """What was found, beyond verdicts and the longest hang: who agrees, and what became of the claims."""
+    sentences = [heat.no_error] if heat.no_error else []
+    if agreement:
+        sentences.append(f"Profiles, simulation and real clients: {agreement}")
     if claims:
         against = sum(claim.as_declared is False for claim in claims)
         declared = "all as declared" if all(claim.as_declared for claim in claims) else ""
@@ -50,8 +56,6 @@ def lead(heat: Heat, claims: Sequence[Claim], agreement: str) -> str:
             sentences.append(f"{told}{', ' if how else ''}{how}.")
         else:
             sentences.append(f"{len(claims):,} claims: {outcomes_of(claims)}{'; ' if how else ''}{how}.")
-    if agreement:
-        sentences.append(f"Profiles, simulation and real clients: {agreement}")
     return " ".join(sentences)
 
 
@@ -77,35 +81,65 @@ def judged(verdicts: Iterable[str]) -> str:
     counted = Counter(verdicts)
     if not counted:
         return "No expectation was judged in these runs."
-    return sentence(counted, "expectation", "holds", "hold")
+    return sentence(counted, "expectation")
 
 
 def statistics(verdicts: Iterable[str]) -> str:
     """What became of what was expected of all runs of a case together."""
-    return sentence(Counter(verdicts), "statistic over repeats", "holds", "hold")
+    return sentence(Counter(verdicts), "statistic over repeats")
 
 
-def sentence(counted: Counter[str], noun: str, holds: str, hold: str) -> str:
-    """`3 of 5 statistics over repeats hold; 1 does not; 1 tested nothing.`, or the outcome of an only one."""
+def sentence(counted: Counter[str], noun: str) -> str:
+    """`3 of 5 statistics over repeats passed; 1 failed; 1 inconclusive.`, or the verdict of an only one."""
     if counted.total() == 1:
-        verb = {"pass": holds, "fail": f"does not {hold}"}.get(next(iter(counted)), "tested nothing")
-        return f"The one {noun} {verb}."
-    failed, unsure = counted["fail"], counted["inconclusive"]
-    first = f"{counted['pass']:,} of {counted.total():,} {PLURALS[noun]} {holds if counted['pass'] == 1 else hold}"
-    rest = [f"{failed:,} {'does' if failed == 1 else 'do'} not"] if failed else []
-    return "; ".join([first, *rest, *([f"{unsure:,} tested nothing"] if unsure else [])]) + "."
+        return f"The one {noun} {SINGLE_CASE_WORDS[next(iter(counted))]}."
+    first = f"{counted['pass']:,} of {counted.total():,} {PLURALS[noun]} passed"
+    rest = (("fail", "failed"), ("inconclusive", "inconclusive"))
+    return "; ".join([first, *(f"{counted[one]:,} {word}" for one, word in rest if counted[one])]) + "."
 
 
 def facts(runs: Sequence[Row], manifests: Sequence[Manifest]) -> str:
+    """What the suite was: its size, when and how long it ran, on what, and from which seed and commit."""
     scenarios = len({run["scenario"] for run in runs})
     environments = " and ".join(sorted({run["environment"] for run in runs}))
     began = min((run["started_at"] for run in runs), default="")
+    took_s = lasted_s(runs)
     parts = [
         figures.many(len(runs), "run"),
         f"{figures.many(scenarios, 'scenario')} on {environments}",
         figures.day(manifests[0].started_at if manifests else began),
+        f"took {figures.duration(took_s)}" if took_s is not None else "",
+        *(f"{name} {', '.join(texts)}" for name, texts in origins(manifests) if texts),
+        "; ".join(sorted({one.machine for one in manifests})),
     ]
     return " \u00b7 ".join(part for part in parts if part)
+
+
+def origins(manifests: Sequence[Manifest]) -> tuple[tuple[str, list[str]], ...]:
+    """What made the results: the release, the seed, the commit of the repository in which the command was given."""
+    return (
+        ("faultlab", sorted({one.faultlab for one in manifests})),
+        ("seed", sorted({str(one.seed) for one in manifests})),
+        ("commit", sorted({one.commit for one in manifests if one.commit})),
+    )
+
+
+def lasted_s(runs: Iterable[Row]) -> float | None:
+    """Wall time from the first run's beginning to the last one's end, suite by suite; None where no clock says it."""
+    ends: dict[int, tuple[float, float]] = {}
+    for run in runs:
+        try:
+            began_s = datetime.fromisoformat(run["started_at"]).timestamp()
+        except ValueError:
+            return None
+        first_s, last_s = ends.get(run["suite"], (began_s, began_s))
+        ends[run["suite"]] = min(first_s, began_s), max(last_s, began_s + run["duration_s"])
+    return sum(last_s - first_s for first_s, last_s in ends.values()) if ends else None
+
+
+def commands(manifests: Sequence[Manifest]) -> tuple[str, ...]:
+    """Each command that made the results, as it is typed."""
+    return tuple(dict.fromkeys(shlex.join(["faultlab", "run", *one.arguments]) for one in manifests))
 
 
 def counts(cases: Iterable[Case]) -> tuple[tuple[str, str, int], ...]:
@@ -145,7 +179,8 @@ def environment(runs: Sequence[Row], manifests: Sequence[Manifest]) -> tuple[tup
     entries = [
         ("Machine", "; ".join(sorted({one.machine for one in manifests}))),
         ("faultlab", "; ".join(sorted({one.faultlab for one in manifests}))),
-        ("Command", "; ".join(sorted({" ".join(["faultlab", "run", *one.arguments]) for one in manifests}))),
+        ("Commit", "; ".join(sorted({one.commit for one in manifests if one.commit}))),
+        ("Command", "; ".join(sorted(commands(manifests)))),
         ("Seed", ", ".join(sorted({str(one.seed) for one in manifests}))),
         ("Clients", "; ".join(sorted({f"{run['client']} {run['client_version']} ({run['driver']})" for run in runs}))),
         ("Brokers", ", ".join(sorted({run["broker"] for run in runs}))),

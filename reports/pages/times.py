@@ -10,13 +10,18 @@ from harness.records.bounds import LIMITS, bound_text, distance_rank, farthest_o
 from reports import figures
 from reports.charts.strip import Strip, overview_of, strip_of
 from reports.grouping import grouped
-from reports.pages.cases import Case, DisplayNames, Row, key_of
+from reports.pages.cases import Case, DisplayNames, Row, key_of, replay_command
 from reports.pages.truncate import Truncated, truncate
 from reports.pages.verdicts import SEVERITY_ORDER, verdict_of_row, worst_verdict
 
 MAX_ROWS = 900
 """Rows of the page's table, each scenario's own line among them: at some 1.5 KB each about half of what a page may
 weigh."""
+
+MAX_SETTINGS = 1500
+"""Characters of a scenario's settings that the search sees."""
+MAX_SEARCHED = 160
+"""Characters of an error that the search sees."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +34,7 @@ class TimeRow:
     verdict: str
     client: str
     fault: str
-    run_id: str
+    replay: str
     strip: Strip | None
     off: float | None
     reference: int
@@ -37,6 +42,8 @@ class TimeRow:
     case: tuple[tuple[str, str], ...]
     again: bool = False
     """Another measure of the case above."""
+    error: str = ""
+    """What the caller got, for the search."""
 
     @property
     def alias(self) -> str:
@@ -74,6 +81,12 @@ class TimeRow:
         return text if text.startswith(("+", figures.MINUS)) else ""
 
     @property
+    def late(self) -> str:
+        """How late the lab was, where that is why its verdict is inconclusive."""
+        late_s = self.row["late_s"] if self.verdict == "inconclusive" else None
+        return "" if late_s is None else f"the lab was up to {figures.short(late_s)} late"
+
+    @property
     def distance(self) -> tuple[float, float]:
         """How far it is off where it should not be: what sorts rows, the farthest off last."""
         if self.verdict != "fail" and (self.off is None or self.row["kind"] in LIMITS):
@@ -107,6 +120,8 @@ class Scenario:
     longest_s: float | None
     largest_distance: tuple[float, float]
     """That of its row that is farthest off."""
+    settings: str
+    """Those of its client, for the search."""
     left_out: int = 0
     """Rows that the page has no room for."""
 
@@ -130,12 +145,13 @@ def time_rows(found: Sequence[Row], cases: Mapping[tuple[Any, ...], Case], names
                 verdict=verdict_of_row(row),
                 client=group[1],
                 fault=case.fault,
-                run_id=case.worst_run["run_id"],
+                replay=replay_command(case.worst_run["run_id"], case.folder),
                 strip=strip_of(row),
                 off=off_of(row),
                 reference=reference,
                 anchor=f"formula-{place}-{reference}",
                 case=parameters_of(row["case"]),
+                error=case.error_of(str(row["measure"]).partition(".")[0])[:MAX_SEARCHED],
             )
         )
     return rows
@@ -150,7 +166,7 @@ def unjudged_rows(timeouts: Sequence[Row], cases: Mapping[tuple[Any, ...], Case]
             verdict="unjudged",
             client=names.of(row),
             fault=cases[key_of(row)].fault,
-            run_id=cases[key_of(row)].worst_run["run_id"],
+            replay="",
             strip=None,
             off=None,
             reference=0,
@@ -216,7 +232,13 @@ def scenario_of(own: Sequence[TimeRow], cases: Mapping[tuple[Any, ...], Case]) -
         cases=len(keys),
         longest_s=max((row["median"] for row in times), default=None),
         largest_distance=max(one.distance for one in own),
+        settings=settings_text(cases[key_of(own[0].row)])[:MAX_SETTINGS],
     )
+
+
+def settings_text(case: Case) -> str:
+    """`Net.DialTimeout 1s, Net.ReadTimeout 2s`."""
+    return ", ".join(f"{one['name']} {one['text']}" for one in case.first["settings"] or [])
 
 
 def span_of(times: Sequence[Row]) -> str:

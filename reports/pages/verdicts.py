@@ -6,9 +6,9 @@ SEVERITY_ORDER = ("fail", "lab_error", "inconclusive", "pass", "skipped")
 """As the exit code: a failure comes before the lab's own, and that before what was not tested."""
 
 WORDS: Mapping[str, str] = {
-    "pass": "held",
-    "fail": "failed",
-    "inconclusive": "tested nothing",
+    "pass": "pass",
+    "fail": "fail",
+    "inconclusive": "inconclusive",
     "lab_error": "lab error",
     "skipped": "skipped",
 }

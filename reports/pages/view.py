@@ -10,10 +10,11 @@ from reports.pages import summary
 from reports.pages.agreement import Agreements, agreements_of
 from reports.pages.attempts import Attempts, attempts_of
 from reports.pages.attention import AttentionCard, attention_of
-from reports.pages.cases import DisplayNames, Row, cases_of
+from reports.pages.cases import DisplayNames, Row, cases_of, local_folders, replay_command
+from reports.pages.causes import causes_of
 from reports.pages.claims import Claim, claims_of
 from reports.pages.groups import GroupRow, groups_of, judged_groups
-from reports.pages.heat import Heat, heat_of
+from reports.pages.heat import Heat, LongestHang, heat_of
 from reports.pages.recovery import Recovery, recovery_of
 from reports.pages.runs import Noise, RunRow, noise_of, runs_of
 from reports.pages.timeline_runs import ChosenRun
@@ -35,13 +36,16 @@ class TimelineCard:
     client: str
     fault: str
     line: Timeline
+    replay: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
     headline: str
+    longest: LongestHang | None
     lead: str
     facts: str
+    commands: tuple[str, ...]
     warnings: tuple[str, ...]
     counts: tuple[tuple[str, str, int], ...]
     attention: Truncated[AttentionCard]
@@ -71,12 +75,14 @@ def build_page(
     timelines: Sequence[tuple[ChosenRun, Timeline]],
 ) -> Page:
     runs = tables["runs"]
-    cases = cases_of(runs, tables["groups"])
+    folders = local_folders(tables["folders"])
+    cases = cases_of(runs, tables["groups"], folders)
     names = DisplayNames.for_cases(cases)
     judged = tuple(time_rows(tables["expectations"], cases, names))
     without_verdict = unjudged_rows(tables["timeouts"], cases, names)
     claims = claims_of(tables["claims"], tables["groups"], names)
-    heat = heat_of(cases, tables["timeouts"], names)
+    causes = causes_of(tables["waits"], cases)
+    heat = heat_of(cases, tables["timeouts"], names, causes)
     agreement = agreements_of(tables["agreement"])
     marks = badges(
         [
@@ -87,8 +93,10 @@ def build_page(
     drawn = {choice.run["run_id"] for choice, _ in timelines}
     return Page(
         headline=summary.headline(cases.values()),
+        longest=heat.longest,
         lead=summary.lead(heat, claims, agreement.finding if agreement else ""),
         facts=summary.facts(runs, manifests),
+        commands=summary.commands(manifests),
         warnings=(*summary.warnings(runs, manifests, quarantined), *duplicate_run_remarks(tables["folders"])),
         counts=summary.counts(cases.values()),
         attention=attention_of(cases, judged, tables["waits"], names, marks, drawn),
@@ -107,13 +115,14 @@ def build_page(
                 client=names.of(choice.run),
                 fault=names.fault(choice.run),
                 line=with_page_badges(line, marks),
+                replay=replay_command(choice.run["run_id"], folders.get(choice.run["suite"], "")),
             )
             for choice, line in timelines
         ),
         waits=waits_of(tables["waits"], tables["timeouts"], names, marks),
         attempts=attempts_of(tables["attempts"], cases, names),
         unjudged=truncate(without_verdict, MAX_UNJUDGED, "report/timeouts.parquet", worst_first=False),
-        runs=runs_of(runs, names),
+        runs=runs_of(runs, names, folders),
         noise=noise_of(tables["noise"]),
         environment=summary.environment(runs, manifests),
         quarantined=truncate(quarantined, MAX_QUARANTINED, "report/quarantined.parquet", worst_first=False),

@@ -29,7 +29,7 @@ class WaitRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WaitCase:
-    """One operation of one case; `measured` and `formula` are waits laid end to end, on one axis for both. Not
+    """One operation of one case; `measured` and `formula` are waits laid end to end, on the axis of all cases. Not
     `by_formula`: a bound that names no setting was all that was expected."""
 
     scenario: str
@@ -60,9 +60,10 @@ class WaitCase:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Waits:
-    """`cases` by their time, the longest first; `legend` has all settings."""
+    """`cases` by their time, the longest first, on one axis that ends at `axis_s`; `legend` has all settings."""
 
     cases: Truncated[WaitCase]
+    axis_s: float
     legend: tuple[Badge, ...]
 
 
@@ -82,10 +83,14 @@ def waits_of(
     for rows in together.values():
         rows.sort(key=lambda one: (one.formula_s is None, place[one.badge.setting]))
     ordered = sorted(together.values(), key=lambda rows: -seconds_of(rows))
-    made = (wait_case(rows, names) for rows in ordered[:MAX_CASES])
+    shown = ordered[:MAX_CASES]
+    axis = Axis(0.0, max(SHORTEST_S, *(max(seconds_of(rows), formula_seconds(rows)) for rows in shown)))
+    made = (wait_case(rows, names, axis) for rows in shown)
     cases = Truncated(tuple(made), len(ordered), "report/waits.parquet", worst_first=False)
     named = {row["setting"] for row in explained}
-    return Waits(cases=cases, legend=tuple(badge for setting, badge in marks.items() if setting in named))
+    return Waits(
+        cases=cases, axis_s=axis.end_s, legend=tuple(badge for setting, badge in marks.items() if setting in named)
+    )
 
 
 def terms_of(timeouts: Iterable[Row]) -> dict[tuple[Any, ...], Sequence[Row]]:
@@ -112,11 +117,10 @@ def wait_row(row: Row, terms: Iterable[Row], badge: Badge) -> WaitRow:
     )
 
 
-def wait_case(rows: Sequence[WaitRow], names: DisplayNames) -> WaitCase:
+def wait_case(rows: Sequence[WaitRow], names: DisplayNames, axis: Axis) -> WaitCase:
     first = rows[0].row
     by_formula = any(one.formula_s is not None for one in rows)
-    axis = Axis(0.0, max(seconds_of(rows), formula_seconds(rows), SHORTEST_S))
-    least_s = MIN_SHARE * axis.length_s
+    least_s = MIN_SHARE * max(seconds_of(rows), formula_seconds(rows), SHORTEST_S)
     return WaitCase(
         scenario=first["scenario"],
         client=names.of(first),

@@ -51,6 +51,7 @@ def aggregate(rows: DataFrame) -> DataFrame:
             F.max("pair.time").alias("max"),
             F.count_if(F.col("pair.unended")).alias("censored"),
             F.sort_array(F.collect_set("measured_text")).alias("words"),
+            F.max(F.when(outcome == "inconclusive", F.col("late_s"))).alias("late_s"),
             F.count_if(outcome == "held").alias("held"),
             F.count_if((outcome == "failed") | F.col("fails_run")).alias("failed"),
             F.count_if(outcome == "refuted").alias("refuted"),

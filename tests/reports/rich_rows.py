@@ -1,11 +1,13 @@
 """Rows of tables for the page, made by hand for what no test suite has at once: agreement, recovery, many runs."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from bench.inputs.synthetic_suite import SyntheticBlackhole
 from harness.records.agreement import AgreementRecord, SideComparison, SideResult
 from harness.records.run import NamedValue
 from reports.pages.cases import DisplayNames, cases_of
+from reports.pages.causes import causes_of
 from reports.pages.heat import Heat, heat_of
 
 Row = dict[str, Any]
@@ -125,6 +127,13 @@ def waited(of: Row, seconds: float, *, what: str = "time_to_error", unended: boo
     return {**row, "measure": f"probe.{what}", **told}
 
 
-def heat(runs: list[Row], waits: list[Row]) -> Heat:
+def spent(of: Row, setting: str, count: float, seconds: float) -> Row:
+    """What the waits table says of one setting of its probe."""
+    names = ("scenario", "environment", "client", "client_version", "driver", "brokers", "case")
+    told = {"operation": "probe", "setting": setting, "elapsed": count, "total_s": seconds}
+    return {**{name: of[name] for name in names}, **told}
+
+
+def heat(runs: list[Row], waits: list[Row], settings: Iterable[Row] = ()) -> Heat:
     cases = cases_of(runs)
-    return heat_of(cases, waits, DisplayNames.for_cases(cases))
+    return heat_of(cases, waits, DisplayNames.for_cases(cases), causes_of(settings, cases))

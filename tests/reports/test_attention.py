@@ -7,7 +7,7 @@ from rich_rows import group_row
 
 from bench.inputs.synthetic_suite import SyntheticBlackhole
 from reports.charts.badges import badges
-from reports.pages.attempts import attempts_of
+from reports.pages.attempts import attempts_of, errors_without_addresses
 from reports.pages.attention import AttentionCard, attention_of
 from reports.pages.cases import KEY, DisplayNames, cases_of
 from reports.pages.summary import headline, judged, statistics
@@ -139,19 +139,19 @@ def test_a_statistic_that_fails_fails_its_case_though_every_run_is_well() -> Non
     [card] = cards(runs, [], groups=[bad])
     assert (card.verdict, card.tally) == ("fail", "all 3 runs together")
     assert card.reasons == ("share of runs with probe.outcome == 'failed': the true value is above 20 %",)
-    assert headline(cases_of(runs).values()) == "The one case held."
+    assert headline(cases_of(runs).values()) == "The one case passed."
 
 
 def test_what_held_is_counted_apart_from_what_was_not_tested() -> None:
     assert judged([]) == "No expectation was judged in these runs."
-    assert judged(["pass"]) == "The one expectation holds."
-    assert judged(["fail"]) == "The one expectation does not hold."
-    assert judged(["inconclusive"]) == "The one expectation tested nothing."
-    assert judged(["pass", "fail"]) == "1 of 2 expectations holds; 1 does not."
+    assert judged(["pass"]) == "The one expectation passed."
+    assert judged(["fail"]) == "The one expectation failed."
+    assert judged(["inconclusive"]) == "The one expectation is inconclusive."
+    assert judged(["pass", "fail"]) == "1 of 2 expectations passed; 1 failed."
     told = judged(["pass"] * 10 + ["fail", "inconclusive"])
-    assert told == "10 of 12 expectations hold; 1 does not; 1 tested nothing."
-    assert statistics(["pass"]) == "The one statistic over repeats holds."
-    assert statistics(["fail", "fail"]) == "0 of 2 statistics over repeats hold; 2 do not."
+    assert told == "10 of 12 expectations passed; 1 failed; 1 inconclusive."
+    assert statistics(["pass"]) == "The one statistic over repeats passed."
+    assert statistics(["fail", "fail"]) == "0 of 2 statistics over repeats passed; 2 failed."
 
 
 def test_time_lines_go_to_the_worst_case_of_each_scenario_and_client() -> None:
@@ -199,7 +199,7 @@ def test_tries_are_told_run_by_run_and_runs_without_any_count_as_none() -> None:
     )  # fmt: skip
     assert refreshes is not None
     assert (refreshes.count, refreshes.took) == (0.0, "")
-    assert row.errors == ("connect 127.0.0.1:5001: timeout",), "they differ in their ports alone"
+    assert row.errors == ("connect ADDRESS: timeout",), "they differ in their ports alone"
     assert found.finding == (
         "Most was tried by probe of sarama-blackhole-established (sarama 1.27.2): 5 dials. "
         "1 operation came through at the first try."
@@ -208,6 +208,48 @@ def test_tries_are_told_run_by_run_and_runs_without_any_count_as_none() -> None:
     assert quiet is not None
     assert quiet.finding == "Every operation came through at the first try: 1 operation."
     assert attempts_of([], cases, DisplayNames.for_cases(cases)) is None
+
+
+def test_errors_are_grouped_without_their_addresses() -> None:
+    told = [
+        "read tcp 127.0.0.1:401->127.0.2.1:9092: i/o timeout", "read tcp 127.0.0.1:550->127.0.2.3:9092: i/o timeout",
+        "read tcp [::1]:5->[fe80::1]:9092: i/o timeout", "dial tcp 127.0.2.1:9092: connect: connection refused", "EOF",
+    ]  # fmt: skip
+    assert errors_without_addresses(told, most=3) == (
+        "read tcp ADDRESS: i/o timeout", "dial tcp ADDRESS: connect: connection refused", "EOF",
+    )  # fmt: skip
+
+
+def test_a_card_is_copied_as_a_summary_with_all_that_a_ticket_needs() -> None:
+    bad = run(verdict="fail", case="Producer.Retry.Max=1", suite=3)
+    bad["operations"] = [{**one, "error": "i/o timeout"} for one in bad["operations"]]
+    cases = cases_of([bad], folders={3: "/results/of me"})
+    names = DisplayNames.for_cases(cases)
+    rows = time_rows([timeout(bad, 7.64)], cases, names)
+    [card] = attention_of(cases, rows, [wait(bad, "Net.DialTimeout", 8, 4.02)], names, MARKS, set())
+    told = card.summary
+    for text in (
+        "FAIL",
+        bad["scenario"],
+        "Producer.Retry.Max 1",
+        "4.850 s",
+        "7.640 s",
+        "Net.DialTimeout",
+        "i/o timeout",
+    ):
+        assert text in told
+    assert told.endswith(f"faultlab replay {bad['run_id']} --in '/results/of me'"), "it works wherever it is pasted"
+
+
+def test_an_inconclusive_case_says_how_late_the_lab_was() -> None:
+    noisy = run(verdict="inconclusive", reasons=["the machine was too noisy"])
+    late = timeout(noisy, 5.0, failed=0, inconclusive=1, median=None, min=None, max=None, pairs=[], late_s=0.412)
+    [card] = cards([noisy], [late])
+    assert len(card.late) == 1
+    assert "probe.time_to_error" in card.late[0]
+    assert "0.41 s" in card.late[0]
+    [calm] = cards([noisy], [{**late, "late_s": None}])
+    assert calm.late == ()
 
 
 def test_a_dial_that_the_wire_saw_is_no_call_that_came_through() -> None:

@@ -10,7 +10,9 @@ from reports.charts.badges import badges
 from reports.charts.spans import covered_s, operation_spans
 from reports.charts.strip import EDGE, MIDDLE, REACH, overview_of, strip_of
 from reports.charts.timeline import (
+    ANSWERS,
     BETWEEN_DIALS,
+    BETWEEN_SEEN,
     CLIENT_ITSELF,
     NOT_RECORDED,
     ON_THE_WIRE,
@@ -54,6 +56,14 @@ def test_letters_are_unique_and_tell_settings_apart() -> None:
     assert [badge.letter for badge in badges(["message.timeout.ms", "socket.timeout.ms"]).values()] == ["M", "S"]
     many = badges(f"a.setting{number}" for number in range(20))
     assert len({badge.letter for badge in many.values()}) == 20
+
+
+def test_a_setting_has_one_colour_whatever_else_is_on_the_page() -> None:
+    settings = ["Net.ReadTimeout", "Net.DialTimeout", "Producer.Retry.Backoff", "Metadata.Retry.Backoff"]
+    together = badges(settings)
+    assert [badges([one])[one].style for one in settings] == [together[one].style for one in settings]
+    assert len({badge.style for badge in together.values()}) == len(settings), "the usual ones differ"
+    assert badges(reversed(settings)) == together, "letters too do not depend on the order"
 
 
 def test_a_strip_puts_the_prediction_in_the_middle_and_the_tolerance_around_it() -> None:
@@ -169,6 +179,43 @@ def test_a_real_client_is_told_by_what_the_wire_shows() -> None:
     assert [block.short for block in line.measured] == ["2 dials", BETWEEN_DIALS]
     assert [(row.name, row.measured_s) for row in line.rows[-2:]] == [(ON_THE_WIRE, 2.0), (BETWEEN_DIALS, 3.0)]
     assert not drawn(SyntheticBlackhole()).wire_only
+
+
+def seen(trace: SyntheticTrace, purpose: str, began_s: float, ended_s: float | None, outcome: str, port: int) -> None:
+    of = {"address": "127.0.2.1:9092", "connection": port, "purpose": purpose}
+    for kind, at_s, more in (("wire_started", began_s, {}), ("wire_ended", ended_s, {"outcome": outcome})):
+        if at_s is not None:
+            trace.now_ns = round(at_s * 1e9)
+            trace.emit(kind, **of, **more)
+
+
+def test_a_program_that_reports_nothing_is_drawn_by_what_the_wire_shows() -> None:
+    """Dials, silences and resets, each connection in a lane of its own."""
+    trace = SyntheticTrace("x", random.Random(1))
+    seen(trace, "dial", 0.0, 0.001, "connected", 4001)
+    seen(trace, "answer", 0.01, 2.0, "reset by the broker", 4001)
+    seen(trace, "reset by the broker", 2.0, 2.0, "reset by the broker", 4001)
+    seen(trace, "dial", 3.0, 3.0, "no answer", 4002)
+    seen(trace, "answer", 3.5, None, "", 4003)
+    run, _ = SyntheticBlackhole().run(1)
+    record = run.model_dump()
+    record["operations"][-1].update(started_ns=0, ended_ns=5 * 10**9)
+    line = timeline_of(record, record["expectations"][0], [event.model_dump() for event in trace.events])
+    assert line.wire_only
+    lanes = {lane.name: [block.short for block in lane.blocks] for lane in line.lanes}
+    assert lanes == {
+        "from port 4001": ["dial", "silence", "reset by the broker"], "from port 4002": ["dial"],
+        "from port 4003": ["silence"],
+    }  # fmt: skip
+    measured = {row.name: (row.measured_count, row.measured_s) for row in line.rows if row.formula_s is None}
+    assert measured[ANSWERS] == (2, pytest.approx(1.99 + 1.5))
+    assert measured[ON_THE_WIRE][0] == 2
+    assert measured[BETWEEN_SEEN][1] == pytest.approx(5 - 1.99 - 1.5 - 0.001)
+    seen(trace, "answer", 0.0, 4.0, "first bytes", 9)
+    trace.emit("wait_started", waiting_on="Net.ReadTimeout", purpose="response", connection=1)
+    told = timeline_of(record, record["expectations"][0], [event.model_dump() for event in trace.events])
+    assert not told.wire_only, "what the client says itself says more"
+    assert all(span.setting for span in told.spans)
 
 
 def test_a_client_that_traces_nothing_has_time_between_waits_only() -> None:

@@ -48,7 +48,7 @@ def test_a_pull_request_reads_which_case_a_claim_speaks_of_and_where_no_error_ca
     first, second = markdown.claims_of([claim]).splitlines()[2:]
     assert first.replace("n=1", "n=2") == second != first
     [(_, [cell])] = heat([one], [waited(one, 0.11, what="time_to_ack")]).rows
-    assert markdown.cell_text(cell) == "0.11 s (no error) held"
+    assert markdown.cell_text(cell) == "0.11 s (no error) pass"
 
 
 def test_a_claim_is_one_whatever_its_expectations_are_called() -> None:

@@ -5,12 +5,13 @@ from pathlib import Path
 import pytest
 
 from bench.inputs.synthetic_suite import SyntheticBlackhole
+from harness.records.manifest import Manifest
 from reports import figures
 from reports.pages.attention import tally
 from reports.pages.cases import Case, deduplicate_reasons
 from reports.pages.markdown import code, fit_blocks, line, text
 from reports.pages.page import breakable
-from reports.pages.summary import headline
+from reports.pages.summary import commands, facts, headline, lasted_s
 from reports.pages.timeline_runs import ANY, FAILED, MAX_FAILED, REPRESENTATIVE, choose_runs
 from reports.pages.times import parameters_of
 from reports.result import ReportResult
@@ -30,14 +31,14 @@ def case(cell: SyntheticBlackhole, *, verdict: str = "pass", repeats: int = 3, *
 @pytest.mark.parametrize(
     ("verdicts", "sentence"),
     [
-        (["pass"], "The one case held."),
-        (["inconclusive"], "The one case tested nothing."),
-        (["lab_error"], "The one case met an error of the lab."),
-        (["pass"] * 3, "All 3 cases held."),
-        (["pass", "fail", "inconclusive"], "1 of 3 cases failed; 1 tested nothing."),
-        (["pass", "inconclusive"], "1 of 2 cases held; 1 tested nothing."),
-        (["inconclusive"] * 2, "0 of 2 cases held; 2 tested nothing."),
-        (["lab_error", "fail"], "1 of 2 cases failed; 1 met an error of the lab."),
+        (["pass"], "The one case passed."),
+        (["inconclusive"], "The one case is inconclusive."),
+        (["lab_error"], "The one case ended in a lab error."),
+        (["pass"] * 3, "All 3 cases passed."),
+        (["pass", "fail", "inconclusive"], "1 of 3 cases failed; 1 inconclusive."),
+        (["pass", "inconclusive"], "1 of 2 cases passed; 1 inconclusive."),
+        (["inconclusive"] * 2, "0 of 2 cases passed; 2 inconclusive."),
+        (["lab_error", "fail"], "1 of 2 cases failed; 1 lab error."),
     ],
 )
 def test_the_sentence_at_the_top(verdicts: list[str], sentence: str) -> None:
@@ -53,6 +54,23 @@ def test_the_gravest_run_speaks_for_its_case() -> None:
     )
     assert (mixed.verdict, tally([mixed])) == ("inconclusive", "1 of 3 runs")
     assert tally([mixed, mixed]) == "2 of 6 runs, 2 cases"
+
+
+def test_the_top_line_says_what_made_the_results() -> None:
+    runs = [
+        {**case(SyntheticBlackhole()).first, "started_at": f"2026-03-02T14:02:{second:02}+00:00", "duration_s": 5.0}
+        for second in (0, 42)
+    ]
+    manifest = Manifest(
+        suite="s", faultlab="1.2.3", environment="local", seed=7, arguments=("a b.yaml",), folder="/", run_ids=(),
+        started_at="2026-03-02T14:02:00+00:00", machine="a machine", commit="0123456789ab",
+    )  # fmt: skip
+    told = facts(runs, [manifest])
+    wanted = ("faultlab 1.2.3", "took 47 s", "seed 7", "a machine", "commit 0123456789ab", "2 runs")
+    assert [one for one in wanted if one not in told] == []
+    assert "commit" not in facts(runs, [manifest.model_copy(update={"commit": ""})])
+    assert commands([manifest, manifest]) == ("faultlab run 'a b.yaml'",)
+    assert lasted_s([{**runs[0], "started_at": "yesterday"}]) is None
 
 
 def test_reasons_that_differ_in_figures_are_told_once() -> None:
@@ -141,13 +159,13 @@ def test_markdown_text_stays_text() -> None:
 @pytest.mark.spark
 def test_the_markdown_table_has_every_row_and_no_html(built: ReportResult, hard_folder: Path) -> None:
     lines = built.markdown.read_text(encoding="utf-8").splitlines()
-    assert lines[0] == "# 1 of 13 cases failed; 1 met an error of the lab; 1 tested nothing."
+    assert lines[0] == "# 1 of 13 cases failed; 1 lab error; 1 inconclusive."
     full = lines[lines.index(next(line for line in lines if line.startswith("## sarama-upgrade-bound"))) :]
     rows = [line for line in full if line.startswith("| ") and "time_to_error" in line]
     assert len(rows) == 14, "one for each expectation, those of one measure too"
     [soon] = [row for row in rows if "soon: probe.time_to_error" in row]
     assert "| soon: probe.time_to_error | `at_most: 3s` | \u2264 3.000 s | " in soon
-    assert soon.endswith("| failed | scenarios/sarama/blackhole-established.scenario.yaml:31 |")
+    assert soon.endswith("| fail | scenarios/sarama/blackhole-established.scenario.yaml:31 |")
     assert any("| \u2265 60.000 s |" in row for row in rows)
     assert not [line for line in lines if "<script" in line.replace("`<script", "")]
     widths = {line.replace("\\|", "").count("|") for line in rows}

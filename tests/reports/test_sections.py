@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from rich_rows import EXPLAINED, agreement_row, group_row, heat, outcome_row, recovery_rows, run, waited
+from rich_rows import EXPLAINED, agreement_row, group_row, heat, outcome_row, recovery_rows, run, spent, waited
 
 from reports.charts.badges import badges
 from reports.charts.compare import ComparisonChart, SideMarks, axis_reach
@@ -56,24 +56,62 @@ def test_a_wait_that_did_not_end_is_at_least_so_long() -> None:
     found = heat([one], [waited(one, 60.0, unended=True)])
     assert found.rows[0][1][0].number == "\u2265 60.00 s"
     assert found.finding == "Callers hang longest under blackhole: \u2265 60.00 s in the median."
-    assert found.longest == "The longest wait for an error was \u2265 60.000 s: sarama 1.27.2, blackhole."
+    assert found.longest is not None
+    assert (found.longest.long, found.longest.causes) == ("\u2265 60.000 s", ())
 
 
 def test_the_longest_wait_is_that_of_a_single_run_whatever_the_median_says() -> None:
     one, other = run(scenario="a"), run(scenario="b")
     pairs = [{"time": 5.0, "unended": False}] * 3 + [{"time": 60.0, "unended": True}] * 2
     found = heat([one, other], [{**waited(one, 5.0), "max": 60.0, "pairs": pairs}, waited(other, 9.0)])
-    assert found.longest == "The longest wait for an error was \u2265 60.000 s: sarama 1.27.2, blackhole."
+    assert found.longest is not None
+    assert (found.longest.long, found.longest.causes) == ("\u2265 60.000 s", ())
     assert found.finding == "Callers hang longest under blackhole: 9.00 s in the median."
 
 
 def test_where_nothing_was_tested_nothing_is_said_of_errors() -> None:
     one = run(verdict="inconclusive")
     untold = heat([one], [{**waited(one, 5.0), "median": None, "max": None, "pairs": []}])
-    assert (untold.longest, untold.finding) == ("", "No run here tells how long callers hang.")
+    assert (untold.longest, untold.finding) == (None, "No run here tells how long callers hang.")
     assert summary.lead(untold, [], "") == ""
     answered = heat([run()], [waited(run(), 5.0, what="time_to_ack")])
-    assert answered.longest == "No call came back with an error."
+    assert (answered.longest, answered.no_error) == (None, "No call came back with an error.")
+
+
+def test_the_longest_hang_names_the_settings_that_took_it() -> None:
+    one = run()
+    values = {setting["name"]: setting["seconds"] for setting in one["settings"]}
+    dial, read = spent(one, "Net.DialTimeout", 14, 7.0), spent(one, "Net.ReadTimeout", 2, 4.0)
+    found = heat([one], [waited(one, 11.85)], [read, dial])
+    assert found.longest is not None
+    [cause] = found.longest.causes
+    assert (cause.setting, cause.count, cause.each_s) == ("Net.DialTimeout", 14, values["Net.DialTimeout"])
+    assert cause.words.startswith("14 \u00d7 Net.DialTimeout (")
+    assert found.rows[0][1][0].cause == cause.words, "its cell says so, too"
+    both = heat([one], [waited(one, 18.0)], [read, dial]).longest
+    assert both is not None
+    assert [one.setting for one in both.causes] == ["Net.DialTimeout", "Net.ReadTimeout"], "one alone is not half of it"
+    untold = heat([one], [waited(one, 60.0)], [read, dial]).longest
+    assert untold is not None
+    assert untold.causes == (), "what most of the time went to is not known"
+
+
+def test_releases_are_compared_over_the_cases_that_all_of_them_ran() -> None:
+    """One release ran its defaults too, where it hangs for two minutes: that says nothing against the other."""
+    old, new = run(scenario="both", client_version="1.27.2"), run(scenario="both", client_version="1.60.1")
+    defaults = run(scenario="defaults", client_version="1.27.2")
+    found = heat([old, new, defaults], [waited(old, 8.85), waited(new, 13.6), waited(defaults, 126.85)])
+    told = {client: cells[0] for client, cells in found.rows}
+    assert [told[name].number for name in ("sarama 1.27.2", "sarama 1.60.1")] == ["8.85 s", "13.60 s"]
+    assert told["sarama 1.27.2"].beyond == "126.85 s"
+    assert not found.some_apart
+    apart = heat([defaults, new], [waited(new, 13.6), waited(defaults, 126.85)])
+    assert [cells[0].apart for _, cells in apart.rows] == [True, True], "they share no case"
+    other = heat([old, run(scenario="x", client="kafka-go")], [waited(old, 8.85)])
+    assert not other.some_apart, "another client is no release of this one"
+    versions = [run(case=f"version={one}, Retry.Max=1", client_version=one) for one in ("1.27.2", "1.60.1")]
+    matrix = heat(versions, [waited(one, 2.0) for one in versions])
+    assert not matrix.some_apart, "the release itself is no difference between cases"
 
 
 def test_shades_are_of_one_scale_whatever_is_on_the_page() -> None:
@@ -136,17 +174,16 @@ def test_disagreements_come_first_and_too_few_runs_are_no_agreement() -> None:
     found = agreements_of(rows)
     assert found is not None
     assert [(outcome, len(own)) for outcome, _, own in found.groups] == [
-        ("differs", 1), ("unsure", 1), ("explained", 1), ("agrees", 2),
+        ("differs", 1), ("explained", 1), ("agrees", 2),
     ]  # fmt: skip
     assert found.finding == (
-        "2 of 5 measures agree; 1 differs; 1 differs for a reason that sources show; 1 cannot be told with so few runs."
+        "2 of 5 measures agree; 1 differs; 1 differs for a reason that sources show; 1 has too few runs."
     )
     told = {outcome: (words, next(iter(own))) for outcome, words, own in found.groups}
-    assert told["unsure"][0] == "not enough runs"
-    assert told["unsure"][1].standing == "inconclusive"
     assert told["differs"][1].standing == "fail"
     assert [side.name for side in told["differs"][1].sides] == ["real client", "profile", "simulation"]
-    assert "needs about 23 runs a side" in told["unsure"][1].sides[1].note
+    assert found.too_few.startswith("1 measure ")
+    assert found.command == "faultlab agree a.scenario.yaml --repeat 23 --most 120 --report"
     assert told["explained"][1].sides[1].source == EXPLAINED
     assert agreements_of([]) is None
 

@@ -12,26 +12,46 @@
     chosen.removeAllRanges();
     chosen.addRange(range);
   };
-  const copy = async (button, code) => {
+  const copy = async (button, text) => {
+    const name = button.textContent;
     let word = "copied";
     try {
-      await navigator.clipboard.writeText(code.textContent);
+      await navigator.clipboard.writeText(text);
     } catch {
-      select(code);
-      if (!document.execCommand("copy")) word = "selected";
+      const shown = document.createElement("pre");
+      shown.textContent = text;
+      button.after(shown);
+      select(shown);
+      if (document.execCommand("copy")) shown.remove();
+      else word = "selected";
     }
     button.textContent = word;
-    window.setTimeout(() => { button.textContent = "copy"; }, 1600);
+    window.setTimeout(() => { button.textContent = name; }, 1600);
+  };
+  const addCopyButton = (holder, name, label, text) => {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.textContent = name;
+    button.setAttribute("aria-label", label);
+    button.addEventListener("click", () => copy(button, text));
+    holder.append(button);
   };
   for (const holder of every(".copy, .cmd")) {
     const code = holder.querySelector("code");
-    const button = document.createElement("button");
-    button.type = "button";
-    button.textContent = "copy";
-    button.setAttribute("aria-label", `copy the command ${code.textContent}`);
-    button.addEventListener("click", () => copy(button, code));
-    holder.append(button);
+    const text = code.dataset.copy ?? code.textContent;
+    addCopyButton(holder, "copy", `copy the command ${text}`, text);
   }
+  for (const holder of every("[data-summary]")) {
+    const name = holder.closest("article").querySelector("h3").textContent;
+    addCopyButton(holder, "copy summary", `copy summary of ${name}`, holder.dataset.summary);
+  }
+
+  // On a telephone the contents fold, so that the verdict is on the first screen.
+  const contents = document.querySelector(".toc");
+  const narrow = window.matchMedia("screen and (max-width: 860px)");
+  const fold = () => { contents.open = !narrow.matches; };
+  narrow.addEventListener("change", fold);
+  fold();
 
   // Filters: what is wanted stands in the address after the #; a bare #name is a place on the page.
   const NAMES = ["show", "client", "fault", "find"];
@@ -56,8 +76,13 @@
   };
   const textOf = (row) => {
     if (!texts.has(row)) {
-      const head = row.closest("details[data-many]")?.querySelector("summary > b")?.textContent ?? "";
-      texts.set(row, `${head} ${row.textContent}`.toLowerCase());
+      const scenario = row.closest("details[data-many]");
+      const formulas = every('a[href^="#formula-"]', row).map((link) => byId(link.hash.slice(1))?.textContent);
+      const parts = [
+        scenario?.querySelector("summary > b")?.textContent, scenario?.dataset.words, row.dataset.words, row.textContent,
+        ...formulas,
+      ];
+      texts.set(row, parts.filter(Boolean).join(" ").replace(/\s+/g, " ").toLowerCase());
     }
     return texts.get(row);
   };
