@@ -1,6 +1,7 @@
 """`faultlab validate`: everything that is wrong with scenarios, without running them."""
 
 import json as json_module
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -38,17 +39,31 @@ def validate(*, paths: tuple[str, ...], ci: bool, json: bool) -> ExitCode:
     screen = console(json=json, ci=ci)
     if json:
         click.echo(json_module.dumps({"format": 1, "problems": []}, indent=2))
+    shared = _scenarios_by_note(refused)
     for one in loaded:
         scenario = one.scenario
         runs = len(scenario.cells) * scenario.repeat
         screen.print(f"ok  {scenario.path}   {pluralized(len(scenario.cells), 'case')}, {pluralized(runs, 'run')}")
         for problem in (problem for problems in refused[scenario.name].values() for problem in problems):
-            screen.print(wrapped(f"line {problem.line}: {problem.message}", lead="    ", style="yellow"))
+            if shared[problem.message] == 1:
+                screen.print(wrapped(f"line {problem.line}: {problem.message}", lead="    ", style="yellow"))
+    for message, scenarios in shared.items():
+        if scenarios > 1:
+            screen.print(wrapped(f"{pluralized(scenarios, 'scenario')}: {message}", lead="note  ", style="yellow"))
     if not loaded:
         screen.print("no scenarios there: nothing was checked")
         return ExitCode.NOTHING_SELECTED
     screen.print(f"{pluralized(len(loaded), 'scenario')} ok")
     return ExitCode.PASSED
+
+
+def _scenarios_by_note(refused: Mapping[str, Mapping[str, Sequence[Problem]]]) -> Counter[str]:
+    """How many scenarios each note is about: what holds for several of them is said once."""
+    return Counter(
+        message
+        for by_environment in refused.values()
+        for message in {problem.message for problems in by_environment.values() for problem in problems}
+    )
 
 
 def _refused(scenario: Scenario) -> dict[str, list[Problem]]:

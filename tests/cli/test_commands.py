@@ -72,6 +72,11 @@ def test_validate_says_which_environment_cannot_do_it_and_run_refuses_that_one(t
     assert done.code == 0, done.err
     assert "line 4: sim cannot start a program: it runs on virtual time" in done.out.replace("\n    ", " ")
     assert "local cannot" not in done.out
+    (tmp_path / "other.scenario.yaml").write_text(EXEC.replace("scenario: ", "scenario: other-", 1))
+    both = faultlab("validate", ".", cwd=tmp_path)
+    assert both.code == 0, both.err
+    assert both.out.count("cannot start a program") == 1, "what holds for several is said once"
+    (tmp_path / "other.scenario.yaml").unlink()
     refused = faultlab("run", ".", "--env", "sim", cwd=tmp_path)
     assert refused.code == 4
     assert refused.err.startswith(
