@@ -75,6 +75,7 @@ class Lab:
         self.advertised_brokers: tuple[int, ...] | None = None
         self.drop_connection_once = False
         self.wrong_correlation_once = False
+        self.inverted_response_once = False
         self.silent = False
         self.silent_apis: tuple[str, ...] = ()
         tracer = Tracer(loop.time, lambda at_ns, kind, fields: self.events.append((at_ns / 1e9, kind, fields)))
@@ -116,7 +117,11 @@ class Lab:
         if self.wrong_correlation_once:
             self.wrong_correlation_once = False
             correlation_id += 1000
-        return encode_response(body, version=request.version, correlation_id=correlation_id)
+        frame = encode_response(body, version=request.version, correlation_id=correlation_id)
+        if self.inverted_response_once:
+            self.inverted_response_once = False
+            return frame[:4] + bytes(byte ^ 0xFF for byte in frame[4:])  # behind its length
+        return frame
 
     @property
     def _answers(self) -> dict[str, Callable[[int, Any], Any]]:

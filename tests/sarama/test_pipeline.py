@@ -178,6 +178,21 @@ def test_a_wrong_correlation_id_ends_the_connection(on_each_release: Callable[..
     on_each_release(check)
 
 
+def test_a_header_with_tagged_fields_is_read_before_its_correlation_id_is_looked_at(
+    on_each_release: Callable[..., Any],
+) -> None:
+    """The newer release's produce response has them; the byte that should say that there are none says 255."""
+
+    async def check(lab: Any) -> None:
+        producer = await lab.connect(Producer_Retry_Max=0)
+        await send(producer, "warm_up")
+        lab.inverted_response_once = True
+        _, error = await lab.timed(send(producer))
+        assert error.name == ("PacketDecodingError" if lab.version == "1.27.2" else "ErrInsufficientData")
+
+    on_each_release(check)
+
+
 def test_a_topic_without_leader_is_asked_for_again(on_each_release: Callable[..., Any]) -> None:
     async def check(lab: Any) -> None:
         lab.metadata = [LEADER_NOT_AVAILABLE, LEADER_NOT_AVAILABLE]

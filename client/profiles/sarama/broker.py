@@ -14,7 +14,7 @@ from client.net.connection import Connection
 from client.net.errors import NetError
 from client.profiles.sarama.api_versions import ApiRanges, ApiVersionsHandshake, restrict_api_version
 from client.profiles.sarama.config import Config, SaslConfig
-from client.profiles.sarama.errors import NetworkError, PacketDecodingError, PacketEncodingError
+from client.profiles.sarama.errors import InsufficientData, NetworkError, PacketDecodingError, PacketEncodingError
 from client.profiles.sarama.sasl import DirectAuthentication, auth_bytes, check_handshake, exchange
 from client.profiles.sarama.throttle import Throttle
 from client.profiles.sarama.transport import write
@@ -308,6 +308,8 @@ class Broker:
             length, correlation_id = _RESPONSE_HEADER.unpack_from(header)
             if length <= 4 or length > _MAX_RESPONSE_BYTES:
                 raise PacketDecodingError(f"message of length {length} too large or too small")
+            if any(header[_RESPONSE_HEADER.size :]):  # tagged fields, where the header as it was read is over
+                raise InsufficientData
             if correlation_id != promise.correlation_id:
                 raise PacketDecodingError(
                     f"correlation ID didn't match, wanted {promise.correlation_id}, got {correlation_id}"

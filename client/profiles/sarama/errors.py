@@ -78,6 +78,14 @@ class PacketDecodingError(ClientError):
         super().__init__("PacketDecodingError", f"kafka: error decoding packet: {info}")
 
 
+class InsufficientData(ClientError):
+    """A response that ends before what it announces."""
+
+    def __init__(self) -> None:
+        text = "kafka: insufficient data to decode packet, more bytes expected"
+        super().__init__("ErrInsufficientData", text)
+
+
 class ConfigurationError(ClientError):
     """A configuration that Validate refuses."""
 
