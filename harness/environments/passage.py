@@ -144,6 +144,18 @@ class ProxyPassage:
         moments = [(part.at_ns, place) for part, place in zip(entered, _counted(entered), strict=True)]
         return self._longest_s(moments, left, since_ns, until_ns)
 
+    def withheld(self, since_ns: int | None, until_ns: int | None) -> int:
+        """How many bytes are still in the proxy though their sender has given their connection up."""
+        given_up = [one for one in self._of_side(entering=True) if one.ended_by == self._flow]
+        waiting = sum(
+            part.number
+            for connection in given_up
+            for part in connection.streams[self._flow].arrived()
+            if is_within(part.at_ns, since_ns, until_ns)
+        )
+        entered = sum(part.number for stream in self._entering() for part in stream.arrived())
+        return min(waiting, max(0, entered - self._number(self._leaving(), None, None)))
+
     def end_held_s(self, since_ns: int | None, until_ns: int | None) -> float:
         """By how much connections were ended later than they should."""
         entered = sorted(_Bytes(at_ns, 1, 0) for at_ns in self._ends(entering=True))

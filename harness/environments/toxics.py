@@ -21,8 +21,17 @@ from harness.levers import (
 Moment = int | None
 Seen = Callable[[ProxyPassage, Mapping[str, int], Moment, Moment], Evidence]
 
+
+def _latency_seen(seen: ProxyPassage, attributes: Mapping[str, int], since_ns: Moment, until_ns: Moment) -> DelaySeen:
+    """Bytes whose sender gave up while they were held are late by all that the toxic holds them for."""
+    held_s = seen.held_s(since_ns, until_ns)
+    if seen.withheld(since_ns, until_ns):
+        held_s = max(held_s, (attributes["latency"] - attributes.get("jitter", 0)) / 1000)
+    return DelaySeen(delay_s=held_s)
+
+
 SEEN: Mapping[str, Seen] = {
-    "latency": lambda seen, _, since, until: DelaySeen(delay_s=seen.held_s(since, until)),
+    "latency": _latency_seen,
     "bandwidth": lambda seen, _, since, until: DelaySeen(delay_s=seen.held_s(since, until)),
     "slow_close": lambda seen, _, since, until: EndHeld(delay_s=seen.end_held_s(since, until)),
     "timeout": lambda seen, its, since, until: BytesSwallowed(

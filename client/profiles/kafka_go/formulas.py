@@ -29,7 +29,7 @@ def walk_failure_share(dead: float, live: float, settings: Settings) -> float:
 def walk_delay_share(number: float, dead: float, live: float, settings: Settings) -> float:
     """The share of walks that meet a live address after exactly so many dead ones, in time."""
     before, n = int(number), int(dead + live)
-    if before > min(dead, _affordable_dials(settings)):
+    if live == 0 or before > min(dead, _affordable_dials(settings)):
         return 0.0
     share = live / (n - before)
     for met in range(before):
