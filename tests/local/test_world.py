@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 from local_runs import plan, run, story, told
 
+from client.wire.apis.api_versions import ApiVersionsRequest
+from client.wire.messages import encode_request
 from harness.environments.local.environment import LocalEnvironment
 from harness.environments.probe import ProbeFailed, round_trip_s
 from harness.environments.world import (
@@ -92,28 +94,33 @@ def test_a_refused_dial_is_counted_and_only_that(lever: Lever) -> None:
         async with world.pull(lever) as pulled:
             if isinstance(lever, CloseListener):
                 assert await reader.read() == b""
-            assert (await pulled.evidence()).amount == 0
+            assert (await pulled.evidence()).dials == 0
             for _ in range(3):
                 with pytest.raises(ConnectionRefusedError):
                     await asyncio.open_connection(*world.advertised_address(1))
             evidence = await pulled.evidence()
         await round_trip_s(world.advertised_address(1), limit_s=10)
-        return story(plan, world, str(int(evidence.amount)))
+        return story(plan, world, str(evidence.dials))
 
     assert told(run(conduct)) == "3"
 
 
-def test_a_toxic_is_seen_by_a_probe_and_gone_afterwards() -> None:
+def test_a_toxic_is_seen_by_what_it_does_to_a_client_and_gone_afterwards() -> None:
     async def conduct(plan: RunPlan, world: World, _progress: ProgressCallback, _logs: Path | None) -> Story:
         async with world.pull(SLOW) as pulled:
-            evidence = await pulled.evidence()
             slow_s = await round_trip_s(world.advertised_address(1), limit_s=10)
+            of_probes = await pulled.evidence()
+            reader, writer = await asyncio.open_connection(*world.advertised_address(1))
+            writer.write(encode_request(ApiVersionsRequest(), version=0, correlation_id=1, client_id="client"))
+            assert await reader.read(1)
+            writer.close()
+            evidence = await pulled.evidence()
         fastest_s = min([await round_trip_s(world.advertised_address(1), limit_s=10) for _ in range(5)])
-        return story(plan, world, json.dumps([evidence.delay_s, slow_s, fastest_s]))
+        return story(plan, world, json.dumps([of_probes.delay_s, evidence.delay_s, slow_s, fastest_s]))
 
-    delay_s, slow_s, fastest_s = json.loads(told(run(conduct)))
-    # The probe before the toxic took some of its own: at most what this machine's noise is.
-    assert delay_s > 0.1
+    probed_s, delay_s, slow_s, fastest_s = json.loads(told(run(conduct)))
+    assert probed_s == 0
+    assert delay_s >= 0.18
     assert slow_s >= 0.2
     assert fastest_s < 0.2
 

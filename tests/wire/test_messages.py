@@ -12,6 +12,7 @@ import kafka.protocol.admin
 import kafka.protocol.consumer
 import kafka.protocol.metadata
 import kafka.protocol.producer
+import kafka.protocol.sasl
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
@@ -39,6 +40,8 @@ from client.wire.apis.produce import (
     TopicProduceData,
     TopicProduceResponse,
 )
+from client.wire.apis.sasl_authenticate import SASL_AUTHENTICATE
+from client.wire.apis.sasl_handshake import SASL_HANDSHAKE
 from client.wire.exceptions import MessageError
 from client.wire.messages import (
     decode_request,
@@ -62,6 +65,8 @@ THEIRS: dict[int, tuple[Any, Any]] = {
         kafka.protocol.producer.InitProducerIdRequest,
         kafka.protocol.producer.InitProducerIdResponse,
     ),
+    SASL_HANDSHAKE.key: (kafka.protocol.sasl.SaslHandshakeRequest, kafka.protocol.sasl.SaslHandshakeResponse),
+    SASL_AUTHENTICATE.key: (kafka.protocol.sasl.SaslAuthenticateRequest, kafka.protocol.sasl.SaslAuthenticateResponse),
 }
 
 
