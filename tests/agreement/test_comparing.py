@@ -53,6 +53,7 @@ def test_a_shift_beyond_the_bound_is_an_alarm_that_says_where() -> None:
     assert found.interval_low > BOUND
 
 
+@pytest.mark.slow
 def test_a_shift_of_the_bound_itself_is_not_called_agreement_more_often_than_said() -> None:
     """At the very edge either answer is wrong with the chance it says: 5 % for agreement."""
     rng = Random(3)
@@ -60,6 +61,7 @@ def test_a_shift_of_the_bound_itself_is_not_called_agreement_more_often_than_sai
     assert agreed <= 300 * 0.05 + 4 * (300 * 0.05 * 0.95) ** 0.5
 
 
+@pytest.mark.slow
 def test_alarms_at_the_edge_are_as_rare_as_their_level() -> None:
     """At a level at which a thousand samples show it."""
     rng, level = Random(4), 0.1

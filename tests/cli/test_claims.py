@@ -51,6 +51,7 @@ def test_a_claim_that_holds_in_one_scenario_only_is_neither(tmp_path: Path) -> N
     assert "an article; refuted in 1, held in 1 of 2 cases" in done.out
 
 
+@pytest.mark.slow
 @pytest.mark.spark
 def test_the_page_counts_as_the_terminal_does(tmp_path: Path) -> None:
     two_scenarios(tmp_path)

@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from quick_clients import quick_clients
 
-from harness.realclients import RealClientMissing, build, real_client, real_clients
+from harness.realclients import RealClientMissing, build, real_client
 
 ROOT = Path(__file__).parents[2]
 LIMIT_S = 60.0
@@ -32,7 +33,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def built_client() -> Callable[[str, str], Path]:
     """`built_client("sarama", "1.27.2")` is the program around that release.
 
-    The first that is missing has all of them built: together they compile Go's own packages once.
+    The first that is missing has all those built that quick tests use: together they compile Go's own packages once.
     """
 
     def program(name: str, version: str) -> Path:
@@ -41,7 +42,7 @@ def built_client() -> Callable[[str, str], Path]:
             if shutil.which("go") is None:
                 pytest.skip(f"{client} is not built and there is no Go: faultlab clients build {client}")
             try:
-                build(real_clients(), lambda line: print(line, file=sys.stderr))
+                build([client, *quick_clients()], lambda line: print(line, file=sys.stderr))
             except RealClientMissing as missing:
                 pytest.skip(str(missing))
         return client.found()

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from quick_clients import quick_clients
 
 from client.profiles import profile, profiles
 from harness.brokers.embedded.broker import EmbeddedBroker
@@ -26,7 +27,12 @@ SETTINGS = {"kafka-go": {"Writer.RequiredAcks": "all", "Writer.BatchSize": 1}}
 """By client, what its sends need so that a broker acknowledges them, soon."""
 SUBJECTS = [
     *(("bundled", one.name, release) for one in profiles().values() for release in one.releases),
-    *(("real", client.name, client.version) for client in real_clients()),
+    *(("real", client.name, client.version) for client in quick_clients()),
+    *(
+        pytest.param(("real", client.name, client.version), marks=pytest.mark.slow)
+        for client in real_clients()
+        if client not in quick_clients()
+    ),
 ]
 
 

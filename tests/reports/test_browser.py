@@ -68,8 +68,15 @@ def test_it_is_silent_fits_and_can_be_read(
     assert [line for line in page_messages if not line.startswith("request: data:")] == []
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [360, 1440])
+@pytest.mark.parametrize(
+    ("width", "scheme"),
+    [
+        (360, "dark"),
+        (1440, "light"),
+        pytest.param(360, "light", marks=pytest.mark.slow),
+        pytest.param(1440, "dark", marks=pytest.mark.slow),
+    ],
+)
 def test_axe_finds_nothing(
     browser: Browser, built: ReportResult, page_messages: list[str], width: int, scheme: str
 ) -> None:
@@ -83,7 +90,7 @@ def test_axe_finds_nothing(
         page.evaluate(OPEN_ALL)
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(360, "dark"), (1440, "light")])
+@pytest.mark.parametrize(("width", "scheme"), [(360, "dark"), pytest.param(1440, "light", marks=pytest.mark.slow)])
 def test_every_section_is_silent_fits_and_pleases_axe(
     browser: Browser, rich: Path, page_messages: list[str], width: int, scheme: str
 ) -> None:

@@ -212,7 +212,9 @@ def test_what_java_puts_aside_lies_in_the_report_s_own_folder(spark: SparkSessio
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize("moment", ["starting", pytest.param("reading", marks=pytest.mark.slow), "tables"])
+@pytest.mark.parametrize(
+    "moment", ["starting", *(pytest.param(moment, marks=pytest.mark.slow) for moment in ("reading", "tables"))]
+)
 def test_a_killed_report_leaves_no_java(tmp_path: Path, moment: str) -> None:
     """SIGKILL gives nobody a chance to tidy up: the kernel ends Java, the next report clears its folder."""
     write_suite(tmp_path, [SyntheticBlackhole()], repeats=1)

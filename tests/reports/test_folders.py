@@ -71,6 +71,7 @@ def test_a_uri_is_read_as_hadoop_reads_it(spark: SparkSession, nightly: Path) ->
         find_folders(["s3a://bucket/results"], files)
 
 
+@pytest.mark.slow
 @pytest.mark.spark
 def test_a_report_of_uris_needs_a_place_and_is_that_of_their_folders(spark: SparkSession, nightly: Path) -> None:
     with pytest.raises(NothingToReport, match="needs a folder on this machine"):
@@ -113,7 +114,7 @@ def damaged(part: Path) -> None:
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize("how", ["cut", "damaged", "empty"])
+@pytest.mark.parametrize("how", ["cut", *(pytest.param(how, marks=pytest.mark.slow) for how in ("damaged", "empty"))])
 def test_a_part_file_that_cannot_be_read_is_named_and_the_rest_is_reported(
     read: Callable[..., Records], nightly: Path, how: str
 ) -> None:
@@ -159,6 +160,7 @@ def test_folders_that_are_not_over_are_told(read: Callable[..., Records], nightl
     )
 
 
+@pytest.mark.slow
 @pytest.mark.spark
 def test_tables_of_few_and_of_many_records_are_the_same(read: Callable[..., Records], nightly: Path) -> None:
     with (

@@ -79,6 +79,7 @@ def test_what_does_not_fit_is_quarantined_with_file_and_reason(read: Callable[..
         assert row.reason.startswith(wanted)
 
 
+@pytest.mark.slow
 def test_fields_that_no_table_asks_for_are_judged_too(read: Callable[..., Records], tmp_path: Path) -> None:
     """However much there is to read: Spark leaves out what nobody asks for, and would not see what is wrong with it."""
     _, [good, *_] = SyntheticBlackhole().run(1)
@@ -103,6 +104,7 @@ def test_what_began_and_ended_is_told_as_it_was(read: Callable[..., Records], tm
         assert sorted(map(str, expected)) == sorted(str([row[name] for name in names]) for row in span_events.collect())
 
 
+@pytest.mark.slow
 def test_lines_are_numbered_in_files_that_are_read_in_blocks(
     spark: SparkSession, read: Callable[..., Records], tmp_path: Path
 ) -> None:

@@ -103,7 +103,7 @@ def test_what_is_not_known_comes_last_either_way(opened_page: Open, built: Repor
         assert told == sorted(told, reverse=True)
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.slow)])
 def test_on_a_telephone_the_order_can_be_chosen_and_axe_is_pleased(opened_page: Open, rich: Path, scheme: str) -> None:
     page = opened_page(rich, width=360, scheme=scheme, reduced_motion="reduce", bypass_csp=True)
     for name in ("outages", "attempts", "groups"):
