@@ -118,7 +118,7 @@ def _expectations(
     listed = tree.get("expect")
     items = listed.items if isinstance(listed, SequenceNode) else ()
     scope: Scope | None = scope_of(draft, profile) if draft is not None else None
-    sound = {getattr(step, "alias", "") for step in found_steps.steps}
+    sound = {getattr(step, "alias", "") for step in found_steps.steps if not isinstance(step, PlannedHealing)}
     context = ExpectationContext(
         aliases=found_steps.aliases,
         library=library,
