@@ -49,8 +49,8 @@ class Topic:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterShape:
     """`brokers` brokers with ids 1..brokers, and their topics; which kind of broker, in which version if it has any.
-    `tls`: they take connections inside TLS alone. `sasl`: the mechanisms by which clients have to say who they are,
-    none: nobody is asked."""
+    `tls`: they take connections inside TLS alone. `sasl`: the mechanisms by which clients authenticate,
+    none: they do not."""
 
     brokers: int
     topics: tuple[Topic, ...] = ()

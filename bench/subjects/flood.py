@@ -2,7 +2,7 @@
 
     python -S flood.py HOST PORT SEGMENTS_A_SECOND CONNECTIONS SECONDS
 
-What it sends is the beginning of one large Kafka request, so that whoever reads it waits for the rest.
+What it sends is the beginning of one large Kafka request, so that the reader waits for the rest.
 """
 
 import socket

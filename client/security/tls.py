@@ -1,4 +1,4 @@
-"""A TLS session over memory: ciphertext goes in and out, whoever has the socket moves it.
+"""A TLS session over memory: ciphertext goes in and out, and the owner of the socket moves it.
 
 The same bytes' worth of handshake happens on real sockets and on simulated ones. What a simulation repeats is which
 messages go when; the ciphertext, and by a few bytes its length, differ each time, since keys are made anew.

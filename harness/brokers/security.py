@@ -1,4 +1,4 @@
-"""What the brokers of a cluster ask of their clients: TLS, and who they are."""
+"""What the brokers of a cluster ask of their clients: TLS and authentication."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ _ACCOUNT = Credentials(user="faultlab", password=token_urlsafe(18))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BrokerSecurity:
-    """`certificates` None: plain text. `mechanisms` empty: nobody is asked who they are. `credentials` are the only
+    """`certificates` None: plain text. `mechanisms` empty: clients do not authenticate. `credentials` are the only
     ones that are right, made anew in each process."""
 
     certificates: Certificates | None = None

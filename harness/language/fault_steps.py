@@ -14,7 +14,7 @@ from harness.suggestions import did_you_mean
 
 _LACKING = {
     "tls": ("the cluster's brokers speak plain text", "`tls: true`"),
-    "sasl": ("the cluster's brokers ask nobody who they are", "`sasl: [PLAIN]`"),
+    "sasl": ("the cluster's brokers ask for no authentication", "`sasl: [PLAIN]`"),
 }
 """By what a fault needs: what is so without it, and what to write."""
 

@@ -129,7 +129,7 @@ class Cluster(StrictModel):
     )
     sasl: list[Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"]] = Field(
         default=[],
-        description="By which mechanisms clients have to say who they are; absent: nobody is asked. The lab gives the"
+        description="The mechanisms by which clients have to authenticate; absent: they do not. The lab gives the"
         " client the right user and password",
     )
 

@@ -159,7 +159,7 @@ def settings(
         if lacking and tree is not None:
             place = entries.get(lacking[0].setting)
             where = tree.span if place is None else place.value.span
-            message = "the client is to authenticate, and the cluster asks nobody who they are"
+            message = "the client is set to authenticate, but the cluster has no `sasl`"
             diagnostics.add(where, "no-credentials", message, _CREDENTIALS_HINT)
     as_written = {name: text for name, text in texts.items() if resolved[name] == given[name]}
     return tuple(_named(s, resolved[s.name], as_written.get(s.name)) for s in table.for_release(version))

@@ -186,7 +186,7 @@ class ConnPool:
     def _set_ready(self) -> None:
         if not self._is_ready:
             self._is_ready = True
-            # Whoever waits goes on once this goroutine waits, too: in Go, a dial that follows at once begins before.
+            # Waiting goroutines run once this one blocks: in Go, a dial that follows at once begins before they do.
             asyncio.get_running_loop().call_soon(self._ready.close)
 
     async def _discover(self) -> None:

@@ -1,4 +1,4 @@
-"""The Dialer: connections to an address, or to whoever leads a partition.
+"""The Dialer: connections to an address, or to the leader of a partition.
 
 Source: segmentio/kafka-go v0.4.8, v0.4.9 and v0.4.50 dialer.go.
 

@@ -7,7 +7,7 @@ States and what they take:
     EXCHANGING   SaslAuthenticate (after SaslHandshake v1)
     DONE         every request; a SaslHandshake is out of place
 
-Whoever fails is told so where the protocol has a place for it, and the connection ends.
+A client that fails is told so where the protocol has a field for it, and the connection ends.
 Source: Apache Kafka, SaslServerAuthenticator.java; KIP-43, KIP-152. Left out: authentication that runs out (KIP-368),
 and the pause before a refusal (`connection.failed.authentication.delay.ms`).
 """

@@ -2,7 +2,7 @@
 
 - Answers one message of the mechanism that SaslHandshake v1 has started.
 - A client that is not who it says gets SASL_AUTHENTICATION_FAILED, and the connection ends.
-- Where nobody is asked who they are, and behind an exchange, it gets ILLEGAL_SASL_STATE.
+- Without SASL, and once the client is authenticated, it gets ILLEGAL_SASL_STATE.
 """
 
 from client.wire import errors

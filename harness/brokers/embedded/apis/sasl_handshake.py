@@ -2,7 +2,7 @@
 
 - Starts the exchange of a mechanism that the cluster offers; another one gets UNSUPPORTED_SASL_MECHANISM with those
   that it does, and the connection ends.
-- Where nobody is asked who they are, and behind an exchange, it gets ILLEGAL_SASL_STATE.
+- Without SASL, and once the client is authenticated, it gets ILLEGAL_SASL_STATE.
 """
 
 from client.wire import errors
