@@ -5,7 +5,7 @@ from harness.operations.base import CONNECTED_TO, DEADLINE, HANDLE, PARTITION, T
 DIAL_PARTITION = register(
     Operation(
         name="dial_partition",
-        about="Open a connection to the broker that the last look-up of this partition named as its leader, as old as it is.",
+        about="Dial the leader that the last look-up of this partition named, even if another leads now.",
         op="dial_partition",
         arguments=(TOPIC, PARTITION, DEADLINE, HANDLE),
         result=(CONNECTED_TO,),
