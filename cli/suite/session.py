@@ -64,7 +64,7 @@ def resume_suite(folder: Path, options: RunOptions) -> ExitCode:
         plans = planned(results, prepared.suite.plans)
         left = remaining(results, plans)
         writer.cut_unfinished(results)
-        ids = {plan.run_id for plan in (*left.together, *left.alone)}
+        ids = {plan.run_id for plan in (*left.unknown, *left.noisy)}
         previous_runs = [run for run in results.runs if run.run_id not in ids]
         screen = options.screen()
         screen.print(
@@ -153,7 +153,7 @@ def _run_plans(
     started: float,
 ) -> ExitCode:
     environment = prepared.environment
-    left = (*remains.together, *remains.alone)
+    left = (*remains.unknown, *remains.noisy)
     lanes = min(environment.lanes, options.cells or environment.lanes)
     for line in _head(prepared, plans, left, lanes=lanes, seed=writer.manifest.seed):
         screen.print(line)
@@ -175,7 +175,7 @@ def _run_plans(
             run_writer = events = EventKeeper(writer)
             observer = stream.observer_for(display, writer, events, plans, prepared.suite.plans, previous_runs)
         runner = Runner(environment, judge, run_writer, observer, lanes=lanes)
-        complete = runner.run(remains.together, alone=remains.alone)
+        complete = runner.run(remains.unknown, retries=remains.noisy)
         results = read(writer.folder.path)
         interrupted = not complete and any(remaining(results, plans))
         if not interrupted:

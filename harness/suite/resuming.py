@@ -20,10 +20,10 @@ class CannotResume(Exception):
 
 
 class Remaining(NamedTuple):
-    """What is still to be made: runs beside others, and those that were too noisy for that."""
+    """What is still to be made: runs that nothing is known of, and those that were too noisy to judge."""
 
-    together: tuple[RunPlan, ...]
-    alone: tuple[RunPlan, ...] = ()
+    unknown: tuple[RunPlan, ...]
+    noisy: tuple[RunPlan, ...] = ()
 
 
 def remaining(results: Results, plans: Sequence[RunPlan]) -> Remaining:
@@ -34,16 +34,16 @@ def remaining(results: Results, plans: Sequence[RunPlan]) -> Remaining:
     them: its scenario was changed since, and the results would not belong together.
     """
     kept = {run.run_id: run for run in results.runs}
-    together, alone = list[RunPlan](), list[RunPlan]()
+    unknown, noisy = list[RunPlan](), list[RunPlan]()
     for plan in planned(results, plans):
         record = kept.get(plan.run_id)
         if record is None:
-            together.append(plan)
+            unknown.append(plan)
         elif _lost_by_the_lab(record):
-            together.append(replace(plan, attempt=record.attempt + 1))
+            unknown.append(replace(plan, attempt=record.attempt + 1))
         elif record.noisy and record.attempt < MAX_ATTEMPTS:
-            alone.append(replace(plan, attempt=record.attempt + 1))
-    return Remaining(tuple(together), tuple(alone))
+            noisy.append(replace(plan, attempt=record.attempt + 1))
+    return Remaining(tuple(unknown), tuple(noisy))
 
 
 def _lost_by_the_lab(record: RunRecord) -> bool:

@@ -1,7 +1,7 @@
 """Runs the plans of a suite side by side, longest first, and writes each result as its run ends.
 
 The main thread only waits, so that a signal is acted upon at once; lanes are threads that carry runs out.
-Runs that were too noisy to judge are tried again at the end, alone.
+Runs that were too noisy to judge are tried again at the end: with few others beside them, then alone.
 """
 
 import os
@@ -22,7 +22,11 @@ from harness.records.run import RunRecord
 from harness.suite.one_run import Judge, carry_out
 
 MAX_ATTEMPTS = 3
-"""A run is tried at most so often: once beside others, then alone."""
+"""A run is tried at most so often: beside others, beside few, alone."""
+
+FEWER = 8
+"""The second try has so many times fewer lanes. A suite on a machine that is noisy all the time, with hundreds of runs
+to try again, would take many times as long with one lane, and be judged no better."""
 
 INTERRUPTED = 130
 
@@ -88,29 +92,33 @@ class Runner:
         self._failed = threading.Event()
         self._signalled = False
 
-    def run(self, plans: Sequence[RunPlan], *, alone: Sequence[RunPlan] = ()) -> bool:
-        """Run them all; those of `alone` after the others, one by one.
+    def run(self, plans: Sequence[RunPlan], *, retries: Sequence[RunPlan] = ()) -> bool:
+        """Run them all, then `retries` with those that turn out to be noisy.
 
         True when all have ended; False when a signal stopped the suite: what had ended by then is written.
         Raises ResultsUnwritable. The runs of a suite that does not go to its end are interrupted.
         """
-        retries = [*alone]
-        with ThreadPoolExecutor(self.lanes, thread_name_prefix="lane") as lanes, self._signals():
+        with self._signals():
+            noisy = [*retries, *self._side_by_side(plans, self.lanes)]
+            second = [plan for plan in noisy if plan.attempt < MAX_ATTEMPTS]
+            last = [plan for plan in noisy if plan.attempt >= MAX_ATTEMPTS]
+            self._side_by_side([*last, *self._side_by_side(second, max(1, self.lanes // FEWER))], 1)
+        return not self._stopped.is_set()
+
+    def _side_by_side(self, plans: Sequence[RunPlan], lanes: int) -> list[RunPlan]:
+        """Run these, longest first, and wait for all. Gives the noisy ones back, each as its next try."""
+        with ThreadPoolExecutor(lanes, thread_name_prefix="lane") as pool:
             try:
-                retries += self._side_by_side(longest_first(plans), lanes)
-                while retries:
-                    retries = retries[1:] + self._side_by_side(retries[:1], lanes)
+                for plan in longest_first(plans):
+                    pool.submit(self._lane, plan)
+                return self._noisy_of(len(plans))
             except BaseException:
                 self._stop()
                 raise
-        return not self._stopped.is_set()
 
-    def _side_by_side(self, plans: Sequence[RunPlan], lanes: ThreadPoolExecutor) -> list[RunPlan]:
-        """Run these and wait for all. Gives the noisy ones back, each as its next try."""
+    def _noisy_of(self, waiting: int) -> list[RunPlan]:
+        """Wait for the ends of so many runs."""
         retries: list[RunPlan] = []
-        for plan in plans:
-            lanes.submit(self._lane, plan)
-        waiting = len(plans)
         while waiting:
             message = self._next_message()
             if self._signalled and not self._stopped.is_set():  # before the runs that ended first: they may be many

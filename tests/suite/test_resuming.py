@@ -55,7 +55,7 @@ def test_what_the_lab_itself_lost_is_made_again_beside_the_others_and_a_subject_
     writer, results = Writer.reopen(tmp_path / "r")
     with writer:
         writer.cut_unfinished(results)
-        Runner(ScriptedEnvironment(story_of_error), judge_by_hand(), writer, Seen()).run(again.together)
+        Runner(ScriptedEnvironment(story_of_error), judge_by_hand(), writer, Seen()).run(again.unknown)
     runs = read(tmp_path / "r").runs
     assert [(run.attempt, run.verdict) for run in runs] == [(2, "pass"), (1, "lab_error"), (1, "pass")]
 
@@ -70,7 +70,7 @@ def test_a_noisy_try_goes_on_with_the_next_one_until_the_third(tmp_path: Path) -
     with writer:
         writer.cut_unfinished(results)
         Runner(ScriptedEnvironment(story_of_error), judge_by_hand(lambda plan: True), writer, Seen()).run(
-            [second], alone=[first]
+            [second], retries=[first]
         )
     again = read(tmp_path / "r")
     assert_each_try_is_there_once(again)
@@ -82,7 +82,7 @@ def test_a_changed_scenario_is_refused_by_name_and_a_comment_is_no_change(tmp_pa
     path = write_scenario(tmp_path / "s", repeat=3)
     results = begun(tmp_path / "r", path, ended=1)
     path.write_text("# why\n" + path.read_text())
-    assert len(remaining(results, plans_of(path)).together) == 2
+    assert len(remaining(results, plans_of(path)).unknown) == 2
     write_scenario(tmp_path / "s", repeat=3, formula="2*Net.ReadTimeout")
     with pytest.raises(CannotResume, match=r"dark changed since .*: 3 of its 3 runs are no more; undo the change"):
         remaining(results, plans_of(path))
