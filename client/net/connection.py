@@ -6,7 +6,7 @@ It is built on `Stream`. How a client numbers requests and handles errors is its
 import asyncio
 import ssl
 from collections import deque
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Iterator
 from typing import NamedTuple, TypeVar
 
 from client.events import TraceKind, Tracer
@@ -89,17 +89,28 @@ class Connection:
         return result
 
     async def send(
-        self, request: bytes, *, api: str, correlation_id: int, limit: Limit, expects_response: bool
+        self,
+        request: bytes,
+        *,
+        api: str,
+        correlation_id: int,
+        limit: Limit,
+        expects_response: bool,
+        piece_bytes: int | None = None,
     ) -> InFlight:
         """Write one frame; returns when the kernel has all of it.
 
-        `expects_response` says whether a response will come. Traced as a wait only if the kernel does not take the
-        frame at once.
+        `expects_response` says whether a response will come; `piece_bytes`, how much the client gives to the kernel at
+        once: a later piece finds out what the peer answered to an earlier one. Traced as a wait only if the kernel does
+        not take the frame at once.
         """
         started_at = self._loop.time()
         self._stream.set_write_deadline(limit.deadline_at(started_at))
-        if not self._stream.try_write(request):
-            await self._waiting(self._stream.drain(), limit, f"{api} request")
+        size = piece_bytes or len(request)
+        pieces = iter([request[start : start + size] for start in range(0, len(request), size)])
+        for piece in pieces:
+            if not self._stream.try_write(piece):
+                await self._waiting(self._write_rest(pieces), limit, f"{api} request")
         sent = InFlight(correlation_id, api, started_at)
         if expects_response:
             self.in_flight.append(sent)
@@ -111,6 +122,13 @@ class Connection:
             bytes=len(request),
         )
         return sent
+
+    async def _write_rest(self, pieces: Iterator[bytes]) -> None:
+        """Once the kernel has what was written before."""
+        await self._stream.drain()
+        for piece in pieces:
+            if not self._stream.try_write(piece):
+                await self._stream.drain()
 
     async def read_full(self, size_bytes: int, *, limit: Limit, purpose: str) -> bytes:
         """Exactly so many bytes, within the limit from now. Traced as a wait only if they have not come yet."""

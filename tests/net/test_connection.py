@@ -160,6 +160,26 @@ def test_a_reset_is_told_in_the_phase_in_which_it_is_noticed(traced: Any, listen
     asyncio.run(test())
 
 
+def test_a_later_piece_finds_out_what_the_peer_answered_to_an_earlier_one(traced: Any, listening: Listening) -> None:
+    """The kernel takes the first piece for a peer that is gone; its reset is there before the second one."""
+
+    async def leave(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.close()
+
+    async def test() -> None:
+        async with listening(leave) as port:
+            connection = await dial(traced, port)
+            with pytest.raises(NetError):
+                await connection.read_full(1, limit=PATIENT, purpose="x")
+            with pytest.raises(NetError) as caught:
+                await connection.send(
+                    bytes(3000), api="Produce", correlation_id=7, limit=PATIENT, expects_response=True, piece_bytes=1000
+                )
+            assert (caught.value.phase, caught.value.cause) == (Phase.WRITE, Cause.BROKEN_PIPE)
+
+    asyncio.run(test())
+
+
 def test_a_write_waits_for_the_kernel_and_its_deadline_counts(traced: Any, listening: Listening) -> None:
     async def test() -> None:
         async with listening(silent) as port:

@@ -47,9 +47,12 @@ class GoError(ClientError):
 
 def from_net_error(error: NetError) -> GoError:
     """A connection's error; an end of the stream in the middle of a response is unexpected (dontExpectEOF)."""
-    if error.cause in _ENDED:
-        return GoError("io.ErrUnexpectedEOF", "unexpected EOF", Nature(transient=True))
-    return from_conn(error)
+    return unexpected_eof() if error.cause in _ENDED else from_conn(error)
+
+
+def unexpected_eof() -> GoError:
+    """io.ErrUnexpectedEOF: the stream, or the response in it, ends before it should."""
+    return GoError("io.ErrUnexpectedEOF", "unexpected EOF", Nature(transient=True))
 
 
 def from_conn(error: NetError) -> GoError:

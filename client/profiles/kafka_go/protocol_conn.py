@@ -10,7 +10,7 @@ from typing import Any
 from client.net.connection import Connection
 from client.net.errors import NetError
 from client.profiles.kafka_go.bounded import Bounded
-from client.profiles.kafka_go.errors import GoError, from_net_error
+from client.profiles.kafka_go.errors import GoError, from_net_error, unexpected_eof
 from client.profiles.kafka_go.releases import Release
 from client.wire.api import Api, api_for_body
 from client.wire.apis.api_versions import API_VERSIONS, ApiVersionsRequest, ApiVersionsResponse
@@ -21,7 +21,7 @@ from client.wire.apis.produce import PRODUCE, ProduceRequest
 from client.wire.apis.sasl_authenticate import SASL_AUTHENTICATE
 from client.wire.apis.sasl_handshake import SASL_HANDSHAKE
 from client.wire.exceptions import MessageError
-from client.wire.messages import decode_response, encode_request
+from client.wire.messages import decode_correlation_id, decode_response, encode_request
 
 _SIZE = struct.Struct(">i")
 
@@ -62,6 +62,10 @@ def _select(our_min: int, our_max: int, their_min: int, their_max: int) -> int:
     return min(our_max, their_max)
 
 
+PAGE_BYTES = 64 * 1024
+"""A request is written page by page. Source: segmentio/kafka-go v0.4.8 protocol/buffer.go (pageSize, WriteTo)."""
+
+
 class ProtocolConn:
     """`versions` is empty until ApiVersions has been answered: every request is version 0 so far."""
 
@@ -84,8 +88,9 @@ class ProtocolConn:
         answered = not (isinstance(request, ProduceRequest) and request.acks == 0)
         try:
             await self._conn.send(
-                encoded, api=api.name, correlation_id=correlation_id, limit=bounded.limit(), expects_response=answered
-            )
+                encoded, api=api.name, correlation_id=correlation_id, limit=bounded.limit(), expects_response=answered,
+                piece_bytes=PAGE_BYTES,
+            )  # fmt: skip
             return await self._read_response(bounded, api, version, correlation_id) if answered else None
         except NetError as error:
             raise from_net_error(error) from error
@@ -96,11 +101,13 @@ class ProtocolConn:
         payload = await self._conn.read_full(size, limit=bounded.limit(), purpose=purpose)
         self._conn.on_response(_SIZE.size + size)
         try:
-            found, body = decode_response(api, version, payload)
+            found = decode_correlation_id(payload)
+            if found != correlation_id:
+                # Upstream decodes the rest first, and takes it as it comes: a negative length is an empty array.
+                raise GoError("protocol.Error", f"correlation id mismatch (expected={correlation_id}, found={found})")
+            _, body = decode_response(api, version, payload)
         except MessageError as wrong:
-            raise GoError("io.ErrUnexpectedEOF", "unexpected EOF") from wrong
-        if found != correlation_id:
-            raise GoError("protocol.Error", f"correlation id mismatch (expected={correlation_id}, found={found})")
+            raise unexpected_eof() from wrong
         return body
 
     async def negotiate(self, bounded: Bounded, release: Release, address: str) -> None:
