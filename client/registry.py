@@ -39,7 +39,8 @@ class Registry(dict[str, T]):
         raise KeyError(name)
 
     def __contains__(self, name: object) -> bool:
-        self._fill()
+        if not self._filled:
+            self._fill()
         return super().__contains__(name)
 
     def __iter__(self) -> Iterator[str]:
@@ -51,7 +52,8 @@ class Registry(dict[str, T]):
         return super().__len__()
 
     def get(self, name: str, default: Any = None) -> T | Any:
-        self._fill()
+        if not self._filled:
+            self._fill()
         return super().get(name, default)
 
     def keys(self) -> KeysView[str]:  # type: ignore[override]

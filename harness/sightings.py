@@ -28,12 +28,13 @@ class Sightings:
             self.notify()
         if at_ns is None:
             return
-        first_ns, _, number = self._entries[-1] if self._entries else (at_ns, at_ns, self._step)
-        if number < self._step:
-            self._entries[-1] = (first_ns, at_ns, number + 1)
+        entries = self._entries
+        if self._step > 1 and entries[-1][2] < self._step:
+            first_ns, _, number = entries[-1]
+            entries[-1] = (first_ns, at_ns, number + 1)
             return
-        self._entries.append((at_ns, at_ns, 1))
-        if len(self._entries) > self._limit:
+        entries.append((at_ns, at_ns, 1))
+        if len(entries) > self._limit:
             self._step *= 2
             *whole, (first_ns, last_ns, number) = self._entries
             pairs = zip(whole[::2], whole[1::2], strict=True)
@@ -45,8 +46,10 @@ class Sightings:
         since, until = -inf if since_ns is None else since_ns, inf if until_ns is None else until_ns
         found = 0
         for first_ns, last_ns, number in self._entries:
-            inside = (since <= first_ns <= until) + (since <= last_ns <= until)
-            found += number if inside == 2 else inside
+            if since <= first_ns and last_ns <= until:
+                found += number
+            else:
+                found += (since <= first_ns <= until) + (since <= last_ns <= until)
         return found
 
 

@@ -6,12 +6,12 @@ from contextlib import AsyncExitStack
 
 from harness.cluster_view import ClusterView
 from harness.conductor.moments import sleep_until
-from harness.conductor.proof import ProofResult, check_proof
+from harness.conductor.proof import NOTHING_PULLED, check_proof
 from harness.conductor.recorder import Recorder
 from harness.environments.world import ActiveLever, World, WorldError
 from harness.faults.base import FaultModel, Stage
 from harness.faults.brokers import SelectorError, depends_on_cluster
-from harness.levers import BrokerLever, Evidence, Lever
+from harness.levers import BrokerLever, Lever
 from harness.memo import memoize_last
 from harness.plan import PlannedFault
 from harness.story import EventKind, FaultStory, OperationStory, Value
@@ -38,7 +38,7 @@ class ActiveFault:
         self._confirmed_ns: int | None = None
         self._healing_ns: int | None = None
         self._healed_ns: int | None = None
-        self._seen: list[tuple[Lever, Evidence]] = []
+        self._proof = NOTHING_PULLED
         self._unread: str | None = None
         self._met_by: tuple[str, ...] | None = None
 
@@ -95,12 +95,10 @@ class ActiveFault:
         self._record_event(self._healing_ns, EventKind.HEALING_BEGAN)
         await self._with_timeout(self._levers.aclose(), "being undone")
         self._healed_ns = self._world.now_ns()
-        self._record_event(
-            self._healed_ns, EventKind.FAULT_HEALED, text=self._finding(check_proof(self.step.fault, self._seen))
-        )
+        self._record_event(self._healed_ns, EventKind.FAULT_HEALED, text=self._finding())
 
-    def _finding(self, proven: ProofResult) -> str:
-        finding = proven.finding if self._unread is None else f"could not be proven: {self._unread}"
+    def _finding(self) -> str:
+        finding = self._proof.finding if self._unread is None else f"could not be proven: {self._unread}"
         if not self.began:
             return "was never injected: the request that triggers it did not come"
         return finding if self._confirmed_ns is not None else f"was never confirmed: {finding}"
@@ -108,7 +106,6 @@ class ActiveFault:
     def story(self) -> FaultStory:
         """What is known about it; complete once it is healed."""
         fault = self.step.fault
-        proven = check_proof(fault, self._seen)
         began_ns = self._pulled[0][1].began_ns if self._pulled else self._began_ns
         since = self._recorder.since_origin
         return FaultStory(
@@ -120,9 +117,9 @@ class ActiveFault:
             healing_ns=None if self._healing_ns is None else since(self._healing_ns),
             healed_ns=None if self._healed_ns is None else since(self._healed_ns),
             proof=fault.proven_by().evidence.name,
-            count=proven.count,
-            proven=proven.proven and self._confirmed_ns is not None,
-            finding=self._finding(proven),
+            count=self._proof.count,
+            proven=self._proof.proven and self._confirmed_ns is not None,
+            finding=self._finding(),
             met_by=self._met_by,
         )
 
@@ -131,7 +128,7 @@ class ActiveFault:
 
         The lab's own probes are left out. What an operation has sent may still be on its way when it ends.
         """
-        if not check_proof(self.step.fault, self._seen).proven:
+        if not self._proof.proven:
             return
         self._met_by = ()  # also where asking fails: without an answer nothing was met
         await self._with_timeout(self._look_for(operations), "telling what met its levers")
@@ -161,7 +158,8 @@ class ActiveFault:
         return False
 
     async def _read(self) -> None:
-        self._seen = [(lever, await pulled.evidence()) for lever, pulled in self._pulled]
+        seen = [(lever, await pulled.evidence()) for lever, pulled in self._pulled]
+        self._proof = check_proof(self.step.fault, seen)
 
     async def _with_timeout(self, work: Awaitable[None], doing: str) -> None:
         try:

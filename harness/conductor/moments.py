@@ -1,6 +1,7 @@
 """The moments that steps wait for: when a fault was confirmed, when an operation ended."""
 
 import asyncio
+from functools import cached_property
 from random import Random
 
 from harness.environments.world import World
@@ -11,12 +12,16 @@ from harness.plan import PlannedHealing, StartCondition, Step
 class Moments:
     """One moment for each fault and each operation of a run, by its alias."""
 
-    def __init__(self, steps: tuple[Step, ...], world: World, chance: Random) -> None:
-        """`chance` draws the starts that are spread."""
+    def __init__(self, steps: tuple[Step, ...], world: World, seed: str) -> None:
+        """`seed`: of the chance that draws the starts that are spread."""
         self._world = world
-        self._chance = chance
+        self._seed = seed
         self._reached = {step.alias: OneShotEvent() for step in steps if not isinstance(step, PlannedHealing)}
         self._at_ns: dict[str, int] = {}
+
+    @cached_property
+    def _chance(self) -> Random:
+        return Random(self._seed)
 
     def reach(self, alias: str, at_ns: int) -> None:
         """The fault or operation called `alias` was confirmed or has ended, at this absolute clock value."""

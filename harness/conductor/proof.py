@@ -18,13 +18,16 @@ class ProofResult:
     finding: str
 
 
+NOTHING_PULLED = ProofResult(count=0.0, proven=False, finding="pulled no lever: nothing was tested")
+
+
 def check_proof(fault: FaultModel, seen: Sequence[tuple[Lever, Evidence]]) -> ProofResult:
     """Compare what was seen of a fault's levers with what its class declares as its proof.
 
     A lever whose evidence is of another kind has done nothing that would prove the fault.
     """
     if not seen:
-        return ProofResult(count=0.0, proven=False, finding="pulled no lever: nothing was tested")
+        return NOTHING_PULLED
     proof = fault.proven_by()
     kind = proof.evidence
     effects = [kind.of(evidence) for _, evidence in seen]

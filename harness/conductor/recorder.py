@@ -1,6 +1,8 @@
 """Collects the events of a run, numbered per source, with times since the run's origin."""
 
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from itertools import count
 
 from harness.environments.world import World
 from harness.story import DelaySample, Event, Value
@@ -15,7 +17,7 @@ class Recorder:
     def __init__(self, origin_ns: int) -> None:
         self.origin_ns = origin_ns
         self._events: list[Event] = []
-        self._numbers: dict[str, int] = {}
+        self._numbers: defaultdict[str, Iterator[int]] = defaultdict(count)
         self._delays: list[DelaySample] = []
 
     def since_origin(self, at_ns: int) -> int:
@@ -23,11 +25,10 @@ class Recorder:
 
     def record_event(self, source: str, at_ns: int, kind: str, fields: Mapping[str, Value]) -> None:
         """Record an event at an absolute clock value. Fields that are None are left out."""
-        number = self._numbers.get(source, 0)
-        self._numbers[source] = number + 1
         if None in fields.values():
             fields = {name: value for name, value in fields.items() if value is not None}
         name = kind if type(kind) is str else str(kind)
+        number = next(self._numbers[source])
         self._events.append(_new(Event, (at_ns - self.origin_ns, source, number, name, fields)))
 
     def sample_delays(self, world: World) -> None:

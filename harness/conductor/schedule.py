@@ -2,7 +2,6 @@
 
 import asyncio
 from pathlib import Path
-from random import Random
 
 from harness.conductor.active_faults import ActiveFaults
 from harness.conductor.calls import ClientCalls
@@ -22,7 +21,7 @@ class Schedule:
     ) -> None:
         reporter = ProgressReporter(progress)
         self._plan = plan
-        self._moments = moments = Moments(plan.steps, world, Random(f"{plan.seed}/{plan.repeat}/starts"))
+        self._moments = moments = Moments(plan.steps, world, f"{plan.seed}/{plan.repeat}/starts")
         self._tasks = tasks = RunTasks()
         self.faults = ActiveFaults(
             world=world,

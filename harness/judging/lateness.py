@@ -31,7 +31,7 @@ class Lateness:
 
     @property
     def total_s(self) -> float:
-        return min(sum(self.lost_s.values()), self.left_s)
+        return min(sum(self.lost_s.values()), self.left_s) if self.lost_s else 0.0
 
     def sentence(self) -> str:
         """`broker 1 by 12.0 ms, the client by 3.1 ms`, the most first."""

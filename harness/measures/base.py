@@ -51,7 +51,8 @@ def take(run: RunView, name: MeasureName) -> MeasureResult:
     """Take a measure of a run, once. Raises KeyError for one that does not exist: validation refuses those."""
     found = run.taken.get(name)
     if found is None:
-        found = run.taken[name] = MEASURES[name.measure].measure(run, name.alias, name.argument)
+        alias, measure_name, argument = name
+        found = run.taken[name] = MEASURES[measure_name].measure(run, alias, argument)
     return found
 
 

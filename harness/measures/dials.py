@@ -15,13 +15,13 @@ def dials(run: RunView, alias: str, _argument: str | None) -> MeasureResult:
     if isinstance(operation, Missing):
         return operation
     missing = run.missing_trace(TraceKind.DIAL_STARTED)
-    seen = run.trace.dials_seen
-    if missing is not None and not seen:
+    if missing is not None and not run.trace.dials_seen:
         return missing
     if missing is None:
-        count = sum(event.kind == TraceKind.DIAL_STARTED for event in run.during(operation).events)
+        kind = TraceKind.DIAL_STARTED.value
+        count = len([event for event in run.during(operation).events if event.kind == kind])
     else:
-        count = sum(_began_ns(operation) <= at_ns <= operation.ended_ns for at_ns in seen)
+        count = sum(_began_ns(operation) <= at_ns <= operation.ended_ns for at_ns in run.trace.dials_seen)
     wire = missing is not None
     return Censored(count, wire=wire) if operation.outcome is Outcome.CENSORED else MeasuredValue(count, wire=wire)
 

@@ -64,7 +64,7 @@ class RunView:
         traced = self.trace.kinds
         if not traced.isdisjoint(kinds):
             return None
-        if self.plan.client.driver == "bundled" and not traced.isdisjoint(CLIENT_EVENT_KINDS):
+        if self.plan.client.driver == "bundled" and not CLIENT_EVENT_KINDS.isdisjoint(traced):
             return None
         return Missing(f"the client's trace has no {' or '.join(kinds)}")
 

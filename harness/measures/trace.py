@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from operator import attrgetter
+from functools import cached_property
+from operator import itemgetter
 from typing import NamedTuple
 
 from client.events import TraceKind
@@ -14,7 +15,7 @@ CLIENT_EVENT_KINDS = frozenset(kind.value for kind in TraceKind)
 _WAIT_STARTED, _WAIT_ENDED = TraceKind.WAIT_STARTED.value, TraceKind.WAIT_ENDED.value
 _DIAL_SEEN = EventKind.DIAL_SEEN.value
 _STARTED, _ENDED = EventKind.OPERATION_STARTED.value, EventKind.OPERATION_ENDED.value
-_IDENTITY = ("waiting_on", "purpose", "connection", "operation", "try_number", "broker", "address")
+_IDENTITY = frozenset({"waiting_on", "purpose", "connection", "operation", "try_number", "broker", "address"})
 
 
 class Wait(NamedTuple):
@@ -49,12 +50,21 @@ class SubjectTrace:
     the wire showed dials."""
 
     def __init__(self, story: Story) -> None:
-        self.subject_events = sorted((h for h in story.events if h.source == SUBJECT), key=attrgetter("source_seq"))
-        self.kinds = frozenset([h.kind for h in self.subject_events])
-        self.dials_seen = tuple([h.at_ns for h in story.events if h.kind == _DIAL_SEEN])
-        self._pairs = _pairs(self.subject_events)
-        self._edges = [index for index, h in enumerate(self.subject_events) if h.kind in (_STARTED, _ENDED)]
+        self._story = story
+        self.subject_events = [event for event in story.events if event.source == SUBJECT]
+        self.subject_events.sort(key=itemgetter(2))  # source_seq
+        by_kind: dict[str, list[int]] = {}
+        for index, (_, _, _, kind, _) in enumerate(self.subject_events):
+            by_kind.setdefault(kind, []).append(index)
+        self.kinds = by_kind.keys()
+        self._edges = sorted(by_kind.get(_STARTED, []) + by_kind.get(_ENDED, []))
+        waits = sorted(by_kind.get(_WAIT_STARTED, []) + by_kind.get(_WAIT_ENDED, []))
+        self._pairs = _pairs([self.subject_events[index] for index in waits])
         self._by_operation: dict[tuple[str, int, int], OperationTrace] = {}
+
+    @cached_property
+    def dials_seen(self) -> tuple[int, ...]:
+        return tuple([event.at_ns for event in self._story.events if event.kind == _DIAL_SEEN])
 
     def for_operation(self, operation: OperationStory) -> OperationTrace:
         """The part of an operation. Order decides, not time: on virtual time many events share one instant."""
@@ -79,9 +89,10 @@ class SubjectTrace:
         ends = [place for place in edges if self.subject_events[place].kind == _ENDED]
         found: list[Event] = []
         for event in self.subject_events[edges[0] + 1 : ends[0] if ends else None]:
-            if event.at_ns > ended_ns:
+            at_ns, _, _, kind, _ = event
+            if at_ns > ended_ns:
                 break
-            if event.kind in CLIENT_EVENT_KINDS:
+            if kind in CLIENT_EVENT_KINDS:
                 found.append(event)
         return tuple(found)
 
@@ -90,47 +101,45 @@ class SubjectTrace:
             return ()
         inside = range(events[0].source_seq, events[-1].source_seq + 1)
         found: list[Wait] = []
-        for began, ended in self._pairs:
+        for (began_ns, _, source_seq, _, fields), ended in self._pairs:
             last = ended if ended is not None and ended.source_seq in inside else None
-            if began.source_seq in inside or last is not None:
-                purpose, limit_s = began.fields.get("purpose"), began.fields.get("limit_s")
-                found.append(
-                    Wait(
-                        setting=str(began.fields.get("waiting_on")),
-                        began_ns=max(began.at_ns, operation.started_ns),
-                        ended_ns=operation.ended_ns if last is None else last.at_ns,
-                        outcome=None if last is None else str(last.fields.get("outcome")),
-                        purpose=purpose if isinstance(purpose, str) else None,
-                        limit_s=limit_s if isinstance(limit_s, float | int) else None,
-                        cut=began.at_ns < operation.started_ns,
-                        pause="connection" not in began.fields,
-                    )
+            if last is None and source_seq not in inside:
+                continue
+            purpose, limit_s = fields.get("purpose"), fields.get("limit_s")
+            found.append(
+                Wait(
+                    setting=str(fields.get("waiting_on")),
+                    began_ns=max(began_ns, operation.started_ns),
+                    ended_ns=operation.ended_ns if last is None else last.at_ns,
+                    outcome=None if last is None else str(last.fields.get("outcome")),
+                    purpose=purpose if isinstance(purpose, str) else None,
+                    limit_s=limit_s if isinstance(limit_s, float | int) else None,
+                    cut=began_ns < operation.started_ns,
+                    pause="connection" not in fields,
                 )
-        return tuple(sorted(found, key=lambda wait: (wait.began_ns, wait.ended_ns)))
+            )
+        found.sort(key=itemgetter(1, 2))  # began_ns, ended_ns
+        return tuple(found)
 
 
-def _pairs(subject_events: list[Event]) -> tuple[tuple[Event, Event | None], ...]:
+def _pairs(edges: list[Event]) -> tuple[tuple[Event, Event | None], ...]:
     """Starts of waits with their ends, in the order of the ends; waits without an end (None) come last."""
     begun: list[Event] = []
     found: list[tuple[Event, Event | None]] = []
-    for event in subject_events:
+    for event in edges:
         if event.kind == _WAIT_STARTED:
             begun.append(event)
-        elif event.kind == _WAIT_ENDED:
-            for place, began in enumerate(begun):
-                if _same_wait(began, event):
-                    found.append((begun.pop(place), event))
-                    break
+            continue
+        for place, began in enumerate(begun):
+            if _same_wait(began, event):
+                found.append((begun.pop(place), event))
+                break
     return (*found, *((began, None) for began in begun))
 
 
 def _same_wait(began: Event, ended: Event) -> bool:
     """The end of a wait repeats the fields of its start, except the limit."""
-    before, after = began.fields, ended.fields
-    for name in _IDENTITY:  # noqa: SIM110 - a generator takes longer than the loop
-        if name in after and before.get(name) != after[name]:
-            return False
-    return True
+    return _IDENTITY.isdisjoint(dict(ended.fields.items() - began.fields.items()))
 
 
 def settings_waited_on(waits: tuple[Wait, ...]) -> tuple[str, ...]:

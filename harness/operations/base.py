@@ -109,7 +109,10 @@ def register(definition: Operation) -> Operation:
 
 def delivers(name: str) -> bool:
     """Whether the operation of this name delivers a message; False for one that is not registered here."""
-    return name in OPERATIONS and OPERATIONS[name].delivers
+    try:
+        return OPERATIONS[name].delivers
+    except KeyError:
+        return False
 
 
 def names_where(holds: Callable[[Operation], bool]) -> tuple[str, ...]:

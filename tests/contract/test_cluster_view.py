@@ -2,7 +2,6 @@
 
 import asyncio
 from dataclasses import replace
-from random import Random
 
 import pytest
 from talk import TOPIC, Talk, produce
@@ -30,7 +29,7 @@ class Conducted:
         self.tasks = RunTasks()
         self.faults = ActiveFaults(
             world=world, seed="contract", recorder=self.recorder, reporter=ProgressReporter(lambda _: None),
-            moments=Moments(steps, world, Random(1)), tasks=self.tasks,
+            moments=Moments(steps, world, "starts"), tasks=self.tasks,
         )  # fmt: skip
 
     def saw_dial(self, world: World) -> None:

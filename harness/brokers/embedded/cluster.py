@@ -13,6 +13,7 @@ from uuid import NAMESPACE_URL, UUID, uuid5
 
 from harness.brokers.cluster import ClusterStateError
 from harness.cluster_view import ClusterView, PartitionView
+from harness.memo import memoize_last
 
 _LEGAL_NAME = re.compile(r"[a-zA-Z0-9._-]{1,249}")
 NO_LEADER = -1
@@ -91,6 +92,7 @@ class ClusterState:
     not_replicating: tuple[int, ...] = ()
     foreign: tuple[BrokerState, ...] = ()
 
+    @memoize_last
     def view(self) -> ClusterView:
         """The state as faults see it."""
         return ClusterView(

@@ -12,6 +12,7 @@ from harness.brokers.embedded.changes import apply, undo
 from harness.brokers.embedded.cluster import BrokerState, ClusterState, PartitionState, TopicState
 from harness.cluster_view import replicas_of
 from harness.levers import ClusterChange
+from harness.memo import memoize_last
 from harness.plan import ClusterShape, Topic
 
 StateListener = Callable[[ClusterState], None]
@@ -32,16 +33,7 @@ class Controller:
         cluster_id: str = "faultlab",
         now_ns: Callable[[], int] = time.monotonic_ns,
     ) -> None:
-        self._state = ClusterState(
-            epoch=1,
-            cluster_id=cluster_id,
-            controller_id=shape.broker_ids[0],
-            brokers=tuple(
-                BrokerState(broker_id=b, host=advertised_address(b)[0], port=advertised_address(b)[1])
-                for b in shape.broker_ids
-            ),
-            topics=tuple(TopicState(name=t.name, partitions=_partitions(t, shape.broker_ids)) for t in shape.topics),
-        )
+        self._state = _first_state(shape, advertised_address, cluster_id)
         self._attached: list[tuple[StateListener, int | None]] = []
         self._held: list[int] = []
         self.changed_ns: list[int] = []
@@ -113,6 +105,21 @@ class Controller:
             if broker not in self._held:
                 push(self._state)
         return self._state
+
+
+@memoize_last
+def _first_state(shape: ClusterShape, advertised_address: AddressLookup, cluster_id: str) -> ClusterState:
+    """Epoch 1. Raises ClusterStateError."""
+    return ClusterState(
+        epoch=1,
+        cluster_id=cluster_id,
+        controller_id=shape.broker_ids[0],
+        brokers=tuple(
+            BrokerState(broker_id=b, host=advertised_address(b)[0], port=advertised_address(b)[1])
+            for b in shape.broker_ids
+        ),
+        topics=tuple(TopicState(name=t.name, partitions=_partitions(t, shape.broker_ids)) for t in shape.topics),
+    )
 
 
 def _partitions(topic: Topic, broker_ids: tuple[int, ...]) -> tuple[PartitionState, ...]:

@@ -81,7 +81,7 @@ class LocalWorld:
         logs = CellLogs(folder)
         async with AsyncExitStack() as stack:
             with _failures_named(logs):
-                if any(lever.counts_segments for lever in planned_packets(plan)):
+                if any(lever.counts_segments for lever in planned_packets(plan.cluster, plan.steps)):
                     loopback.send_ordinary_packets()
                 # Processes first: they come up while the rest is made, and no thread exists yet.
                 proxying = _start_toxiproxy(toxiproxy, logs)

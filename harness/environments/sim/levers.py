@@ -3,7 +3,6 @@
 Pulling takes no time here: a lever is confirmed at the moment at which it began.
 """
 
-import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractAsyncContextManager, AbstractContextManager, asynccontextmanager
 
@@ -47,11 +46,11 @@ class SimLinks:
         return self.proxies[broker].address
 
     def watch_data(self, broker: int, flow: Flow) -> AbstractContextManager[ConnectionSightings]:
-        return self.network.tapped(DataTap(advertised_address(broker), flow, now_ns))
+        return self.network.tapped(DataTap(advertised_address(broker), flow, self.network.now_ns))
 
     def watch_proxy(self, broker: int, flow: Flow) -> AbstractContextManager[ProxyPassage]:
         proxy = self.proxies[broker]
-        return self.network.tapped(ProxyTap(proxy.address, proxy.upstream, flow, now_ns))
+        return self.network.tapped(ProxyTap(proxy.address, proxy.upstream, flow, self.network.now_ns))
 
     async def add_toxic(self, lever: Toxic) -> SimToxic:
         return await self.proxies[lever.broker].add(lever.kind, lever.flow, dict(lever.attributes), lever.toxicity)
@@ -61,10 +60,10 @@ class SimLinks:
 
     @asynccontextmanager
     async def stop_listening(self, broker: int) -> AsyncIterator[ActiveLever]:
-        proxy, began_ns = self.proxies[broker], now_ns()
+        proxy, began_ns = self.proxies[broker], self.network.now_ns()
         peers = proxy.peers()
         of_the_client = sum(peer != PROBES for peer in peers)
-        tap = RefusalTap(proxy.address, now_ns)
+        tap = RefusalTap(proxy.address, self.network.now_ns)
         with self.network.refusals_tapped(tap):
 
             async def collect(since_ns: int | None, until_ns: int | None) -> DialsRefused:
@@ -89,14 +88,9 @@ class SimParts:
     def __init__(self, links: SimLinks, brokers: BrokerCluster) -> None:
         self.links = links
         self.brokers = brokers
-        self.signals = SignalLevers(brokers, links.stop_listening, links.watch_data, now_ns)
-        self.cluster = ClusterLevers(brokers, now_ns)
-        self.toxics = ToxicLevers(links, now_ns)
-
-
-def now_ns() -> int:
-    """The simulation's clock."""
-    return round(asyncio.get_running_loop().time() * 1e9)
+        self.signals = SignalLevers(brokers, links.stop_listening, links.watch_data, links.network.now_ns)
+        self.cluster = ClusterLevers(brokers, links.network.now_ns)
+        self.toxics = ToxicLevers(links, links.network.now_ns)
 
 
 SIM_LEVERS: LeverTable[SimParts] = LeverTable()
@@ -106,14 +100,15 @@ SIM_LEVERS: LeverTable[SimParts] = LeverTable()
 @SIM_LEVERS.pulls(FilterPackets)
 @asynccontextmanager
 async def _filter_packets(parts: SimParts, lever: FilterPackets) -> AsyncIterator[ActiveLever]:
-    with parts.links.network.rule(PacketRule.of(lever, advertised_address(lever.broker), now_ns)) as rule:
+    network = parts.links.network
+    with network.rule(PacketRule.of(lever, advertised_address(lever.broker), network.now_ns)) as rule:
 
         async def collect(since_ns: int | None, until_ns: int | None) -> Evidence:
             if since_ns is None and until_ns is None:
                 return lever.found(rule.packets, rule.refusals)
             return lever.found(rule.seen.count(since_ns, until_ns), rule.seen_refused.count(since_ns, until_ns))
 
-        began_ns = now_ns()
+        began_ns = network.now_ns()
         yield PulledLever(began_ns, began_ns, collect)
 
 
@@ -153,7 +148,7 @@ async def _intercept(parts: SimParts, lever: Intercept) -> AsyncIterator[ActiveL
         return lever.found(seen.total if whole else seen.count(since_ns, until_ns))
 
     try:
-        began_ns = now_ns()
+        began_ns = parts.links.network.now_ns()
         yield PulledLever(began_ns, began_ns, collect)
     finally:
         await parts.brokers.release(number)

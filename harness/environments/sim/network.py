@@ -63,6 +63,10 @@ class Network:
         self._rules_made = 0
         self._port = FIRST_PORT
 
+    def now_ns(self) -> int:
+        """The simulation's clock."""
+        return round(self.loop.now * 1e9)
+
     def new_port(self) -> int:
         """The next ephemeral port; none is used twice in a run."""
         port, self._port = self._port, self._port + 1

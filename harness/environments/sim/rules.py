@@ -98,10 +98,7 @@ class PacketRule:
         ours, theirs = (segment.dst, segment.src) if self._flow == "to_broker" else (segment.src, segment.dst)
         if ours != self._address:
             return False
-        opens = segment.flags & (SYN | ACK | RST) == SYN
-        if (self._only == "syn" and not opens) or (self._only == "data" and not segment.payload):
-            return False
-        if self._only == "fin" and segment.flags & (FIN | RST) != FIN:
+        if self._only != "any" and not self._is_of_its_kind(segment):
             return False
         if self._at_most is not None and self.seen.total >= self._at_most:
             return False
@@ -115,9 +112,18 @@ class PacketRule:
         if not picked:
             return False
         self.seen.add(at_ns)
-        if opens and self.verdict is PacketAction.REFUSE:
+        if self.verdict is PacketAction.REFUSE and _opens(segment):
             self.seen_refused.add(at_ns)
         return True
+
+    def _is_of_its_kind(self, segment: Segment) -> bool:
+        if self._only == "syn":
+            return _opens(segment)
+        return bool(segment.payload) if self._only == "data" else segment.flags & (FIN | RST) == FIN
+
+
+def _opens(segment: Segment) -> bool:
+    return segment.flags & (SYN | ACK | RST) == SYN
 
 
 class DataTap:

@@ -4,6 +4,7 @@ Figures are those of Linux 6.18 with its default settings, HZ 250. Source: Linux
 kernel/time/timer.c.
 """
 
+from bisect import bisect_right
 from random import Random
 
 HZ = 250
@@ -33,6 +34,10 @@ FIN_WAIT_2_S = 60.0
 """How long a closed connection whose FIN was acknowledged waits for the peer's."""
 
 
+_LEVEL_REACHES = tuple(63 << 3 * level for level in range(20))
+"""Jiffies from which on a timer sits above each level of the wheel, whose slots are eight times as wide each."""
+
+
 def in_jiffies_s(seconds: float) -> float:
     """Rounded up to a whole jiffy."""
     return -int(-seconds * HZ // 1) / HZ
@@ -50,9 +55,6 @@ class TimerWheel:
     def fires_at(self, now_s: float, delay_s: float) -> float:
         """When a timer of `delay_s` that is armed at `now_s` fires, on the same clock."""
         delay = -int(-delay_s * HZ // 1)
-        shift, reach = 0, 63
-        while delay >= reach:
-            shift += 3
-            reach <<= 3
+        shift = 3 * bisect_right(_LEVEL_REACHES, delay)
         expires = int(now_s * HZ + self._phase) + delay
         return ((((expires >> shift) + 1) << shift) - self._phase) / HZ

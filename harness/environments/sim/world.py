@@ -68,18 +68,18 @@ class SimWorld:
         self.kernel = KERNEL
         self.failed: str | None = None
         self._loop = loop
-        if any(lever.counts_segments for lever in planned_packets(plan)):
+        if any(lever.counts_segments for lever in planned_packets(plan.cluster, plan.steps)):
             loop.network.segment_size = ETHERNET_SEGMENT_SIZE
         self._proxies_host = loop.new_host("proxies")
         self._proxies = {
-            broker: Proxy(self._proxies_host, loop, self.advertised_address(broker), _broker_address(broker), self.rng)
+            broker: Proxy(self._proxies_host, loop, advertised_address(broker), _broker_address(broker), self.rng)
             for broker in plan.cluster.broker_ids
         }
         try:
             self._brokers = SimBrokers(
                 loop,
                 plan.cluster,
-                advertised_address=self.advertised_address,
+                advertised_address=advertised_address,
                 listen_address=_broker_address,
                 logs=logs,
             )
