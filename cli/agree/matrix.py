@@ -14,6 +14,7 @@ from cli.show.formatting import pluralized
 from cli.show.live import Display
 from cli.show.rows import wrapped
 from cli.suite.manifest import new_manifest
+from cli.suite.obtaining import obtain_for
 from cli.suite.request import Request
 from harness.agreement import (
     SIDES,
@@ -123,6 +124,7 @@ def run_suite(
 
     Raises what `measure` raises.
     """
+    obtain_for(name)
     with make(name, cells=asked.cells) as environment:
         request, plans = _plans(asked, environment, needed)
         plans = tuple(plan for plan in plans if plan.run_id not in made)

@@ -13,6 +13,7 @@ from cli.exit_codes import ExitCode
 from cli.show.formatting import pluralized
 from cli.show.live import Display
 from cli.suite.manifest import new_manifest
+from cli.suite.obtaining import obtain_for
 from cli.suite.results_folders import unused_results_folder
 from cli.terminal.console import log_group, writes_to_ci_log
 from cli.terminal.problems import print_problems
@@ -59,6 +60,7 @@ def run_interleaved(screen: Console, request: InterleavedRequest) -> tuple[Suite
         )
     try:
         loaded = load_all(collect(request.paths, folder=Path.cwd()))
+        obtain_for(ENVIRONMENT)
         with make(ENVIRONMENT) as environment:
             suites = [_plans(loaded, argv, request, environment) for argv in programs]
             if suites[0]:

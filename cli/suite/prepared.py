@@ -10,6 +10,7 @@ import click
 from cli.errors import CommandError
 from cli.exit_codes import ExitCode
 from cli.suite.json_lines import JsonLineStream
+from cli.suite.obtaining import obtain_for
 from cli.suite.options import RunOptions
 from cli.suite.request import Request
 from cli.suite.unavailable import remedy_of
@@ -58,6 +59,7 @@ def prepare(request: Request, options: RunOptions, stack: ExitStack) -> Prepared
     local_unavailable: EnvironmentUnavailable | None = None
     try:
         loaded = load_all(collect(request.paths, folder=request.folder), request.settings, request.selection)
+        obtain_for(request.environment)
         environment, local_unavailable = stack.enter_context(opened(request.environment, cells=options.cells))
         plan = plan_runnable if options.stream else _plan_whole
         suite, impossible = plan(

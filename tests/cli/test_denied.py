@@ -138,7 +138,7 @@ def test_a_full_disk_keeps_what_fitted_and_says_so(tmp_path: Path) -> None:
 @pytest.mark.cell
 def test_without_toxiproxy_auto_takes_sim_and_local_says_how_to_get_it(tmp_path: Path) -> None:
     write_scenario(tmp_path)
-    env = {"HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path / "cache"), "PATH": "/usr/bin:/bin"}
+    env = {"HOME": str(tmp_path), "XDG_CACHE_HOME": "/dev/null/cache", "PATH": "/usr/bin:/bin"}
     if shutil.which("toxiproxy-server", path=env["PATH"]):
         pytest.skip("this machine has Toxiproxy where every program is")
     auto = faultlab("run", ".", cwd=tmp_path, env=env)
@@ -147,6 +147,7 @@ def test_without_toxiproxy_auto_takes_sim_and_local_says_how_to_get_it(tmp_path:
     local = faultlab("run", ".", "--env", "local", cwd=tmp_path, env=env)
     assert local.code == 3
     assert "oxiproxy" in local.err
+    assert "cannot be built in /dev/null/cache" in local.err, "it says why it was not obtained"
     assert len(local.err.splitlines()) >= 2, "it says what to do"
     broken = faultlab("run", ".", "--env", "local", cwd=tmp_path, env={**env, "TOXIPROXY_SERVER": "/nowhere/toxiproxy"})
     assert broken.code == 3

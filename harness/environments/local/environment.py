@@ -68,16 +68,16 @@ class LocalEnvironment:
         return Supported()
 
     def __enter__(self) -> Self:
-        """Find Toxiproxy, see that cells can be made, and fork the zygote. Raises EnvironmentUnavailable."""
+        """See that cells can be made, find Toxiproxy, and fork the zygote. Raises EnvironmentUnavailable."""
         if sys.platform != "linux":
             raise EnvironmentUnavailable(f"cells need Linux, this is {sys.platform}", "choose `--env sim`")
+        refused = probe_namespaces()
+        if refused is not None:
+            raise refused
         try:
             self._toxiproxy = find()
         except ToxiproxyMissing as missing:
             raise EnvironmentUnavailable(missing.reason, f"{missing.remedy}, or choose `--env sim`") from missing
-        refused = probe_namespaces()
-        if refused is not None:
-            raise refused
         self._zygote = Zygote(CellMain(self._conduct))
         return self
 
