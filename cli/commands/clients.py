@@ -18,6 +18,7 @@ from cli.errors import CommandError
 from cli.exit_codes import ExitCode
 from cli.show.formatting import pluralized
 from cli.show.rows import wrapped
+from cli.suite.obtaining import obtain_for
 from cli.suite.results_folders import unused_results_folder
 from cli.suite.unavailable import unavailable_error
 from cli.terminal.console import console
@@ -26,9 +27,13 @@ from harness.plan import ClientPlan, ResolvedValue
 from harness.quantities import QuantityError, duration_s
 from harness.realclients import build as build_all
 from harness.realclients import real_clients, select_clients
-from harness.subject_checks import CHECKS, CheckResult, CheckTarget
+from harness.subject_checks import CHECKS, CheckResult, CheckTarget, Limits
 from harness.subject_checks import check as check_all
+from harness.suite.environment_choice import PREFERRED
 from harness.suite.machine import timestamp_name
+
+LIMITS = Limits()
+"""As they are where the command line says nothing."""
 
 
 def build(*, names: tuple[str, ...]) -> ExitCode:
@@ -70,6 +75,7 @@ def check(
     program: tuple[str, ...],
     settings: tuple[str, ...],
     only: tuple[str, ...],
+    dark: str,
     patience: str,
     logs: Path | None,
     json: bool,
@@ -77,11 +83,13 @@ def check(
     """Check whether a program keeps the subject protocol (docs/SUBJECT_PROTOCOL.md).
 
     CMD is the program with its arguments, or a real client (sarama@1.27.2). It is started again and again in network
-    namespaces of its own with a broker, is asked to connect, send and close, in the light and in the dark. Exits with 1
-    where it does not keep something.
+    namespaces of its own with a broker, and is asked to connect, send and close, while the broker is reachable and
+    while it is not. A client may wait for the broker: it has to answer once the broker is back. Exits with 1 where it
+    does not keep something.
     """
     named = tuple(_named(name, text) for name, text in parse_settings(settings).items())
-    target = CheckTarget(_client(program), named, parse_seconds("--patience", patience))
+    limits = Limits(dark_s=parse_seconds("--dark", dark), patience_s=parse_seconds("--patience", patience))
+    target = CheckTarget(_client(program), named, limits)
     screen = console(json=json)
     findings = []
     kept_in = logs if logs is not None else unused_results_folder(f"check-{timestamp_name()}")
@@ -109,6 +117,7 @@ def check(
 def _checked(target: CheckTarget, folder: Path, only: tuple[str, ...]) -> Iterator[CheckResult]:
     """Raises CommandError where real sockets are not available: there is no other environment to choose."""
 
+    obtain_for(PREFERRED)
     try:
         yield from check_all(target, folder, only)
     except EnvironmentUnavailable as refused:
@@ -198,11 +207,18 @@ command = click.Group(
                     ["--only"], multiple=True, type=click.Choice(list(CHECKS)), metavar="NAME", help="Only this check."
                 ),
                 click.Option(
-                    ["--patience"],
-                    default="60s",
+                    ["--dark"],
+                    default=f"{LIMITS.dark_s:g}s",
                     show_default=True,
                     metavar="TIME",
-                    help="How long an answer may take.",
+                    help="How long the broker is unreachable where nothing is answered.",
+                ),
+                click.Option(
+                    ["--patience"],
+                    default=f"{LIMITS.patience_s:g}s",
+                    show_default=True,
+                    metavar="TIME",
+                    help="How long an answer may take while the broker is reachable.",
                 ),
                 click.Option(
                     ["--logs"],

