@@ -47,7 +47,9 @@ class Session:
         self._numbers = count(1)
         self._started = False
         server = getattr(config, "workerinput", {}).get(SERVER)
-        self.runner: Runner = RemoteRunner(Path(server)) if server else SessionRunner(self.new_folder)
+        self.runner: Runner = (
+            RemoteRunner(Path(server)) if server else SessionRunner(self.new_folder, self.options.engine)
+        )
         self._server: RunnerServer | None = None
 
     def cases_in(self, path: Path) -> list[dict[str, Any]]:
@@ -259,6 +261,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         ("repeat", "N", "runs of each case; else as each scenario says"),
         ("seed", "N", "the source of chance; the same seed gives the same simulated runs"),
         ("out", "DIR", "keep results in new folders there; else among pytest's temporary ones"),
+        ("engine", "PROGRAM", "a faultlab that is installed elsewhere; else the one beside the plugin or on PATH"),
         ("inconclusive", "fail|skip", "what a case is that tested nothing (default: fail, as an error)"),
     ):
         group.addoption(f"--faultlab-{name}", metavar=values, default=None, help=words)

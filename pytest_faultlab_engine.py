@@ -1,12 +1,14 @@
 """The engine as a child process, and the commands that run in it: no pytest, nothing but the standard library.
 
-The child is isolated from PYTHONPATH, the current folder and this process's sys.path, and it answers in JSON. So a
-project may have packages named client, cli, harness or reports of its own without conflict.
+The engine is the one that is installed beside this file, else a `faultlab` that is installed elsewhere. It is isolated
+from PYTHONPATH, the current folder and this process's sys.path, and it answers in JSON. So a project may have packages
+named client, cli, harness or reports of its own without conflict.
 """
 
 import json
 import os
 import select
+import shutil
 import signal
 import socket
 import subprocess
@@ -26,15 +28,15 @@ they end, and no cell outlives the command."""
 
 PACKAGE_ROOT = Path(__file__).resolve().parent
 CHILD_PROGRAM = """\
-import socket
 import sys
-sys.path.insert(0, sys.argv[1])
-from harness.environments.local.syscalls import die_with_parent
-die_with_parent(int(sys.argv[2]))
-from cli.fork_server import serve
-sys.exit(serve(socket.socket(fileno=int(sys.argv[3]))))
+sys.path.insert(0, sys.argv.pop(1))
+from cli.entry import main
+sys.exit(main())
 """
-"""Its own packages come first, whatever else is installed, and it ends with the process that asked, even killed."""
+"""Its own packages come first, whatever else is installed."""
+PROGRAM = "faultlab"
+ENGINE_IS_HERE = (PACKAGE_ROOT / "cli" / "fork_server.py").is_file()
+"""Else it is installed elsewhere, and what its packages add is not known here."""
 
 USAGE, NOTHING = 4, 5
 """Exit codes of faultlab: a scenario or an option is wrong; nothing was selected."""
@@ -97,27 +99,47 @@ class Request:
         return Request(arguments=(command, *options, *others), folder=self.folder, environment=self.environment)
 
 
+@dataclass(frozen=True, slots=True)
+class EngineProgram:
+    """How the engine is started: a program with its first arguments, and environment variables."""
+
+    words: tuple[str, ...]
+    environment: Mapping[str, str]
+
+    @classmethod
+    def find(cls, named: str | None) -> "EngineProgram":
+        """The program that the user names, else the engine beside this file, else the `faultlab` on PATH.
+
+        Raises LabFailed where there is none.
+        """
+        __tracebackhide__ = True
+        if named is None and ENGINE_IS_HERE:
+            return cls((sys.executable, "-I", "-c", CHILD_PROGRAM, str(PACKAGE_ROOT)), os.environ)
+        found = shutil.which(named or PROGRAM)
+        if found is None:
+            where = "on PATH" if named is None else f"at {named}"
+            raise LabFailed(
+                f"there is no program {PROGRAM} {where}\ninstall it where it disturbs nothing (pipx install, uv tool"
+                " install), or name it with --faultlab-engine"
+            )
+        # What is meant for the Python of this project is not for that of the engine; its commands get it all the same.
+        others = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+        return cls((found,), {**others, "PYTHONSAFEPATH": "1", "PYTHONNOUSERSITE": "1"})
+
+
 class Engine:
     """A process of faultlab, isolated from this one's modules and paths, in which commands are started.
 
     The kernel ends it with the thread that made it.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, program: EngineProgram) -> None:
         self._stderr_file = _memory_file()  # a pipe that is not read would block the engine
         self._control, child_socket = socket.socketpair()
-        words = [
-            sys.executable,
-            "-I",
-            "-c",
-            CHILD_PROGRAM,
-            str(PACKAGE_ROOT),
-            str(os.getpid()),
-            str(child_socket.fileno()),
-        ]
+        words = [*program.words, "--engine", str(os.getpid()), str(child_socket.fileno())]
         # Its own process group: Ctrl-C in a terminal reaches this process alone, which then signals each command once.
         self._process = subprocess.Popen(
-            words, pass_fds=[child_socket.fileno()], process_group=0,
+            words, pass_fds=[child_socket.fileno()], process_group=0, env=program.environment,
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=self._stderr_file,
         )  # fmt: skip
         child_socket.close()

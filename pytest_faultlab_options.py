@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from pytest_faultlab_engine import ENGINE_IS_HERE
+
 ENVIRONMENTS = ("auto", "sim", "local")
 EXTENSIONS = "faultlab.extensions"
 """The entry points through which other installed packages add environments, among others."""
@@ -23,18 +25,19 @@ class Options:
     seed: int | None
     out: Path | None
     inconclusive: str
+    engine: str | None
 
     @classmethod
     def of(cls, config: pytest.Config) -> "Options":
         """Raises pytest.UsageError for values that cannot be."""
-        out = _option(config, "out")
-        where = config.invocation_params.dir if config.getoption("faultlab_out") else config.rootpath
+        out, engine = _path(config, "out"), _option(config, "engine")
         return cls(
             environment=_environment(_option(config, "env") or "auto"),
             repeat=_number(config, "repeat", least=1),
             seed=_number(config, "seed", least=0),
-            out=where / out if out else None,
+            out=out,
             inconclusive=_choice("inconclusive", _option(config, "inconclusive") or "fail", POLICIES),
+            engine=str(_path(config, "engine")) if "/" in engine else engine or None,
         )
 
     def arguments(
@@ -51,9 +54,16 @@ def _option(config: pytest.Config, name: str) -> str:
     return str(config.getoption(f"faultlab_{name}") or config.getini(f"faultlab_{name}") or "")
 
 
+def _path(config: pytest.Config, name: str) -> Path | None:
+    """Where the user stands, or where the configuration file is."""
+    text = _option(config, name)
+    where = config.invocation_params.dir if config.getoption(f"faultlab_{name}") else config.rootpath
+    return where / Path(text).expanduser() if text else None
+
+
 def _environment(name: str) -> str:
     """Packages may add others, which the engine knows: it refuses a wrong name of those."""
-    added = entry_points(group=EXTENSIONS, name="environments")
+    added = entry_points(group=EXTENSIONS, name="environments") or not ENGINE_IS_HERE
     return name if added else str(_choice("env", name, ENVIRONMENTS))
 
 

@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Protocol
 
-from pytest_faultlab_engine import STOP_TIMEOUT_S, Engine, Request
+from pytest_faultlab_engine import STOP_TIMEOUT_S, Engine, EngineProgram, Request
 from pytest_faultlab_results import LabFailed
 
 FINISH_TIMEOUT_S = 60.0
@@ -55,8 +55,10 @@ class Runner(Protocol):
 class SessionRunner:
     """The `Runner` that owns the engine. `new_folder` makes a results folder, and may raise LabFailed."""
 
-    def __init__(self, new_folder: Callable[[], Path]) -> None:
+    def __init__(self, new_folder: Callable[[], Path], engine: str | None) -> None:
+        """`engine` is a program that the user names."""
         self._new_folder = new_folder
+        self._engine_name = engine
         self._engine: Engine | None = None
         # The engine lives no longer than the thread that makes it: this one waits until `end`.
         self._engine_thread = ThreadPoolExecutor(1, thread_name_prefix="faultlab-engine")
@@ -116,7 +118,7 @@ class SessionRunner:
         if self._engine is not None and not self._engine.alive:
             self._engine.end()
             self._engine = None
-        self._engine = self._engine or Engine()
+        self._engine = self._engine or Engine(EngineProgram.find(self._engine_name))
         return self._engine
 
 

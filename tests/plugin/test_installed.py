@@ -2,11 +2,13 @@
 
 import importlib.util
 import shutil
+import sys
 import tomllib
 from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
+from project import Project, scenario
 
 ROOT = Path(__file__).parents[2]
 
@@ -18,8 +20,22 @@ def test_the_entry_point_is_the_one_that_the_project_declares() -> None:
 
 
 def test_every_module_of_the_plugin_is_installed() -> None:
-    listed = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["py-modules"]
-    assert sorted(listed) == sorted(file.stem for file in ROOT.glob("pytest_faultlab*.py"))
+    """By the plugin alone, too, whose build names each file."""
+    alone = tomllib.loads((ROOT / "plugin" / "pyproject.toml").read_text())
+    files = sorted(file.name for file in ROOT.glob("pytest_faultlab*.py"))
+    assert sorted(alone["tool"]["hatch"]["build"]["targets"]["wheel"]["force-include"].values()) == files
+    assert (
+        "/pytest_faultlab*.py"
+        in tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hatch"]["build"]["include"]
+    )
+
+
+def test_the_plugin_alone_is_the_same_release() -> None:
+    both = [tomllib.loads((ROOT / folder / "pyproject.toml").read_text())["project"] for folder in ("", "plugin")]
+    for key in ("version", "requires-python"):
+        assert both[0][key] == both[1][key]
+    assert both[0]["entry-points"] == both[1]["entry-points"]
+    assert both[0]["optional-dependencies"]["pytest"] == both[1]["dependencies"]
 
 
 def test_set_up_installs_again_when_the_project_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -36,3 +52,34 @@ def test_set_up_installs_again_when_the_project_changes(tmp_path: Path, monkeypa
     project = tmp_path / "pyproject.toml"
     project.write_text(project.read_text().replace("[project.entry-points.pytest11]", "[project.entry-points.other]"))
     assert set_up.fingerprint() != before
+
+
+PROGRAM = f"""\
+#!{sys.executable}
+import sys
+sys.path.insert(0, {str(ROOT)!r})
+from cli.entry import main
+sys.exit(main())
+"""
+
+
+def test_the_plugin_alone_runs_an_engine_that_is_elsewhere(project: Project) -> None:
+    """On PATH or by an option, whatever packages the project has and names in PYTHONPATH."""
+    site, tool = project.path.parent / "site", project.path.parent / "tool"
+    for folder in (site, tool):
+        folder.mkdir()
+    for file in ROOT.glob("pytest_faultlab*.py"):
+        shutil.copy(file, site)
+    (tool / "faultlab").write_text(PROGRAM)
+    (tool / "faultlab").chmod(0o755)
+    project.write("good.scenario.yaml", scenario("good"))
+    for package in ("cli", "client"):
+        project.write(f"{package}/__init__.py", "raise SystemExit('a package of the project')")
+    path, imported = "/usr/bin:/bin", f"{site}:{project.path}"
+
+    missing = project.pytest(PATH=path, PYTHONPATH=imported)
+    assert missing.code != 0
+    assert "there is no program faultlab on PATH" in missing.out
+    for words, where in (((), f"{tool}:{path}"), (("--faultlab-engine=../tool/faultlab",), path)):
+        done = project.pytest(*words, PATH=where, PYTHONPATH=imported)
+        assert done.outcomes == {"good": "passed"}, done.out

@@ -17,7 +17,7 @@ def children(pid):
 
 
 def is_engine(pid):
-    return b"cli.fork_server" in Path(f"/proc/{pid}/cmdline").read_bytes()
+    return b"--engine" in Path(f"/proc/{pid}/cmdline").read_bytes()
 
 
 @pytest.mark.parametrize("number", range(4))
