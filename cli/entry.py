@@ -1,6 +1,5 @@
 """What runs first, before all imports that take time."""
 
-import socket
 import sys
 
 from cli.early_interrupt import leave_at_once
@@ -19,6 +18,8 @@ def main() -> int:
 def serve(parent: int, control: int) -> int:
     """`faultlab --engine`, for the pytest plugin: commands for the process `parent`, which has the other end of the
     socket `control`. The kernel ends this process with that one, even killed."""
+    import socket
+
     from harness.environments.local.syscalls import die_with_parent
 
     die_with_parent(parent)
