@@ -20,7 +20,7 @@ class LaunchError(Exception):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LaunchRecord:
     """`bootstrap` holds hosts and ports, `settings` values by full name, durations in seconds; `producer` is None for
-    the client's usual one."""
+    the client's usual one; `name_server` is who knows names, None: nobody."""
 
     client: str
     version: str
@@ -30,6 +30,7 @@ class LaunchRecord:
     producer: str | None = None
     ca_pem: str | None = None
     credentials: Credentials | None = None
+    name_server: tuple[str, int] | None = None
 
 
 def parse_launch_record(record: Mapping[str, object]) -> LaunchRecord:
@@ -49,6 +50,7 @@ def parse_launch_record(record: Mapping[str, object]) -> LaunchRecord:
         producer=_text(record, "producer") if record.get("producer") is not None else None,
         ca_pem=_ca(record.get("tls")),
         credentials=_credentials(record.get("sasl")),
+        name_server=_name_server(record.get("name_server")),
     )
 
 
@@ -89,6 +91,15 @@ def _ca(value: object) -> str | None:
     except ValueError as wrong:
         raise LaunchError(f"tls: `ca` holds {wrong}") from None
     return ca
+
+
+def _name_server(value: object) -> tuple[str, int] | None:
+    if value is None:
+        return None
+    try:
+        return split_host_port(str(value))
+    except ValueError as wrong:
+        raise LaunchError(f"name_server: {wrong}") from wrong
 
 
 def _credentials(value: object) -> Credentials | None:

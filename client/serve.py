@@ -127,9 +127,10 @@ class _Subject:
         self._exit = _Exit(log)
         self._outbox = _Outbox(write, self._exit.output_failed)
         self._tasks = BackgroundTasks(self._exit.task_failed)
+        rng, ask = Random(launch.seed), profile.resolver
         self._runtime = ClientRuntime(
-            Random(launch.seed),
-            TableResolver(),
+            rng,
+            TableResolver() if launch.name_server is None or ask is None else ask(launch.name_server, rng),
             Tracer(self._loop.time, self._outbox.trace),
             tasks=self._tasks,
             ca_pem=launch.ca_pem,

@@ -50,7 +50,7 @@ class Topic:
 class ClusterShape:
     """`brokers` brokers with ids 1..brokers, and their topics; which kind of broker, in which version if it has any.
     `tls`: they take connections inside TLS alone. `sasl`: the mechanisms by which clients authenticate,
-    none: they do not."""
+    none: they do not. `names`: they are reached by names, which clients look up."""
 
     brokers: int
     topics: tuple[Topic, ...] = ()
@@ -58,6 +58,7 @@ class ClusterShape:
     version: str = ""
     tls: bool = False
     sasl: tuple[str, ...] = ()
+    names: bool = False
 
     @property
     def broker_ids(self) -> tuple[int, ...]:

@@ -26,7 +26,9 @@ from harness.operations import OPERATIONS
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "SCENARIOS.md"
-EXAMPLES = tuple(ROOT / "docs" / "examples" / f"{name}.scenario.yaml" for name in ("every-key", "own-program", "tls"))
+EXAMPLES = tuple(
+    ROOT / "docs" / "examples" / f"{name}.scenario.yaml" for name in ("every-key", "own-program", "tls", "names")
+)
 SECTIONS: Mapping[str, tuple[str, type[BaseModel]]] = {
     "The file": ("", ScenarioFile),
     "`client`": ("", Client),

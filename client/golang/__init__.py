@@ -9,7 +9,8 @@ from client.golang.context import Context, background, with_cancel, with_deadlin
 from client.golang.dialer import Dialer
 from client.golang.maps import GoMap, first_in_map, in_map_order
 from client.golang.mutex import Mutex
-from client.golang.neterrors import go_error_name, go_error_text
+from client.golang.neterrors import go_error_name, go_error_text, go_lookup_text
+from client.golang.resolver import GoResolver, resolve_within
 from client.golang.rwmutex import RWMutex
 from client.golang.select import Receive, Selected, Send, select, select_or_default
 from client.golang.time import Ticker, Timer, after, sleep
@@ -21,6 +22,7 @@ __all__ = [
     "Context",
     "Dialer",
     "GoMap",
+    "GoResolver",
     "Mutex",
     "RWMutex",
     "Receive",
@@ -34,7 +36,9 @@ __all__ = [
     "first_in_map",
     "go_error_name",
     "go_error_text",
+    "go_lookup_text",
     "in_map_order",
+    "resolve_within",
     "select",
     "select_or_default",
     "sleep",

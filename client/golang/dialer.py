@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from client.golang.channel import Channel
+from client.golang.resolver import resolve_within
 from client.golang.select import Receive, select
 from client.golang.time import Timer
 from client.limit import Limit
@@ -77,7 +78,7 @@ class Dialer:
                 return await self._dial_serial((_LOCAL_SYSTEM,), port, deadline_at)
             except NetError as error:
                 raise NetError(error.phase, error.cause, join_host_port(host, port), error.local) from error
-        addresses = await self._runtime.resolver.resolve(host)
+        addresses = await resolve_within(self._runtime.resolver, host, deadline_at)
         primaries, fallbacks = _by_family(addresses)
         if not fallbacks or self._fallback_delay_s < 0:
             return await self._dial_serial(addresses, port, deadline_at)

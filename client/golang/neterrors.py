@@ -41,7 +41,7 @@ def go_error_text(error: NetError) -> str:
     if error.cause is Cause.TLS_ALERT:
         return f"remote error: tls: {error.detail}"
     if error.phase is Phase.RESOLVE:
-        return f"dial tcp: lookup {error.remote}: no such host"
+        return f"dial tcp: {go_lookup_text(error)}"
     where = error.remote if error.local is None else f"{error.local}->{error.remote}"
     if error.cause in _BIND_TEXTS:
         reason = f"bind: {_BIND_TEXTS[error.cause]}"
@@ -50,6 +50,12 @@ def go_error_text(error: NetError) -> str:
     else:
         reason = _TEXTS.get(error.cause, f"{_SYSCALLS[error.phase]}: {error.detail}")
     return f"{_OPERATIONS[error.phase]} tcp {where}: {reason}"
+
+
+def go_lookup_text(error: NetError) -> str:
+    """net.DNSError: of a look-up alone, without the dial that it was for."""
+    reason = "no such host" if error.cause is Cause.NO_SUCH_HOST else _TEXTS.get(error.cause, error.detail)
+    return f"lookup {error.remote}: {reason}"
 
 
 def go_error_name(error: NetError) -> str:

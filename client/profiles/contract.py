@@ -2,11 +2,12 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from random import Random
 from typing import Any, Protocol
 
 from client.errors import SettingError
 from client.operations import Handler, Handles
-from client.runtime import ClientRuntime
+from client.runtime import ClientRuntime, Resolver
 from client.security.credentials import Credentials
 from client.settings import Conflict, Settings, SettingsTable, SettingValue
 
@@ -48,6 +49,7 @@ class Profile:
     refuses together, though each is right by itself. `prepare` loads what would otherwise be loaded on first use, so
     that no operation is slowed by it: called before `ready`, free the second time. `credentials` names the settings
     that hold the user and the password, which get the launch record's where they are empty; None: there are no such.
+    `resolver` is how the client asks a name server at that address, None: it knows addresses alone.
     """
 
     name: str
@@ -61,6 +63,7 @@ class Profile:
     conflicts: Callable[[Settings], Sequence[Conflict]] = lambda _settings: ()
     prepare: Callable[[], None] = lambda: None
     credentials: tuple[str, str] | None = None
+    resolver: Callable[[Address, Random], Resolver] | None = None
 
     def with_credentials(
         self, settings: Mapping[str, SettingValue], credentials: Credentials | None

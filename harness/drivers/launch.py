@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 
+from harness.brokers.names import NAME_SERVER
 from harness.brokers.security import security_of
 from harness.memo import memoize_last
 from harness.plan import ResolvedValue, RunPlan
@@ -13,6 +14,7 @@ def launch_record(plan: RunPlan, advertised_address: Callable[[int], tuple[str, 
     """The JSON object of FAULTLAB_SUBJECT. `advertised_address` gives a broker's advertised address."""
     addresses = [advertised_address(broker) for broker in plan.client.bootstrap]
     chosen = {} if plan.client.producer is None else {"producer": plan.client.producer}
+    named = {"name_server": "{}:{}".format(*NAME_SERVER)} if plan.cluster.names else {}
     return {
         "protocol": PROTOCOL_VERSION,
         "client": plan.client.name,
@@ -22,6 +24,7 @@ def launch_record(plan: RunPlan, advertised_address: Callable[[int], tuple[str, 
         "settings": _settings(plan.settings),
         "seed": plan.seed,
         **chosen,
+        **named,
         **security_of(plan.cluster, (advertised_address(broker)[0] for broker in plan.cluster.broker_ids)).launch_keys,
     }
 

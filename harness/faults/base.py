@@ -44,7 +44,7 @@ class FaultModel(BaseModel):
     """Whether its brokers answer nothing while it is in force, so that limits run out on any machine. Not so where
     answers are late, or some come after all."""
 
-    needs: ClassVar[Literal["tls", "sasl"] | None] = None
+    needs: ClassVar[Literal["tls", "sasl", "names"] | None] = None
     """What of the cluster it works on: a cluster without it is refused."""
 
     def stages(self, view: ClusterView) -> tuple[Stage, ...]:

@@ -33,7 +33,11 @@ def cluster_shape(cluster: Cluster, tree: Tree, diagnostics: Diagnostics) -> Clu
             Topic(name=topic.name, partitions=topic.partitions, replication=topic.replication, leaders=leaders)
         )
     return ClusterShape(
-        brokers=cluster.brokers, topics=tuple(topics), tls=cluster.tls, sasl=tuple(dict.fromkeys(cluster.sasl))
+        brokers=cluster.brokers,
+        topics=tuple(topics),
+        tls=cluster.tls,
+        sasl=tuple(dict.fromkeys(cluster.sasl)),
+        names=cluster.names,
     )
 
 

@@ -14,6 +14,7 @@ from harness.suggestions import did_you_mean
 
 _LACKING = {
     "tls": ("the cluster's brokers speak plain text", "`tls: true`"),
+    "names": ("the cluster's brokers are reached by addresses", "`names: true`"),
     "sasl": ("the cluster's brokers ask for no authentication", "`sasl: [PLAIN]`"),
 }
 """By what a fault needs: what is so without it, and what to write."""

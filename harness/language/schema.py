@@ -132,6 +132,11 @@ class Cluster(StrictModel):
         description="The mechanisms by which clients have to authenticate; absent: they do not. The lab gives the"
         " client the right user and password",
     )
+    names: bool = Field(
+        default=False,
+        description="Brokers are called `broker-1.kafka.test` and so on, and clients look these names up at a name"
+        " server of the run's own",
+    )
 
 
 class Spread(StrictModel):

@@ -39,6 +39,7 @@ from harness.levers.intercept import (
     WrongCorrelation,
 )
 from harness.levers.listener import CloseListener
+from harness.levers.names import DARK, DARK_IPV6, REFUSED, AnswerNames, LookupsMet
 from harness.levers.packets import (
     HOOKS,
     ConnectionsCut,
@@ -57,11 +58,15 @@ from harness.levers.signal import SESSION_S, RequestsUnread, Signal
 from harness.levers.toxic import BytesSliced, BytesSwallowed, ConnectionsEnded, DelaySeen, EndHeld, Toxic
 
 __all__ = [
+    "DARK",
+    "DARK_IPV6",
     "FLOWS",
     "HOOKS",
     "LEVERS",
+    "REFUSED",
     "SESSION_S",
     "TLS_HANDSHAKE",
+    "AnswerNames",
     "BrokerLever",
     "BytesSliced",
     "BytesSwallowed",
@@ -99,6 +104,7 @@ __all__ = [
     "InterceptResponse",
     "LateHandling",
     "Lever",
+    "LookupsMet",
     "MoveLeader",
     "OrdinaryAnswer",
     "PacketAction",

@@ -1,5 +1,5 @@
 """Runs every coroutine test that takes a `kit` (sockets and packet rules), a `cluster` (brokers alone) or a `world`
-(brokers, proxies and levers) twice: in the simulation, and for real in a cell.
+(brokers, proxies and levers; a `named_world` with names) twice: in the simulation, and for real in a cell.
 
 Checks in cells mostly wait, so all that were selected run side by side, started when the first of them is asked for.
 """

@@ -6,7 +6,7 @@ import struct
 import subprocess
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from random import Random
@@ -60,6 +60,8 @@ PLAN = RunPlan(
     repeat=1,
 )
 """Two brokers; broker 1 leads partition 0, broker 2 partition 1."""
+NAMED = replace(PLAN, cluster=replace(PLAN.cluster, names=True))
+"""The same two, reached by names."""
 
 
 class SimKit:
@@ -234,16 +236,16 @@ def run_in_cell(check: Check) -> None:
 WorldCheck = Callable[[World], Awaitable[None]]
 
 
-def run_in_simulated_world(check: WorldCheck) -> None:
+def run_in_simulated_world(check: WorldCheck, plan: RunPlan = PLAN) -> None:
     async def main(loop: SimLoop) -> None:
-        async with SimWorld.opened(loop, PLAN, None) as world:
+        async with SimWorld.opened(loop, plan, None) as world:
             await check(world)
             assert world.failed is None, world.failed
 
     simulate(main, Random(11))
 
 
-def run_in_cells_world(check: WorldCheck) -> None:
+def run_in_cells_world(check: WorldCheck, plan: RunPlan = PLAN) -> None:
     """With a real Toxiproxy and a process for each broker."""
     try:
         program = find()
@@ -251,7 +253,7 @@ def run_in_cells_world(check: WorldCheck) -> None:
         pytest.skip(missing.reason)
 
     async def body() -> None:
-        async with LocalWorld.opened(PLAN, None, program, lambda: None) as world:
+        async with LocalWorld.opened(plan, None, program, lambda: None) as world:
             await check(world)
             assert not world.failure().done(), world.failure().result()
 
@@ -297,6 +299,10 @@ def run_in_cells_processes(kind: str, check: ClusterCheck) -> None:
 RUNS: dict[str, dict[str, Callable[[Any], None]]] = {
     "kit": {"sim": run_in_sim, "cell": run_in_cell},
     "world": {"sim": run_in_simulated_world, "cell": run_in_cells_world},
+    "named_world": {
+        "sim": partial(run_in_simulated_world, plan=NAMED),
+        "cell": partial(run_in_cells_world, plan=NAMED),
+    },
     "cluster": {
         "sim": run_on_simulated_hosts,
         **{f"cell-{kind}": partial(run_in_cells_processes, kind) for kind in CLUSTERS},

@@ -9,8 +9,12 @@ from pydantic import ValidationError
 from harness.faults import FAULTS
 from harness.faults.brokers import SelectorError
 from harness.levers import (
+    DARK,
+    DARK_IPV6,
     FLOWS,
     LEVERS,
+    REFUSED,
+    AnswerNames,
     ChangeCluster,
     CloseListener,
     ConnectionsCut,
@@ -38,6 +42,7 @@ REQUIRED: dict[str, dict[str, object]] = {
     "loss": {"chance": "5%"}, "reorder": {"chance": "25%"},
     "bandwidth": {"rate": "1KB/s"}, "slow_close": {"delay": "1ms"}, "slicer": {"average_size": "1B"},
     "limit_data": {"bytes": "1B"}, "tls": {"how": "stall"}, "sasl": {"how": "stall"},
+    "dns": {"how": "empty"},
 }  # fmt: skip
 """What a fault cannot do without."""
 
@@ -260,6 +265,12 @@ def test_faults_of_a_bad_line_draw_for_every_packet_of_each_link(name: str, verd
         ("slow_dial", {"delays": ["1s", "3m"]}, "gives up before"),
         ("slow_dial", {"delay": "10ms", "jitter": "11ms"}, "more than the least delay"),
         ("slow_dial", {"delay": "10ms", "spread": "pareto"}, "uniform"),
+        ("dns", {}, "Field required"),
+        ("dns", {"how": "slow"}, "at least 1ms"),
+        ("dns", {"how": "slow", "delay": "3m"}, "less than or equal to 120"),
+        ("dns", {"how": "empty", "delay": "1s"}, "`delay` belongs to how: slow"),
+        ("dns", {"how": "slow", "delay": "1s", "to": "dark"}, "`to` belongs to how: wrong"),
+        ("dns", {"how": "wrong", "family": "ipv6"}, "`family` belongs to how: dead_first"),
     ],
 )
 def test_impossible_parameters_are_refused_with_the_reason(name: str, parameters: dict[str, object], says: str) -> None:
@@ -292,6 +303,22 @@ def test_a_change_that_this_cluster_cannot_make_is_refused(name: str, parameters
     shape = ClusterShape(brokers=3, topics=(Topic(name="orders"),))
     with pytest.raises(SelectorError, match=says):
         FAULTS[name].model_validate(parameters).stages(shape.view())
+
+
+def test_lies_about_a_name_are_one_lever_a_broker_and_make_dark_what_they_name() -> None:
+    assert levers("dns", 2, how="slow", delay="2s") == [AnswerNames(broker=b, delay_s=2.0) for b in (1, 2)]
+    assert levers("dns", 1, how="empty") == [AnswerNames(broker=1, addresses=())]
+    assert levers("dns", 1, how="wrong") == [AnswerNames(broker=1, addresses=(REFUSED,))]
+    assert levers("dns", 3, how="wrong", to="another", brokers=[3]) == [AnswerNames(broker=3, addresses=(1,))]
+    dark = FilterPackets(broker=DARK, flow="to_broker", verdict=PacketAction.DROP)
+    assert levers("dns", 1, how="wrong", to="dark") == [dark, AnswerNames(broker=1, addresses=(DARK,))]
+    assert levers("dns", 1, how="dead_first") == [dark, AnswerNames(broker=1, addresses=(DARK, 1))]
+    assert levers("dns", 1, how="dead_first", family="ipv6") == [AnswerNames(broker=1, addresses=(DARK_IPV6, 1))]
+
+
+def test_where_there_is_one_broker_no_name_is_anothers() -> None:
+    with pytest.raises(SelectorError, match="no other broker"):
+        levers("dns", 1, how="wrong", to="another")
 
 
 def test_an_old_broker_must_be_old_in_something() -> None:

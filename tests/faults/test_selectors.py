@@ -112,7 +112,7 @@ def test_every_documented_selector_works_in_every_fault_of_brokers() -> None:
     more |= {"loss": {"chance": "5%"}, "reorder": {"chance": "5%"}}
     more |= {"slow_broker": {"delay": "1ms"}, "old_broker": {"release": "kafka-2.3"}, "bandwidth": {"rate": "1KB/s"}}
     more |= {"slow_close": {"delay": "1ms"}, "slicer": {"average_size": "1B"}, "limit_data": {"bytes": "1B"}}
-    more |= {"tls": {"how": "cut"}, "sasl": {"how": "refuse"}}
+    more |= {"tls": {"how": "cut"}, "sasl": {"how": "refuse"}, "dns": {"how": "empty"}}
     for selector in SELECTORS:
         written = [1, 3] if selector.startswith("[") else selector
         for name, fault in FAULTS.items():

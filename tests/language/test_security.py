@@ -12,7 +12,7 @@ scenario: behind-tls
 about: Brokers that ask who a client is.
 client: {profile: sarama, version: 1.60.1}
 settings: {Net.TLS.Enable: true, Net.SASL.Enable: true}
-cluster: {brokers: 1, topics: [{name: orders}], tls: true, sasl: [PLAIN]}
+cluster: {brokers: 1, topics: [{name: orders}], tls: true, sasl: [PLAIN], names: true}
 steps:
   - {do: connect}
 expect:
@@ -64,7 +64,11 @@ def test_a_password_in_a_scenario_is_refused_and_not_repeated() -> None:
 
 @pytest.mark.parametrize(
     ("fault", "without"),
-    [("{inject: tls, how: stall}", ", tls: true"), ("{inject: sasl, how: refuse}", ", sasl: [PLAIN]")],
+    [
+        ("{inject: tls, how: stall}", ", tls: true"),
+        ("{inject: sasl, how: refuse}", ", sasl: [PLAIN]"),
+        ("{inject: dns, how: empty}", ", names: true"),
+    ],
 )
 def test_a_fault_that_would_meet_nothing(fault: str, without: str) -> None:
     plain = ("settings: {Net.TLS.Enable: true, Net.SASL.Enable: true}\n", "")

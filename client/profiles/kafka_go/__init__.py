@@ -5,6 +5,7 @@ sum is the send's time. Metadata is refreshed in the background at the same time
 what the first send waits for.
 """
 
+from client.golang import GoResolver
 from client.profiles.contract import Profile
 from client.profiles.kafka_go.formulas import FUNCTIONS
 from client.profiles.kafka_go.preparation import prepare
@@ -22,4 +23,5 @@ PROFILE = Profile(
     no_deadline=NO_DEADLINE,
     functions=FUNCTIONS,
     prepare=prepare,
+    resolver=GoResolver,
 )

@@ -180,7 +180,13 @@ class ConnGroup:
         limit = self._conf.net_dialer.within(bounded.limit())
         if self._conf.resolver:
             address = join_host_port(host, port)
-            host, port = await lookup_host(address, self._conf.resolver, self._runtime.resolver, self._conf.release)
+            host, port = await lookup_host(
+                address,
+                self._conf.resolver,
+                self._runtime.resolver,
+                self._conf.release,
+                deadline_at=bounded.ctx.deadline_at,
+            )
         try:
             return await self._dialer.dial(host, port, broker=self._broker_id, limit=limit)
         except NetError as error:

@@ -220,7 +220,9 @@ class Dialer:
     async def _dial_context(self, bounded: Bounded, address: str, broker: int) -> Connection:
         conf = self._conf
         try:
-            host, port = await lookup_host(address, conf.resolver, self._runtime.resolver, conf.release)
+            host, port = await lookup_host(
+                address, conf.resolver, self._runtime.resolver, conf.release, deadline_at=bounded.ctx.deadline_at
+            )
         except GoError as error:
             raise (error.wrap("failed to resolve host") if conf.release.wraps_dial_errors else error) from error
         limit = bounded.limit() if conf.own is None else conf.own.within(bounded.limit())

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from client.errors import ClientError
-from client.golang import go_error_name, go_error_text
+from client.golang import go_error_name, go_error_text, go_lookup_text
 from client.net.errors import Cause, NetError
 from client.profiles.kafka_go.kerrors import KErrorEntry
 
@@ -62,6 +62,12 @@ def from_conn(error: NetError) -> GoError:
     timed_out = error.cause in _TIMED_OUT
     name = TIMEOUT if timed_out else go_error_name(error)
     return GoError(name, go_error_text(error), Nature(temporary=timed_out, transient=error.cause in _TRANSIENT))
+
+
+def from_look_up(error: NetError) -> GoError:
+    """A resolver's own error, without a dial around it."""
+    timed_out = error.cause is Cause.TIMEOUT
+    return GoError(TIMEOUT if timed_out else "net.DNSError", go_lookup_text(error), Nature(temporary=timed_out))
 
 
 def from_context(text: str) -> GoError:

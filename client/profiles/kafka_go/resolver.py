@@ -8,9 +8,10 @@ spaces between them; `none` returns nothing, `fails` an error, `system` asks the
 
 from ipaddress import ip_address
 
-from client.net.errors import NetError
+from client.golang import resolve_within
+from client.net.errors import NetError, ResolveError
 from client.net.tcp import Address
-from client.profiles.kafka_go.errors import GoError
+from client.profiles.kafka_go.errors import GoError, from_look_up
 from client.profiles.kafka_go.releases import Release
 from client.runtime import Resolver
 from client.settings import SettingValue
@@ -56,13 +57,15 @@ def split_host_port(text: str, release: Release) -> tuple[str, str]:
     return host[1:-1] if bracketed else host, port
 
 
-async def lookup_host(address: str, resolver: str, system: Resolver, release: Release) -> Address:
+async def lookup_host(
+    address: str, resolver: str, system: Resolver, release: Release, *, deadline_at: float | None
+) -> Address:
     """lookupHost: of what the Resolver returns the first host counts, and its port where the address has none.
 
-    Raises GoError.
+    `deadline_at` is the context's, a moment of the loop's clock. Raises GoError.
     """
     host, port = split_host_port(address, release)
-    resolved = await _resolved(host, resolver, system, release)
+    resolved = await _resolved(host, resolver, system, release, deadline_at)
     if resolved is not None:
         host, resolved_port = split_host_port(resolved, release)
         port = port or resolved_port
@@ -73,20 +76,21 @@ async def lookup_host(address: str, resolver: str, system: Resolver, release: Re
     return host, int(port or 0)
 
 
-async def _resolved(host: str, resolver: str, system: Resolver, release: Release) -> str | None:
+async def _resolved(
+    host: str, resolver: str, system: Resolver, release: Release, deadline_at: float | None
+) -> str | None:
     """The host to dial instead, None where the Resolver names none. Raises GoError."""
     if resolver in ("", NO_HOST):
         return None
     if resolver == SYSTEM:
         try:
-            return (await system.resolve(host))[0]
+            return (await resolve_within(system, host, deadline_at))[0]
         except NetError as error:
-            raise _no_such_host(host, release) from error
+            raise _wrapped(from_look_up(error), host, release) from error
     if resolver == FAILS:
-        raise _no_such_host(host, release)
+        raise _wrapped(from_look_up(ResolveError(host)), host, release)
     return resolver.split()[0]
 
 
-def _no_such_host(host: str, release: Release) -> GoError:
-    failed = GoError("net.DNSError", f"lookup {host}: no such host")
+def _wrapped(failed: GoError, host: str, release: Release) -> GoError:
     return failed.wrap(f"failed to resolve host {host}") if release.wraps_dial_errors else failed

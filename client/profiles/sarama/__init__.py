@@ -7,6 +7,7 @@ each error of `updateLeader` the partition's producer backs off once more: that 
 the error.
 """
 
+from client.golang import GoResolver
 from client.profiles.contract import Profile
 from client.profiles.sarama.config import find_conflicts
 from client.profiles.sarama.preparation import prepare
@@ -24,5 +25,6 @@ PROFILE = Profile(
     no_deadline=NO_DEADLINE,
     conflicts=find_conflicts,
     prepare=prepare,
+    resolver=GoResolver,
     credentials=CREDENTIALS,
 )

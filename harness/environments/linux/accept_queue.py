@@ -8,7 +8,6 @@ import socket
 from itertools import pairwise
 from pathlib import Path
 
-from harness.environments.linux.addresses import FULL_QUEUE
 from harness.environments.world import WorldError
 
 _NETSTAT = Path("/proc/net/netstat")
@@ -18,7 +17,8 @@ _COUNTED = "ListenOverflows"
 class FullQueue:
     """Made when it is first required, in the network namespace of that moment; it then stays full."""
 
-    def __init__(self) -> None:
+    def __init__(self, address: tuple[str, int]) -> None:
+        self._address = address
         self._listener: socket.socket | None = None
         self._waiting: socket.socket | None = None
 
@@ -27,8 +27,9 @@ class FullQueue:
         if self._listener is not None:
             return
         try:
-            self._listener = socket.create_server(FULL_QUEUE, backlog=0)
-            self._waiting = socket.create_connection(FULL_QUEUE, timeout=1.0)
+            family = socket.AF_INET6 if ":" in self._address[0] else socket.AF_INET
+            self._listener = socket.create_server(self._address, family=family, backlog=0)
+            self._waiting = socket.create_connection(self._address, timeout=1.0)
         except OSError as exc:
             raise WorldError("queue-unfilled", f"the kernel makes no full accept queue ({exc})") from exc
 

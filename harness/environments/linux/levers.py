@@ -42,10 +42,13 @@ from harness.environments.linux.proxy_capture import ProxyCapture
 from harness.environments.linux.sockets import SocketTable
 from harness.environments.linux.toxiproxy.client import ToxiproxyClient
 from harness.environments.linux.traffic_capture import TrafficCapture
+from harness.environments.name_server import LOOPBACK_IPV6, NameServer
 from harness.environments.passage import ProxyPassage
 from harness.environments.toxics import ToxicLevers
 from harness.environments.world import ActiveLever, WorldError
 from harness.levers import (
+    DARK_IPV6,
+    AnswerNames,
     ChangeCluster,
     CloseListener,
     DialsRefused,
@@ -77,7 +80,9 @@ class LinuxParts:
         traffic: TrafficCapture,
         holds: PacketHolds,
         proxied: ProxyCapture,
+        names: NameServer,
     ) -> None:
+        self.names = names
         self.table = table
         self.proxied = proxied
         self.holds = holds
@@ -87,7 +92,8 @@ class LinuxParts:
         self.signals = SignalLevers(brokers, self.stop_listening, self.watch_data, time.monotonic_ns)
         self.cluster = ClusterLevers(brokers, time.monotonic_ns)
         self.toxics = ToxicLevers(self, time.monotonic_ns)
-        self.full_queue = FullQueue()
+        self.full_queue = FullQueue(addresses.FULL_QUEUE)
+        self.dark_ipv6 = FullQueue((LOOPBACK_IPV6, addresses.PORT))
         self._unlistened = HolderCounts()
         self._toxics = 0
 
@@ -280,6 +286,15 @@ async def _sampled(group: RuleGroup) -> AsyncIterator[_CountMet]:
 @LINUX_LEVERS.pulls(Toxic, Toxic.unsupported_reason)
 def _toxic(parts: LinuxParts, lever: Toxic) -> AbstractAsyncContextManager[ActiveLever]:
     return parts.toxics.pull(lever)
+
+
+@LINUX_LEVERS.pulls(AnswerNames)
+@asynccontextmanager
+async def _answer_names(parts: LinuxParts, lever: AnswerNames) -> AsyncIterator[ActiveLever]:
+    if DARK_IPV6 in (lever.addresses or ()):
+        parts.dark_ipv6.require()
+    async with parts.names.pull(lever) as pulled:
+        yield pulled
 
 
 @LINUX_LEVERS.pulls(CloseListener)

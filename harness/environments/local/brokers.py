@@ -13,6 +13,7 @@ from harness.brokers.embedded.link import BrokerLink
 from harness.brokers.embedded.log import StorageError
 from harness.brokers.embedded.process import run_broker
 from harness.brokers.embedded.sessions import Sessions
+from harness.brokers.names import dialled_as
 from harness.brokers.security import BrokerSecurity, security_of
 from harness.brokers.stored import decode_log
 from harness.cluster_view import ClusterView
@@ -54,8 +55,9 @@ class ForkedBrokers:
     @classmethod
     def start(cls, cluster: ClusterShape, logs: CellLogs, watch: Watch) -> "ForkedBrokers":
         """Fork them; `watch` is called with each process. Raises ClusterStateError for a cluster that cannot be."""
-        security = security_of(cluster, (addresses.advertised_address(broker)[0] for broker in cluster.broker_ids))
-        brokers = cls(Controller(cluster, addresses.advertised_address), logs, watch, security)
+        dialled = dialled_as(cluster, addresses.advertised_address)
+        security = security_of(cluster, (dialled(broker)[0] for broker in cluster.broker_ids))
+        brokers = cls(Controller(cluster, dialled), logs, watch, security)
         for broker in cluster.broker_ids:
             brokers._fork(broker)
         return brokers

@@ -10,6 +10,7 @@ from random import Random
 
 from harness.brokers.cluster import BrokerFailed, ClusterStateError, LogUnreadable
 from harness.brokers.kind import EMBEDDED
+from harness.brokers.names import NAME_SERVER, dialled_as
 from harness.cluster_view import ClusterView
 from harness.environments.held_requests import holding_request
 from harness.environments.linux import addresses, loopback, sysctls
@@ -27,10 +28,12 @@ from harness.environments.linux.toxiproxy import server as toxiproxy_server
 from harness.environments.linux.toxiproxy.client import BlockingToxiproxy, ToxiproxyClient
 from harness.environments.linux.toxiproxy.http_transport import ToxiproxyFailed
 from harness.environments.linux.traffic_capture import TrafficCapture
-from harness.environments.local import subject
+from harness.environments.local import resolv_conf, subject
 from harness.environments.local.brokers import ForkedBrokers, describe_unexpected_exit
 from harness.environments.local.children import ChildFiles, ChildProcess, execute
 from harness.environments.local.logs import CellLogs
+from harness.environments.local.resolv_conf import NamesUnavailable
+from harness.environments.name_server import NameServer
 from harness.environments.planned_packets import planned_packets
 from harness.environments.settling import require_partition, settle
 from harness.environments.world import CLIENT, ActiveLever, Dial, Program, WireSpan, WorldError
@@ -67,6 +70,7 @@ class LocalWorld:
         self._conversations = conversations
         self._started = started
         self._delays = delays
+        self.advertised_address = dialled_as(plan.cluster, addresses.advertised_address)
         self._failure: asyncio.Future[str] = asyncio.get_running_loop().create_future()
 
     @classmethod
@@ -103,13 +107,19 @@ class LocalWorld:
                 stack.callback(proxied.close)
                 holds = PacketHolds(table)
                 stack.callback(holds.close)
+                names = NameServer(plan.cluster, addresses.advertised_address, time.monotonic_ns)
+                stack.callback(names.close)
+                if plan.cluster.names:
+                    await names.open()
+                    resolv_conf.name(NAME_SERVER[0])
                 await brokers.ready()
                 client = ToxiproxyClient(*addresses.TOXIPROXY)
                 stack.callback(client.close)
                 await toxiproxy_server.await_ready(client, proxying.alive)
                 await client.call(lambda server: _create_proxies(server, plan.cluster))
-            parts = LinuxParts(table, client, brokers, traffic, holds, proxied)
+            parts = LinuxParts(table, client, brokers, traffic, holds, proxied, names)
             stack.callback(parts.full_queue.close)
+            stack.callback(parts.dark_ipv6.close)
             world = cls(plan, logs, parts, wire, conversations, delays, started)
             proxying.ended.add_done_callback(
                 lambda _: world._fail(describe_unexpected_exit(proxying, logs, _TOXIPROXY_LOG))
@@ -119,9 +129,6 @@ class LocalWorld:
 
     def now_ns(self) -> int:
         return time.monotonic_ns()
-
-    def advertised_address(self, broker: int) -> tuple[str, int]:
-        return addresses.advertised_address(broker)
 
     def view(self) -> ClusterView:
         return self._parts.brokers.state()
@@ -198,6 +205,8 @@ def _failures_named(logs: CellLogs) -> Iterator[None]:
         raise WorldError("wire-unseen", str(exc)) from exc
     except ClusterStateError as exc:
         raise WorldError("plan-unusable", str(exc)) from exc
+    except NamesUnavailable as exc:
+        raise WorldError("names-unavailable", str(exc)) from exc
 
 
 def _start_toxiproxy(program: Path, logs: CellLogs) -> ChildProcess:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from errno import EADDRNOTAVAIL, EINVAL
 from typing import TYPE_CHECKING, Any
 
+from harness.environments.name_server import LOOPBACK_IPV6
 from harness.environments.sim.network import CLIENT_ADDRESS
 from harness.environments.sim.segment import Address
 from harness.environments.sim.socket import TcpSocket
@@ -58,8 +59,8 @@ async def connect(
     """Dial. Cancelling it closes the socket, as asyncio does."""
     _reject_unsupported(options)
     remote = validated_address(host, port)
-    local_host, local_port = local_addr or (CLIENT_ADDRESS, 0)
-    if not local_host.startswith(_LOOPBACK):
+    local_host, local_port = local_addr or (LOOPBACK_IPV6 if ":" in remote[0] else CLIENT_ADDRESS, 0)
+    if not local_host.startswith((_LOOPBACK, LOOPBACK_IPV6)):
         raise OSError(EADDRNOTAVAIL, f"error while attempting to bind on address {local_addr!r}")
     waiter: asyncio.Future[None] = loop.create_future()
     local = local_host, local_port or loop.network.new_port()

@@ -4,15 +4,16 @@ Pulling takes no time here: a lever is confirmed at the moment at which it began
 """
 
 from collections.abc import AsyncIterator, Mapping
-from contextlib import AbstractAsyncContextManager, AbstractContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, AsyncExitStack, asynccontextmanager
 
 from harness.brokers.cluster import BrokerCluster
 from harness.environments.broker_signals import SignalLevers
 from harness.environments.cluster_levers import ClusterLevers
 from harness.environments.holder_counts import HolderCounts
 from harness.environments.lever_table import LeverTable, PulledLever
+from harness.environments.name_server import LOOPBACK_IPV6, NameServer
 from harness.environments.passage import ProxyPassage
-from harness.environments.sim.addresses import PROBES, advertised_address
+from harness.environments.sim.addresses import PORT, PROBES, advertised_address
 from harness.environments.sim.network import Network
 from harness.environments.sim.proxy import Proxy
 from harness.environments.sim.rules import DataTap, PacketRule, ProxyTap, RefusalTap
@@ -20,6 +21,8 @@ from harness.environments.sim.toxics import SimToxic
 from harness.environments.toxics import ToxicLevers
 from harness.environments.world import ActiveLever
 from harness.levers import (
+    DARK_IPV6,
+    AnswerNames,
     ChangeCluster,
     CloseListener,
     DialsRefused,
@@ -28,6 +31,7 @@ from harness.levers import (
     Flow,
     HoldState,
     Intercept,
+    PacketAction,
     Signal,
     Toxic,
 )
@@ -85,7 +89,8 @@ class SimLinks:
 class SimParts:
     """What levers are pulled on."""
 
-    def __init__(self, links: SimLinks, brokers: BrokerCluster) -> None:
+    def __init__(self, links: SimLinks, brokers: BrokerCluster, names: NameServer) -> None:
+        self.names = names
         self.links = links
         self.brokers = brokers
         self.signals = SignalLevers(brokers, links.stop_listening, links.watch_data, links.network.now_ns)
@@ -110,6 +115,16 @@ async def _filter_packets(parts: SimParts, lever: FilterPackets) -> AsyncIterato
 
         began_ns = network.now_ns()
         yield PulledLever(began_ns, began_ns, collect)
+
+
+@SIM_LEVERS.pulls(AnswerNames)
+@asynccontextmanager
+async def _answer_names(parts: SimParts, lever: AnswerNames) -> AsyncIterator[ActiveLever]:
+    dark = PacketRule((LOOPBACK_IPV6, PORT), "to_broker", "syn", PacketAction.DROP)
+    async with AsyncExitStack() as stack:
+        if DARK_IPV6 in (lever.addresses or ()):
+            stack.enter_context(parts.links.network.rule(dark))
+        yield await stack.enter_async_context(parts.names.pull(lever))
 
 
 @SIM_LEVERS.pulls(Toxic, Toxic.unsupported_reason)

@@ -14,7 +14,7 @@ from random import Random
 from threading import get_ident
 from typing import Any, NoReturn, TypeVar, TypeVarTuple
 
-from harness.environments.sim import endpoints
+from harness.environments.sim import datagrams, endpoints
 from harness.environments.sim.hang_report import describe_unfinished
 from harness.environments.sim.hosts import HOST, Host, HostState
 from harness.environments.sim.network import Network
@@ -285,12 +285,16 @@ class SimLoop(asyncio.BaseEventLoop):
             raise RuntimeError("virtual time: no other thread may call into the simulation")
 
     async def create_connection(self, protocol_factory: Any, host: Any = None, port: Any = None, **kwargs: Any) -> Any:
-        """As asyncio's, for an IPv4 address; raises ValueError for what the simulation does not have (TLS)."""
+        """As asyncio's, for an IP address; raises ValueError for what the simulation does not have (TLS)."""
         return await endpoints.connect(self, protocol_factory, host, port, **kwargs)
 
     async def create_server(self, protocol_factory: Any, host: Any = None, port: Any = None, **kwargs: Any) -> Any:
-        """As asyncio's, for an IPv4 address; raises ValueError for what the simulation does not have (TLS)."""
+        """As asyncio's, for an IP address; raises ValueError for what the simulation does not have (TLS)."""
         return await endpoints.serve(self, protocol_factory, host, port, **kwargs)
+
+    async def create_datagram_endpoint(self, protocol_factory: Any, local_addr: Any = None, **kwargs: Any) -> Any:  # type: ignore[override]
+        """As asyncio's, for addresses as texts."""
+        return await datagrams.open_endpoint(self, protocol_factory, local_addr=local_addr, **kwargs)
 
     def run_in_executor(self, executor: Any, func: Callable[[*Ts], T], *args: *Ts) -> NoReturn:
         raise RuntimeError("virtual time: threads have no place here, run_in_executor would leave the clock")

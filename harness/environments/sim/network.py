@@ -19,6 +19,7 @@ from harness.levers import PacketAction
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from harness.environments.sim.datagrams import SimDatagrams
     from harness.environments.sim.loop import SimLoop
     from harness.environments.sim.socket import TcpSocket
 
@@ -56,6 +57,7 @@ class Network:
         self.segment_size = SEGMENT_SIZE
         self.sockets: dict[tuple[Address, Address], TcpSocket] = {}
         self.listeners: dict[Address, Listener] = {}
+        self.datagrams: dict[Address, SimDatagrams] = {}
         self._taps: list[Tap[object]] = []
         self._refusal_taps: list[RefusalTap] = []
         self._input: list[PacketRule] = []
@@ -129,6 +131,7 @@ class Network:
             listener.dispose()
         self.sockets.clear()
         self.listeners.clear()
+        self.datagrams.clear()
         del self.loop
 
     def undelivered_sockets(self) -> tuple[TcpSocket, ...]:

@@ -240,7 +240,8 @@ class SimTransport(asyncio.Transport):
 
 
 def validated_address(host: Any, port: Any) -> Address:
-    """An IPv4 address and a port. Raises ValueError for anything else."""
-    if isinstance(host, str) and host.count(".") == 3 and host.replace(".", "").isdigit() and isinstance(port, int):
+    """An IP address and a port. Raises ValueError for anything else."""
+    is_ip = isinstance(host, str) and (":" in host or (host.count(".") == 3 and host.replace(".", "").isdigit()))
+    if is_ip and isinstance(port, int):
         return host, port
-    raise ValueError(f"virtual time: wants an IPv4 address and a port number, got {host!r} and {port!r}")
+    raise ValueError(f"virtual time: wants an IP address and a port number, got {host!r} and {port!r}")

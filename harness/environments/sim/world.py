@@ -8,8 +8,10 @@ from random import Random
 from typing import Any
 
 from harness.brokers.cluster import ClusterStateError
+from harness.brokers.names import dialled_as
 from harness.cluster_view import ClusterView
 from harness.environments.held_requests import holding_request
+from harness.environments.name_server import NameServer
 from harness.environments.planned_packets import planned_packets
 from harness.environments.settling import require_partition, settle
 from harness.environments.sim.addresses import PORT, advertised_address
@@ -68,6 +70,7 @@ class SimWorld:
         self.kernel = KERNEL
         self.failed: str | None = None
         self._loop = loop
+        self.advertised_address = dialled_as(plan.cluster, advertised_address)
         if any(lever.counts_segments for lever in planned_packets(plan.cluster, plan.steps)):
             loop.network.segment_size = ETHERNET_SEGMENT_SIZE
         self._proxies_host = loop.new_host("proxies")
@@ -85,7 +88,8 @@ class SimWorld:
             )
         except ClusterStateError as wrong:
             raise WorldError("plan-unusable", str(wrong)) from wrong
-        self._parts = SimParts(SimLinks(loop.network, self._proxies), self._brokers)
+        self._names = NameServer(plan.cluster, advertised_address, loop.network.now_ns)
+        self._parts = SimParts(SimLinks(loop.network, self._proxies), self._brokers, self._names)
         self._failure: asyncio.Future[str] = loop.create_future()
 
     @classmethod
@@ -99,15 +103,14 @@ class SimWorld:
         world = cls(loop, plan, logs)
         loop.set_exception_handler(world._unhandled)
         await world._brokers.ready()
+        if plan.cluster.names:
+            await world._names.open()
         for proxy in world._proxies.values():
             proxy.enable()
         yield world
 
     def now_ns(self) -> int:
         return round(self._loop.now * 1e9)
-
-    def advertised_address(self, broker: int) -> tuple[str, int]:
-        return advertised_address(broker)
 
     def view(self) -> ClusterView:
         return self._brokers.state()
@@ -158,6 +161,7 @@ class SimWorld:
         for proxy in self._proxies.values():
             proxy.dispose()
         self._brokers.dispose()
+        self._names.dispose()
 
     def _unhandled(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
         """An uncaught error: the subject's goes to its log, any other is the world's failure."""
