@@ -18,7 +18,7 @@ from client.net.connection import Connection
 from client.net.dialing import traced_dial
 from client.net.errors import Cause, NetError, Phase
 from client.net.stream import Stream
-from client.net.tcp import Address
+from client.net.tcp import Address, KeepAlive
 from client.runtime import ClientRuntime
 
 _SANE_MINIMUM_S = 2.0
@@ -26,6 +26,9 @@ _SANE_MINIMUM_S = 2.0
 
 _FALLBACK_DELAY_S = 0.3
 """How long the addresses of the other family wait where nothing else is said."""
+
+_KEEP_ALIVE_INTERVAL_S, _KEEP_ALIVE_PROBES = 15.0, 9
+"""What Go sets whatever a Dialer's KeepAlive is, from 1.23 on (tcpsock.go, newTCPConn; dial.go)."""
 
 _LOCAL_SYSTEM = "127.0.0.1"
 """What an empty host means."""
@@ -40,7 +43,8 @@ class _Raced(NamedTuple):
 
 
 class Dialer:
-    """Opens connections. `keep_alive_s` is the idle time and interval of TCP keep-alives, None: none are sent.
+    """Opens connections. `keep_alive_s` is a net.Dialer's KeepAlive: for how long nothing comes before TCP keep-alives
+    are sent, None: none are.
 
     `local_address` is what connections are bound to, None: the kernel chooses. `fallback_delay_s` is a net.Dialer's
     FallbackDelay: 0 means 0.3 s, a negative one that all addresses wait for one another.
@@ -55,7 +59,9 @@ class Dialer:
         fallback_delay_s: float = 0.0,
     ) -> None:
         self._runtime = runtime
-        self._keep_alive_s = keep_alive_s
+        self._keep_alive = (
+            None if keep_alive_s is None else KeepAlive(keep_alive_s, _KEEP_ALIVE_INTERVAL_S, _KEEP_ALIVE_PROBES)
+        )
         self._local_address = local_address
         self._fallback_delay_s = fallback_delay_s or _FALLBACK_DELAY_S
 
@@ -144,7 +150,7 @@ class Dialer:
                         ip,
                         port,
                         deadline_at=until,
-                        keep_alive_s=self._keep_alive_s,
+                        keep_alive=self._keep_alive,
                         local_address=self._local_address,
                     )
                 except NetError as error:

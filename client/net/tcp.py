@@ -3,6 +3,8 @@
 import asyncio
 import encodings.idna  # noqa: F401 - asyncio loads it at its first dial, which would be timed
 import socket
+from dataclasses import dataclass
+from math import ceil
 from typing import Protocol, cast
 
 from client.net.address import join_host_port
@@ -12,11 +14,22 @@ from client.net.stream import Stream
 Address = tuple[str, int]
 
 
+@dataclass(frozen=True, slots=True)
+class KeepAlive:
+    """TCP keep-alives: probes begin when nothing has come for `idle_s`, and follow each other by `interval_s`; once so
+    many `probes` have not been answered, the kernel ends the connection with ETIMEDOUT (tcp(7)). Whole seconds count,
+    and a part of one as a whole."""
+
+    idle_s: float
+    interval_s: float
+    probes: int
+
+
 class ConnectFunction(Protocol):
     """Opens a stream to an address, given as text, until `deadline_at` on the loop's clock, None: without a limit.
 
-    `keep_alive_s` is the idle time and interval of TCP keep-alives, None: none are sent. `local_address` is what the
-    socket is bound to, None: the kernel chooses; port 0 is any. Raises NetError in phase CONNECT.
+    `keep_alive` None: none are sent. `local_address` is what the socket is bound to, None: the kernel chooses; port 0
+    is any. Raises NetError in phase CONNECT.
     """
 
     async def __call__(
@@ -25,7 +38,7 @@ class ConnectFunction(Protocol):
         port: int,
         *,
         deadline_at: float | None,
-        keep_alive_s: float | None,
+        keep_alive: KeepAlive | None,
         local_address: Address | None = None,
     ) -> Stream: ...
 
@@ -35,7 +48,7 @@ async def connect(
     port: int,
     *,
     deadline_at: float | None,
-    keep_alive_s: float | None,
+    keep_alive: KeepAlive | None,
     local_address: Address | None = None,
 ) -> Stream:
     """The ConnectFunction of the running loop: real sockets, or simulated ones."""
@@ -50,17 +63,14 @@ async def connect(
         if isinstance(error, TimeoutError) and error.errno is None:
             raise NetError(Phase.CONNECT, Cause.TIMEOUT, remote, local) from error
         raise from_os_error(Phase.CONNECT, error, remote, local) from error
-    _keep_alive(transport, keep_alive_s)
+    if keep_alive is not None:
+        _keep_alive(cast(socket.socket, transport.get_extra_info("socket")), keep_alive)
     return stream
 
 
-def _keep_alive(transport: asyncio.BaseTransport, interval_s: float | None) -> None:
-    """Simulated connections have no socket object, and no keep-alives."""
-    found = transport.get_extra_info("socket")
-    if found is None or interval_s is None:
-        return
-    tcp = cast(socket.socket, found)
-    seconds = max(1, round(interval_s))
+def _keep_alive(tcp: socket.socket, wanted: KeepAlive) -> None:
+    """The simulation's sockets know these options, too."""
     tcp.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-    tcp.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, seconds)
-    tcp.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPINTVL, seconds)
+    tcp.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, ceil(wanted.idle_s))
+    tcp.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPINTVL, ceil(wanted.interval_s))
+    tcp.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPCNT, wanted.probes)

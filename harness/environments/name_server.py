@@ -28,11 +28,10 @@ class NameServer(asyncio.DatagramProtocol):
         self._now_ns = now_ns
         self._levers: list[tuple[AnswerNames, Sightings]] = []
         self._transport: asyncio.DatagramTransport | None = None
-        self._loop = asyncio.get_running_loop()
 
     async def open(self) -> None:
         """Answer from now on. Raises OSError."""
-        await self._loop.create_datagram_endpoint(lambda: self, local_addr=NAME_SERVER)
+        await asyncio.get_running_loop().create_datagram_endpoint(lambda: self, local_addr=NAME_SERVER)
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.DatagramTransport, transport)
@@ -76,7 +75,7 @@ class NameServer(asyncio.DatagramProtocol):
         numbers = next((one.addresses for one, _ in reversed(in_force) if one.addresses is not None), (broker,))
         answer = Answer(question.number, ResponseCode.NO_ERROR, self._of_kind(question, numbers))
         delay_s = sum(lever.delay_s for lever, _ in in_force)
-        self._loop.call_later(delay_s, self._send, encode_answer(question, answer), addr)
+        asyncio.get_running_loop().call_later(delay_s, self._send, encode_answer(question, answer), addr)
 
     def _of_kind(self, question: Question, numbers: tuple[int, ...]) -> tuple[str, ...]:
         """The addresses that are asked for."""

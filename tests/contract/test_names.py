@@ -67,4 +67,4 @@ async def test_late_answers_add_up_and_evidence_has_its_interval(named_world: Wo
 async def test_the_dead_address_of_ipv6_answers_nothing(named_world: World) -> None:
     async with named_world.pull(AnswerNames(broker=1, addresses=(DARK_IPV6,))):
         with pytest.raises(NetError, match="timeout"):
-            await connect("::1", 9092, deadline_at=now_s() + 0.4, keep_alive_s=None)
+            await connect("::1", 9092, deadline_at=now_s() + 0.4, keep_alive=None)

@@ -35,7 +35,7 @@ class Selector:
 
 
 async def connected(port: int, selector: Selector) -> Stream:
-    stream = await connect("127.0.0.1", port, deadline_at=None, keep_alive_s=None)
+    stream = await connect("127.0.0.1", port, deadline_at=None, keep_alive=None)
     selector.register(stream)
     return stream
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from client.net.tcp import KeepAlive, connect
 from harness.environments.sim.loop import Deadlock, Interrupted, Livelock, SimLoop
 from harness.environments.sim.simulation import simulate
 
@@ -119,6 +120,17 @@ def test_a_deadlock_names_what_waits_and_where() -> None:
     assert "broker-1: acceptor in test_a_deadlock_names_what_waits_and_where.<locals>.nobody_puts, at queues.py" in text
     assert "main: main in" in text
     assert "broker-2 is paused" in text
+
+
+def test_keep_alives_of_an_idle_connection_hide_no_deadlock() -> None:
+    async def main(loop: SimLoop) -> None:
+        server = await asyncio.start_server(lambda *_: None, "127.0.2.1", 9092)
+        stream = await connect("127.0.2.1", 9092, deadline_at=None, keep_alive=KeepAlive(15.0, 15.0, 9))
+        await stream.read_full(1)
+        server.close()
+
+    with pytest.raises(Deadlock, match="main: main in"):
+        run(main)
 
 
 def test_a_loop_in_which_no_time_passes_is_named() -> None:

@@ -29,6 +29,10 @@ START_S = 1000.0
 LIVELOCK_ROUNDS = 200_000
 """Rounds of the loop without any time passing after which it is a livelock."""
 
+LONGEST_LULL_S = 86_400.0
+"""Where the kernel alone has been busy for so long, with keep-alives of idle connections, no process wakes any more:
+they would go on for ever."""
+
 
 class Deadlock(RuntimeError):
     """Nothing is scheduled and the main task is not done. The text names what hangs and where."""
@@ -244,12 +248,15 @@ class SimLoop(asyncio.BaseEventLoop):
         """Set the clock to the next timer, until one makes something ready. The kernel's callbacks run here."""
         scheduled, watcher = self._scheduled, self._watcher
         self._rounds_without_progress = 0
+        since = self.now
         while not ready:
             if not scheduled:
-                raise Deadlock(
-                    f"nothing is scheduled after {self.now - START_S:.6f} s, waiting:{describe_unfinished(self.hosts)}"
-                )
+                raise self._deadlock(since)
             now = scheduled[0][0]
+            if now - since > LONGEST_LULL_S:
+                if all(type(timer) is KernelTimer for _, _, timer in scheduled):
+                    raise self._deadlock(since)
+                since = now
             while scheduled and scheduled[0][0] <= now:
                 when, _, timer = heapq.heappop(scheduled)
                 if type(timer) is KernelTimer:
@@ -262,6 +269,11 @@ class SimLoop(asyncio.BaseEventLoop):
                     ready.append(timer)  # type: ignore[arg-type]
                     if watcher is not None:
                         watcher(now - when)
+
+    def _deadlock(self, since: float) -> Deadlock:
+        return Deadlock(
+            f"nothing is scheduled after {since - START_S:.6f} s, waiting:{describe_unfinished(self.hosts)}"
+        )
 
     def _host_stopped(self, handle: Handle) -> bool:
         """Whether this handle's host does not run now; keeps the handle if the host may run again."""

@@ -104,6 +104,11 @@ class Sender:
         return SEND_BUFFER - self.queued
 
     @property
+    def busy(self) -> bool:
+        """Whether anything is on its way, or waits to be sent."""
+        return bool(self._flight or self._unsent or self._fin_due())
+
+    @property
     def writable(self) -> bool:
         """Whether a waiting writer is woken: a third of the buffer is free again."""
         return 3 * self.queued <= 2 * SEND_BUFFER

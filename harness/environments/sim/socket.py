@@ -1,6 +1,6 @@
 """One end of a TCP connection, as the kernel keeps it: handshake, both halves, FIN and RST, what outlives the process.
 
-Left out: congestion control, Nagle, delayed acknowledgements, path MTU, TIME-WAIT, keep-alive.
+Left out: congestion control, Nagle, delayed acknowledgements, path MTU, TIME-WAIT.
 """
 
 from __future__ import annotations
@@ -8,9 +8,11 @@ from __future__ import annotations
 from contextvars import Context
 from errno import ECONNREFUSED, ECONNRESET, EPIPE, ETIMEDOUT
 from os import strerror
+from socket import SO_KEEPALIVE, SOL_SOCKET
 from typing import TYPE_CHECKING, Protocol
 
 from harness.environments.sim.hosts import Host, current_context, current_host
+from harness.environments.sim.keep_alive import KeepAlive
 from harness.environments.sim.receiver import Receiver
 from harness.environments.sim.round_trip import RoundTrip
 from harness.environments.sim.segment import ACK, FIN, RST, SYN, Address, Segment
@@ -55,6 +57,7 @@ class TcpSocket:
         self._read_posted = self._write_posted = False
         self._syns = 0
         self._timer: KernelTimer | None = None
+        self._keep_alive: KeepAlive | None = None
         network.sockets[local, remote] = self
 
     # The process's calls.
@@ -84,6 +87,15 @@ class TcpSocket:
     def want_write(self, *, wanted: bool) -> None:
         self._wants_write = wanted
         self._post_write()
+
+    def setsockopt(self, level: int, option: int, value: int) -> None:
+        """Those of keep-alives, as socket.socket has it; of a connection that is over nothing changes."""
+        if self.gone:
+            return
+        if (level, option) == (SOL_SOCKET, SO_KEEPALIVE):
+            self._keep_alive = KeepAlive(self)
+        elif self._keep_alive is not None:
+            self._keep_alive.set(option, value)
 
     def send(self, data: bytes | memoryview) -> int:
         """How many bytes the kernel took: 0 where the send buffer is full. Raises the connection's error once, then
@@ -150,6 +162,7 @@ class TcpSocket:
         """The simulation is over: hold nothing any more."""
         self._handler = self._context = self.host = None
         self.sender.dispose()
+        self._stop_keep_alive()
 
     # The kernel's part.
 
@@ -169,6 +182,8 @@ class TcpSocket:
         if self.connecting:
             self._receive_while_connecting(segment)
             return
+        if self._keep_alive is not None:
+            self._keep_alive.heard()
         if flags & RST:
             self.fail(EPIPE if self.receiver.ended else ECONNRESET)
             return
@@ -249,9 +264,15 @@ class TcpSocket:
         self.gone = True
         del self.network.sockets[self.local, self.remote]
         self.sender.dispose()
+        self._stop_keep_alive()
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
+
+    def _stop_keep_alive(self) -> None:
+        if self._keep_alive is not None:
+            self._keep_alive.dispose()
+            self._keep_alive = None
 
     def _raise_error(self) -> None:
         if self._error is not None:

@@ -30,7 +30,7 @@ class SimTransport(asyncio.Transport):
         *,
         detached: Callable[[SimTransport], None] | None = None,
     ) -> None:
-        super().__init__({"peername": socket.remote, "sockname": socket.local})
+        super().__init__({"peername": socket.remote, "sockname": socket.local, "socket": socket})
         self._loop = loop
         self._socket = socket
         self._protocol: Any = protocol
