@@ -18,7 +18,7 @@ from harness.environments.sim.addresses import PORT, advertised_address
 from harness.environments.sim.brokers import SimBrokers
 from harness.environments.sim.host_logs import append_to_file
 from harness.environments.sim.hosts import HOST, Host
-from harness.environments.sim.levers import SIM_LEVERS, SimLinks, SimParts, now_ns
+from harness.environments.sim.levers import SIM_LEVERS, SimLinks, SimParts
 from harness.environments.sim.loop import SimLoop
 from harness.environments.sim.process import SimProcess
 from harness.environments.sim.proxy import Proxy
