@@ -201,17 +201,17 @@ class Sender:
             if not self._send_new(self._next_payload(min(largest, self._edge - self.next_seq))):
                 break
             sent = True
-        if self._fin_queued and self._fin_due():
+        if self._fin_due():
             sent = self._send_new(b"", fin=True) or sent
         if sent:
             self._arm_probe_or_retransmission()
-        elif (unsent or (self._fin_queued and self._fin_due())) and not self._flight and self._deadline is None:
+        elif (unsent or self._fin_due()) and not self._flight and self._deadline is None:
             self._arm_retransmission()  # the window is closed, or the way out is: try until it opens
 
     def _fin_due(self) -> bool:
-        """Whether FIN, which is queued, has to be sent next."""
-        sent = self.fin_acked or (self._flight and self._flight[-1].fin)
-        return not self._unsent and not sent
+        if not self._fin_queued or self._unsent:
+            return False
+        return not (self.fin_acked or (self._flight and self._flight[-1].fin))
 
     def _refused(self) -> bool:
         """Whether something that the peer's window has room for waits to be sent: it was refused on the way out."""
