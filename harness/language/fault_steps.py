@@ -1,6 +1,7 @@
 """A step that injects a fault: its parameters, as the registered fault has them."""
 
 from harness.faults import FAULTS
+from harness.faults.base import FaultModel
 from harness.faults.brokers import SelectorError, which_brokers
 from harness.language.schema import InjectStep
 from harness.language.validation import entries_beside, keys_of, parse_model
@@ -20,34 +21,43 @@ _LACKING = {
 """By what a fault needs: what is so without it, and what to write."""
 
 
-def fault_step(
-    model: InjectStep, tree: MappingNode, when: StartCondition, cluster: ClusterShape | None, diagnostics: Diagnostics
-) -> PlannedFault | None:
-    """The step, None where its parameters have problems, which are reported."""
-    definition = FAULTS[model.inject]
+def step_fault(
+    name: str, tree: MappingNode, cluster: ClusterShape | None, diagnostics: Diagnostics
+) -> FaultModel | None:
+    """The fault that a step injects, by its own parameters alone; None where they have problems, which are reported."""
+    definition = FAULTS[name]
     entries = {**entries_beside(tree, InjectStep), **own_parameters(tree)}
     parameters = keys_of(definition, ())
     for key in [key for key in entries if key not in parameters]:
         hint = did_you_mean(key, [*parameters, *keys_of(InjectStep, ())])
         hint = hint if hint.startswith("did") else f"one of {', '.join(parameters)}"
-        message = f"{model.inject} has no parameter {quote_value(key)}"
+        message = f"{name} has no parameter {quote_value(key)}"
         diagnostics.add(entries.pop(key).key.span, "unknown-parameter", message, hint)
     own = MappingNode(entries, tree.span)
     fault = parse_model(definition, own, diagnostics)
-    if fault is None:
-        return None
-    if cluster is not None:
-        try:
-            fault.stages(cluster.view())
-        except SelectorError as error:
-            diagnostics.add(_span_of(error.item, own), error.code, str(error), error.hint)
-        if definition.needs is not None and not getattr(cluster, definition.needs):
-            so, wanted = _LACKING[definition.needs]
-            where = at(tree, ("inject",))
-            diagnostics.add(where, "fault", f"{model.inject} meets nothing: {so}", f"add {wanted} to `cluster`")
-    alias = model.alias or model.inject
+    if fault is None or cluster is None:
+        return fault
+    try:
+        fault.stages(cluster.view())
+    except SelectorError as error:
+        diagnostics.add(_span_of(error.item, own), error.code, str(error), error.hint)
+    if definition.needs is not None and not getattr(cluster, definition.needs):
+        so, wanted = _LACKING[definition.needs]
+        where = at(tree, ("inject",))
+        diagnostics.add(where, "fault", f"{name} meets nothing: {so}", f"add {wanted} to `cluster`")
+    return fault
+
+
+def fault_step(
+    model: InjectStep, fault: FaultModel | None, tree: MappingNode, when: StartCondition, cluster: ClusterShape | None,
+    diagnostics: Diagnostics,
+) -> PlannedFault | None:  # fmt: skip
+    """The step with this fault. What is wrong with the step itself is reported for one whose fault is wrong, too."""
     recurs = _recurrence(model, tree, diagnostics)
     trigger = _trigger(model, tree, cluster, diagnostics)
+    if fault is None:
+        return None
+    alias = model.alias or model.inject
     return PlannedFault(
         fault=fault, alias=alias, for_s=model.for_, recurs=recurs, trigger=trigger, when=when, line=tree.span.line
     )

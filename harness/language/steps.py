@@ -6,7 +6,7 @@ from harness.faults import FAULTS
 from harness.faults.brokers import SelectorError, depends_on_cluster
 from harness.formulas.chance import CHANCE_FUNCTIONS
 from harness.formulas.kernel_timers import KERNEL_FUNCTIONS
-from harness.language.fault_steps import fault_step, own_parameters
+from harness.language.fault_steps import fault_step, own_parameters, step_fault
 from harness.language.matrix import alias_of
 from harness.language.operation_steps import operation_step
 from harness.language.schema import STEPS, DoStep, HealStep, InjectStep, Spread, Timed
@@ -99,7 +99,9 @@ class _Reader:
             hint = did_you_mean(what.text, FAULTS)
             self.diagnostics.add(what.span, "unknown-fault", f"there is no fault {quote_value(what.text)}", hint)
             return None
-        own = own_parameters(tree) if kind == "inject" else {}
+        fault, own = None, {}
+        if kind == "inject" and isinstance(what, ScalarNode):
+            fault, own = step_fault(what.text, tree, self.cluster, self.diagnostics), own_parameters(tree)
         step = MappingNode({key: entry for key, entry in tree.entries.items() if key not in own}, tree.span)
         model = parse_model(STEPS[kind], step, self.diagnostics)
         if model is None:
@@ -110,7 +112,7 @@ class _Reader:
                 self.default_patience.add(model.alias or model.do)
             return operation_step(model, tree, when, self.cluster, self.diagnostics)
         if isinstance(model, InjectStep):
-            step_of_fault = fault_step(model, tree, when, self.cluster, self.diagnostics)
+            step_of_fault = fault_step(model, fault, tree, when, self.cluster, self.diagnostics)
             if step_of_fault is not None and self.cluster is not None:
                 self._check_running(step_of_fault, self.cluster, tree)
             return step_of_fault

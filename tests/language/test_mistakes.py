@@ -144,7 +144,7 @@ MISTAKES = [
      "expectation", "between", "at_most and between", "write one of"),
     (("equals: 2*Net.ReadTimeout,", ""), "expectation", "{", "nothing says", "equals"),
     (("equals: 2*", "at_most: 1s, equals: 2*"), "expectation", "at_most", "equals and at_most", "write one of"),
-    (("equals: 2*", "claim: 2*"), "missing-source", "claim", "somebody's text", "add source"),
+    (("equals: 2*", "claim: 2*"), "missing-source", "claim", "needs the text", "add source"),
     (("equals: 2*", "holds: true, equals: 2*"), "claim", "holds", "belongs to a claim", "claim"),
     (("equals: 2*", "when: Net.ReadTimeout, equals: 2*"),
      "unit", "Net.ReadTimeout", "`when` is a condition", "compare"),
@@ -205,6 +205,15 @@ def test_all_mistakes_come_at_once_in_the_order_of_the_file(changed: Callable[..
         "unknown-name", "unknown-key",
     ]  # fmt: skip
     assert [p.line for p in problems] == sorted(p.line for p in problems)
+
+
+def test_a_wrong_trigger_hides_no_other_mistake_of_its_step(changed: Callable[..., object]) -> None:
+    wrong = (
+        "inject: blackhole, brokers: all,",
+        "inject: blackhole, brokers: [9], dely: 1s, trigger: {request: produce},",
+    )
+    codes = {problem.code for problem in changed(wrong).problems()}
+    assert {"no-such-broker", "unknown-parameter", "missing-key"} <= codes
 
 
 def test_both_operands_of_a_unit_error_are_underlined(changed: Callable[..., object]) -> None:
