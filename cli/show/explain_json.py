@@ -40,6 +40,7 @@ def explanation_document(found: Explanation, measured: Sequence[Measurement]) ->
         "brokers": plan.cluster.brokers,
         "bootstrap": len(plan.client.bootstrap),
         "settings": {name: named.text for name, named in configured_case.settings.items()},
+        "assumed": {one.name: one.text for one in found.assumed},
         "given": list(plan.given_settings),
         "formula": formula.name,
         "about": formula.about,

@@ -13,7 +13,7 @@ from harness.explaining import (
     ExplainableCase,
     InvalidQuestion,
     Question,
-    configure_case,
+    configure_assuming,
     predictions,
 )
 
@@ -50,11 +50,12 @@ def case_list_text(case_catalogues: Mapping[str, CaseCatalogue], *, width: int) 
 
 
 def default_seconds(case: ExplainableCase, releases: tuple[str, ...]) -> dict[str, float | None]:
-    """Seconds by the formula that holds with nothing set, of each release; None where none does."""
+    """Seconds by the formula that holds with nothing set but what the case assumes, of each release; None where none
+    does."""
     found: dict[str, float | None] = {}
     for release in releases:
         try:
-            holding = predictions(configure_case(case, Question(version=release, given={})))
+            holding = predictions(configure_assuming(case, Question(version=release, given={})).configured_case)
         except InvalidQuestion:
             holding = ()
         found[release] = holding[0].seconds if holding else None

@@ -48,7 +48,7 @@ class _Answer:
             shown = found.breakdown
             if found.agrees:  # where the formula ends is where the call ends, give or take what no term accounts for
                 shown = replace(shown, predicted_s=shown.measured_s)
-            yield from strip(shown, key=not found.agrees, columns=self._rows.width - 4)
+            yield from strip(shown, key=not found.agrees, width=self._rows.width)
             yield Text()
         yield from self._answers()
         yield from self._rest() if self._everything else self._more()
@@ -66,6 +66,10 @@ class _Answer:
             summary = inspect.cleandoc(FAULTS[fault].__doc__ or "").partition("\n")[0]
             yield self._rows.paragraph(summary, lead=f"{fault}: ", style="dim")
         yield self._rows.paragraph(self._found.prediction.cited.formula.about)
+        for one in self._found.assumed:
+            yield from self._rows.row(
+                "assumes", f"{one.name}={one.text} (by default {one.default}: no formula holds then)"
+            )
         yield Text()
         yield Text(sentence(self._found))
 

@@ -10,24 +10,25 @@ from cli.show.rows import wrapped
 from harness.judging import Breakdown, BreakdownSegment
 from harness.records.short_names import subject_word
 
-COLUMNS = WIDTH - 4
+MARGINS = 4
+"""Columns beside the strip."""
 FARTHEST_LIMIT = 2.0
 """A limit that lies farther away than so many times the measured time is not drawn."""
 BACKING_OFF = "\N{MIDDLE DOT}"
 
 
-def strip(breakdown: Breakdown, *, key: bool = True, columns: int = COLUMNS) -> Iterator[Text]:
+def strip(breakdown: Breakdown, *, key: bool = True, width: int = WIDTH) -> Iterator[Text]:
     """The waits laid end to end: `rrrrrrddd·ddd`, where the formula ends, and the `key` to the letters."""
     far = breakdown.is_limit and breakdown.predicted_s > FARTHEST_LIMIT * breakdown.measured_s
     end = breakdown.measured_s if far else max(breakdown.measured_s, breakdown.predicted_s)
     if not breakdown.segments or end <= 0:
         return
-    letters = letters_of(breakdown.segments)
+    letters, columns = letters_of(breakdown.segments), width - MARGINS
     yield Text(f"  {_line(breakdown.segments, end, letters, columns)}")
     yield Text(f"  {_scale(breakdown, end, columns, marked=not far)}")
     if key:
         named = ", ".join(f"{letter} {setting or 'no term'}" for setting, letter in letters.items())
-        yield wrapped(named, lead="  ", style="dim")
+        yield wrapped(named, lead="  ", style="dim", width=width)
 
 
 def _line(segments: tuple[BreakdownSegment, ...], end_s: float, letters: dict[str | None, str], columns: int) -> str:

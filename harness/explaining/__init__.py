@@ -4,6 +4,7 @@ Reckons with formulas and asks a `Simulate` to try whatever it says; it opens no
 """
 
 from harness.explaining.addresses import DEAD, REFUSED
+from harness.explaining.assumptions import configure_assuming
 from harness.explaining.budget import Budget, Option, Price
 from harness.explaining.cases import BOOTSTRAP, CaseCatalogue, ChanceCase, ExplainableCase, case_catalogues
 from harness.explaining.chance import (
@@ -71,6 +72,7 @@ __all__ = [
     "SimulatedRun",
     "Trial",
     "case_catalogues",
+    "configure_assuming",
     "configure_case",
     "explain",
     "explain_chance",

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from harness.explaining.assumptions import Assumption, assume, configure_assuming, failing_reasons, of_release
 from harness.explaining.budget import Budget, budget
 from harness.explaining.cases import CaseCatalogue as Cases
 from harness.explaining.cases import ExplainableCase
@@ -12,11 +13,9 @@ from harness.explaining.configured_case import (
     Mistake,
     Prediction,
     Question,
-    configure_case,
     predictions,
     tolerance_s,
 )
-from harness.explaining.conjuncts import VERSION, conjuncts, failing_conjuncts
 from harness.explaining.effects import Effect, effects, would_hold_with
 from harness.explaining.healing import HealingSweep, moments, sweep
 from harness.explaining.healthy_path import HealthyPath
@@ -59,10 +58,12 @@ class InapplicableCase:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """What explains the fault best here, what would have explained it better, and what else holds."""
+    """What explains the fault best here, the settings that this assumes, what would have explained it better, and what
+    else holds."""
 
     configured_case: ConfiguredCase
     prediction: Prediction
+    assumed: tuple[Assumption, ...]
     inapplicable: InapplicableCase | None
     related: tuple[RelatedCase, ...]
 
@@ -73,13 +74,15 @@ class Explanation:
     other releases: the formula does not hold. `would_hold_with` are then settings that the formula does not name, and
     with another value of which it would hold. `inapplicable` is the best case of the fault where that is not this one:
     its formulas do not hold with these settings. `healing`: what becomes of the call where its fault heals; None for a
-    call that does not fail, and for a fault that never heals."""
+    call that does not fail, and for a fault that never heals. `assumed`: settings that the question does not have
+    and without which no formula of this case holds."""
 
     configured_case: ConfiguredCase
     prediction: Prediction
     terms: tuple[ExplainedTerm, ...]
     run: SimulatedRun
     agrees: bool
+    assumed: tuple[Assumption, ...]
     breakdown: Breakdown | None
     would_hold_with: tuple[Trial, ...] = ()
     effects: tuple[Effect, ...] = ()
@@ -100,6 +103,7 @@ def explain(
     """Explain a fault (or a case by its name) with these settings. Raises InvalidQuestion."""
     best = select_case(cases, fault_or_case, question)
     configured_case, prediction = best.configured_case, best.prediction
+    question = assume(question, best.assumed)
     simulator = Simulator(simulate)
     measure = prediction.cited.measure
     run = simulator.run(configured_case, measure)
@@ -109,6 +113,7 @@ def explain(
         terms=explained_terms(configured_case, prediction),
         run=run,
         agrees=agree(prediction, run),
+        assumed=best.assumed,
         breakdown=simulator.breakdown(configured_case, prediction),
         inapplicable=best.inapplicable,
         related=best.related,
@@ -139,17 +144,20 @@ def select_case(cases: Cases, fault_or_case: str, question: Question) -> Selecti
     holding: list[tuple[ConfiguredCase, Prediction]] = []
     refused: list[InvalidQuestion] = []
     not_so: list[tuple[ConfiguredCase, tuple[str, ...]]] = []
+    assumed: dict[str, tuple[Assumption, ...]] = {}
     ranked = [case for case in cases.ranked() if case in cases.cases_for(fault_or_case)]
     for case in ranked:
         try:
-            configured_case = configure_case(case, question)
+            assuming = configure_assuming(case, question)
         except InvalidQuestion as mistaken:
             refused.append(mistaken)
             continue
+        configured_case = assuming.configured_case
+        assumed[case.name] = assuming.assumed
         found = predictions(configured_case)
         holding += [(configured_case, prediction) for prediction in found]
         if not found:
-            not_so.append((configured_case, _nearest(configured_case)))
+            not_so.append((configured_case, failing_reasons(configured_case)))
     if not holding and refused:
         raise refused[0]  # what is wrong with the question shows in the best case; the others only repeat it
     if not holding:
@@ -166,29 +174,20 @@ def select_case(cases: Cases, fault_or_case: str, question: Question) -> Selecti
     inapplicable = (
         InapplicableCase(other.case, reasons)
         for other, reasons in not_so
-        if other.case in better and not _of_release(reasons)
+        if other.case in better and not of_release(reasons)
     )
-    return Selection(configured_case, prediction, next(inapplicable, None), tuple(others.values()))
-
-
-def _nearest(configured_case: ConfiguredCase) -> tuple[str, ...]:
-    """What keeps the formula from holding that comes nearest to it: little is missing, and much is as it asks."""
-    whens = [(configured_case.expectation(cited).when, cited.formula.text) for cited in configured_case.case.cited]
-    missing = [
-        (failing_conjuncts(when, configured_case, formula_text), len(conjuncts(when)))
-        for when, formula_text in whens
-        if when is not None
-    ]
-    return min(missing, key=lambda one: (_of_release(one[0]), len(one[0]), -one[1]))[0]
-
-
-def _of_release(reasons: tuple[str, ...]) -> bool:
-    return any(VERSION in reason for reason in reasons)
+    return Selection(
+        configured_case,
+        prediction,
+        assumed[configured_case.case.name],
+        next(inapplicable, None),
+        tuple(others.values()),
+    )
 
 
 def _why_none(configured_case: ConfiguredCase, reasons: tuple[str, ...], fault_or_case: str) -> Mistake:
     client = f"{configured_case.plan.client.name} {configured_case.plan.client.version}"
-    if _of_release(reasons):
+    if of_release(reasons):
         return Mistake(f"no formula says yet what {fault_or_case} costs {client}", "name another release")
     return Mistake(f"no formula of {configured_case.case.name} holds here: it is not so that {' and '.join(reasons)}")
 

@@ -223,6 +223,18 @@ def test_what_would_explain_it_better_is_named_with_the_reason(sarama: CaseCatal
     assert ask(sarama, simulate, "blackhole", SHORT).inapplicable is None
 
 
+def test_a_case_assumes_the_mode_without_which_it_says_nothing(kafka_go: CaseCatalogue, sarama: CaseCatalogue) -> None:
+    """A Writer waits for no acknowledgement by default: who asks what a blackhole costs it means one that does."""
+    asked = select_case(kafka_go, "blackhole", Question(version="0.4.50", given={}))
+    assert asked.configured_case.case.name == "blackhole-established"
+    assert [(one.name, one.text, one.default) for one in asked.assumed] == [("Writer.RequiredAcks", "all", "none")]
+    assert asked.configured_case.settings["Writer.WriteTimeout"].value == 10.0, "all else is as the client has it"
+    given = select_case(kafka_go, "blackhole", Question(version="0.4.50", given={"Writer.RequiredAcks": "none"}))
+    assert given.assumed == (), "what the question gives stays"
+    counted = select_case(sarama, "blackhole", Question(version=RELEASE, given={}))
+    assert (counted.configured_case.case.name, counted.assumed) == ("blackhole-established", ())
+
+
 def test_a_release_that_no_formula_covers_is_waited_for_to_its_end(sarama: CaseCatalogue, simulate: Simulate) -> None:
     found = ask(sarama, simulate, "later-messages", {"Producer.Retry.Max": "0"})
     (other,) = found.others
