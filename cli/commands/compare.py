@@ -11,7 +11,7 @@ from cli.gate.suites import load_suite, nothing_selected_error
 from cli.show.gate_json import comparison_document
 from cli.show.markdown import block
 from cli.show.suite_comparison import table
-from cli.terminal.console import append_job_summary, console
+from cli.terminal.console import append_job_summary, columns_of, console
 from harness.comparing.cases import select_scenarios
 from harness.comparing.side_by_side import side_by_side
 
@@ -29,7 +29,7 @@ def compare(*, first: Path, second: Path, only: tuple[str, ...], all_: bool, jso
             raise nothing_selected_error(side, only)
     found = side_by_side(*sides, only=only)
     screen = console(json=json, ci=ci)
-    shown = list(table(found, show_all=all_))
+    shown = list(table(found, show_all=all_, width=columns_of(screen)))
     lines = [line for text in shown for line in text.plain.split("\n")]
     append_job_summary(screen, f"### faultlab compare\n\n{block(lines)}\n")
     if json:
@@ -49,7 +49,7 @@ command = click.Command(
         click.Argument(["second"], type=ANY_PATH, metavar="B"),
         click.Option(["--only"], multiple=True, metavar="NAME", help="Only scenarios of this name (a pattern too)."),
         click.Option(["--ci"], is_flag=True, help="For CI: no colour, and the same on the page of the job."),
-        click.Option(["--all", "all_"], is_flag=True, help="Show every case that differs."),
+        click.Option(["--all", "all_"], is_flag=True, help="Show all cases that differ."),
         click.Option(["--json"], is_flag=True, help="One JSON document on stdout."),
     ],
 )

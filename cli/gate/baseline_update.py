@@ -30,7 +30,7 @@ def update_baseline(
     if current.unfinished:
         raise CommandError(
             f"{current.source} has not ended: {current.unfinished}",
-            f"go on with it: faultlab run --resume {shlex.quote(current.source)}",
+            f"resume it: faultlab run --resume {shlex.quote(current.source)}",
         )
     taken = select_scenarios(current, only)
     if only and not taken.cases:

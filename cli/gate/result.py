@@ -18,7 +18,7 @@ from cli.show import gate_text
 from cli.show.gate_ci import annotations, summary
 from cli.show.gate_json import gate_document
 from cli.show.gate_junit import gate_suites
-from cli.terminal.console import annotate, append_job_summary
+from cli.terminal.console import annotate, append_job_summary, columns_of
 from harness.comparing.floor import Floor, parse_floor
 from harness.gating.gate import GateResult
 from harness.quantities import QuantityError
@@ -62,11 +62,13 @@ def report_result(screen: Console, gated: GateResult, options: GateOptions) -> E
     """Print the comparison. The exit code: a file that cannot be made is the lab's failure."""
     code, warned = _code(gated, options), _warned(gated, options)
     verdict = gate_text.closing_text(gated, warned=warned)
-    head, pointers = list(gate_text.head(gated, interleaved=options.interleaved)), _pointers(gated, options)
+    width = columns_of(screen)
+    head = list(gate_text.head(gated, interleaved=options.interleaved, width=width))
+    pointers = _pointers(gated, options)
     if options.json:
         click.echo(json.dumps(gate_document(gated, code), indent=2))
     else:
-        for line in (*head, *gate_text.body(gated, show_all=options.show_all)):
+        for line in (*head, *gate_text.body(gated, show_all=options.show_all, width=width)):
             screen.print(line)
     for annotation in annotations(gated, verdict=verdict):
         annotate(screen, annotation)
@@ -76,7 +78,7 @@ def report_result(screen: Console, gated: GateResult, options: GateOptions) -> E
         summary(gated, head=gate_text.EXIT_HEADLINES[code][0], verdict=verdict, proof=plain[0], pointers=plain[1]),
     )
     if not options.json:
-        for line in (Text(), gate_text.verdict(gated, code, warned=warned), *pointers):
+        for line in (Text(), gate_text.verdict(gated, code, warned=warned, width=width), *pointers):
             screen.print(line)
     return _written(gated, options, code, verdict)
 

@@ -123,16 +123,16 @@ def _request_of(baseline: SuiteRuns) -> Request:
         from harness.records.reader import read
 
         return Request.from_manifest(read(Path(baseline.source)).manifest)
-    anew = f"faultlab gate --update --baseline {shlex.quote(baseline.source)}"
+    again = f"faultlab gate --update --baseline {shlex.quote(baseline.source)}"
     if not baseline.arguments:
         raise CommandError(
             f"{baseline.source} does not say which suite it was made of",
-            f"write it anew: {anew}",
+            f"write it again: {again}",
         )
     try:
         return Request.of(parse_run_arguments(baseline.arguments), Path.cwd())
     except click.UsageError as error:
         raise CommandError(
             f"{baseline.source}: `faultlab run` does not take its arguments: {error.format_message()}",
-            f"undo the change to it, or write it anew: {anew}",
+            f"undo the change to it, or write it again: {again}",
         ) from error

@@ -4,37 +4,37 @@ from collections.abc import Iterator
 
 from rich.text import Text
 
-from cli.show.formatting import amount, pluralized
+from cli.show.formatting import WIDTH, amount, pluralized
 from cli.show.rows import wrapped
 from cli.show.strip import strip
 from harness.judging import Breakdown, BreakdownRow
 
 NAME = 24
-"""Columns of the terms' names."""
+"""Columns of the terms' names, of 80: a wider line has room for longer ones."""
 MIN_SHARE = 0.001
 """Of the time: what took less is left out where no formula names it."""
 
 
-def time_breakdown(breakdown: Breakdown) -> Iterator[Text]:
+def time_breakdown(breakdown: Breakdown, *, width: int = WIDTH) -> Iterator[Text]:
     """Terms or settings, the strip of waits, and the settings that were never waited on."""
-    yield from _terms(breakdown) if breakdown.by_formula else _settings(breakdown)
+    yield from _terms(breakdown, width) if breakdown.by_formula else _settings(breakdown, width)
     yield Text()
-    yield from strip(breakdown)
+    yield from strip(breakdown, width=width)
     if breakdown.never_waited_on:
-        yield wrapped(", ".join(breakdown.never_waited_on), lead="  never waited on  ")
+        yield wrapped(", ".join(breakdown.never_waited_on), lead="  never waited on  ", width=width)
 
 
-def _terms(breakdown: Breakdown) -> Iterator[Text]:
+def _terms(breakdown: Breakdown, width: int) -> Iterator[Text]:
     """The formula's terms beside what was measured."""
-    width = min(NAME, max([len(row.text) for row in breakdown.rows] + [len("no term")]))
-    yield Text(_line("", width, "formula", "measured", "difference"), style="dim")
+    names = min(NAME + width - WIDTH, max([len(row.text) for row in breakdown.rows] + [len("no term")]))
+    yield Text(_line("", names, "formula", "measured", "difference"), style="dim")
     for row in breakdown.rows:
-        yield Text(_line(row.text, width, _predicted(row), _measured(row), _difference(row)))
+        yield Text(_line(row.text, names, _predicted(row), _measured(row), _difference(row)))
     rest_s = breakdown.unattributed_s
-    yield Text(_line("no term", width, "", f"{rest_s:.3f}", f"{rest_s:+8.3f}"))
+    yield Text(_line("no term", names, "", f"{rest_s:.3f}", f"{rest_s:+8.3f}"))
 
 
-def _settings(breakdown: Breakdown) -> Iterator[Text]:
+def _settings(breakdown: Breakdown, width: int) -> Iterator[Text]:
     """`14.000 s of 18.850 s is Net.DialTimeout, 14 x 1 s`, and the others below it."""
     least_s = MIN_SHARE * breakdown.measured_s
     parts = [(row.measured_s, f"{row.text}, {waits_text(row)}") for row in breakdown.rows if row.measured_s > least_s]
@@ -42,9 +42,10 @@ def _settings(breakdown: Breakdown) -> Iterator[Text]:
         parts.append((breakdown.unattributed_s, "no wait on a setting"))
     whole = f" of {amount(breakdown.measured_s, 's')} is "
     figures = [amount(seconds, "s") for seconds, _ in parts]
-    width = max(map(len, figures), default=0)
+    digits = max(map(len, figures), default=0)
     for number, ((_, words), figure) in enumerate(zip(parts, figures, strict=True)):
-        yield wrapped(words, lead=f"  {figure:>{width}}{whole if number == 0 else ' ' * len(whole)}")
+        lead = f"  {figure:>{digits}}{whole if number == 0 else ' ' * len(whole)}"
+        yield wrapped(words, lead=lead, width=width)
 
 
 def waits_text(row: BreakdownRow) -> str:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from cli.exit_codes import EXIT_CODES_WORST_FIRST
 from harness.records.bounds import distance_rank, farthest_off
-from harness.records.case_key import CaseKey, by_case
+from harness.records.case_key import RELEASE_PARAMETER, CaseKey, by_case, case_key
 from harness.records.group import GroupRecord
 from harness.records.run import ExpectationResult, RunRecord, Verdict
 from harness.records.short_names import parameters_text
@@ -56,18 +56,21 @@ class CaseRecords:
 
     @property
     def client(self) -> str:
-        real = "real " if self.first.driver == "real" else ""
-        return f"{real}{self.first.client} {self.first.client_version}"
+        return client_text(case_key(self.first))
 
     @property
     def parameters(self) -> str:
-        """`Retry.Max=1 brokers=3`, empty without a matrix."""
-        return parameters_text([(p.name, p.text) for p in self.first.parameters])
+        return case_parameters(case_key(self.first))
 
     @property
     def verdict(self) -> Verdict:
         verdicts = {run.verdict for run in self.runs} | {g.verdict for g in self.groups if g.verdict != "skipped"}
         return next((verdict for verdict, _ in EXIT_CODES_WORST_FIRST if verdict in verdicts), "pass")
+
+    @property
+    def severity(self) -> tuple[int, float, float]:
+        """What sorts cases of one verdict: the one whose expectation is the farthest off first."""
+        return next((one.severity for one in self.expectations()), (1, 0.0, 0.0))
 
     @property
     def passed(self) -> int:
@@ -144,9 +147,20 @@ def group_into_cases(runs: Iterable[RunRecord], groups: Iterable[GroupRecord] = 
     )
 
 
-def scenarios_with_several_cases(cases: Iterable[CaseKey]) -> frozenset[str]:
-    """The scenarios that have more than one of these cases."""
-    return frozenset(name for name, number in Counter(key.scenario for key in cases).items() if number > 1)
+def worst_first(cases: Iterable[CaseRecords]) -> list[CaseRecords]:
+    """Those that did not pass."""
+    order = [verdict for verdict, _ in EXIT_CODES_WORST_FIRST]
+    return sorted((case for case in cases if case.verdict != "pass"), key=lambda case: order.index(case.verdict))
+
+
+def client_text(key: CaseKey) -> str:
+    """`sarama 1.27.2`, `real sarama 1.27.2`."""
+    return f"{'real ' if key.driver == 'real' else ''}{key.client} {key.version}".rstrip()
+
+
+def case_parameters(key: CaseKey) -> str:
+    """`Retry.Max=1 brokers=3`, empty without a matrix. The client's release stands beside its name."""
+    return parameters_text([one for one in key.parameters if one[0] != RELEASE_PARAMETER])
 
 
 def verdict_counts(runs: Iterable[RunRecord]) -> Counter[Verdict]:

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from cli.show import groups
 from cli.show.cases import CaseRecords, ExpectationSummary
-from cli.show.formatting import WIDTH, amount, measured, pluralized
+from cli.show.formatting import amount, measured, pluralized
 from cli.show.rows import columns, right_aligned, wrapped
 from harness.records.claims import ClaimId, all_as_declared, as_declared, combined_outcome, measure_label
 
@@ -55,17 +55,18 @@ class _ClaimSummary:
         return ranked[0]
 
 
-def claims(cases: Sequence[CaseRecords]) -> Iterator[Text]:
+def claims(cases: Sequence[CaseRecords], *, width: int) -> Iterator[Text]:
     """Each claim once: what it says, what was measured in the case that stands for all, and in how many it was so."""
     for claim in _claims(cases):
         one = claim.representative
         lead = f"claim {OUTCOME_LABELS[claim.outcome]:<8}  "
         line = Text(lead, style="red" if any(case.fails for case in claim.cases) else "cyan")
-        yield line.append(right_aligned(one.formula, columns(*one.figures, ""), lead=len(lead)), style="default")
+        text = right_aligned(one.formula, columns(*one.figures, ""), lead=len(lead), width=width)
+        yield line.append(text, style="default")
         about = [part for part in (claim.of.source, "; ".join(_claim_details(claim))) if part]
         together = "; ".join(about)
-        for part in [together] if len(lead) + cell_len(together) <= WIDTH else about:
-            yield wrapped(part, lead=" " * len(lead), style="dim")
+        for part in [together] if len(lead) + cell_len(together) <= width else about:
+            yield wrapped(part, lead=" " * len(lead), style="dim", width=width)
 
 
 def claims_summary(cases: Sequence[CaseRecords]) -> Iterator[str]:

@@ -14,6 +14,9 @@ from harness.records.short_names import parameters_text
 PROBE = "probe"
 """What a scenario mostly calls the operation that it is about: its name adds nothing."""
 
+EXPECTED_TIMES = ("time to error", "time to ack")
+"""What a reader takes a bare time for."""
+
 LABELS = {
     SymptomKind.LOST: "losing",
     SymptomKind.DUPLICATED: "doubling",
@@ -22,7 +25,7 @@ LABELS = {
     SymptomKind.FAILS: "failing",
     SymptomKind.UNENDED: "hanging",
     SymptomKind.ERROR: "with another error",
-    SymptomKind.NOT_MEASURED: "untold",
+    SymptomKind.NOT_MEASURED: "unmeasured",
     SymptomKind.NOT_CALLED: "uncalled",
 }
 SENTENCES = {
@@ -33,7 +36,7 @@ SENTENCES = {
     SymptomKind.FAILS: "{0} fails",
     SymptomKind.UNENDED: "{0} does not end",
     SymptomKind.ERROR: "{0} fails with {1}",
-    SymptomKind.NOT_MEASURED: "{0} is not told",
+    SymptomKind.NOT_MEASURED: "{0} is not measured",
     SymptomKind.NOT_CALLED: "{0} is not called",
 }
 FINE_S = 0.1
@@ -61,6 +64,16 @@ def change(one: FrequencyChange) -> str:
     return (
         f"{sentence} in {one.now or 'none'} of {one.of_now} runs, before in {one.before or 'none'} of {one.of_before}"
     )
+
+
+def short_figures(one: AssessedDifference, *, named: bool = False) -> str:
+    """`+0.31 s [-0.10 +0.72]`; with its measure where that is not the time that a reader expects, or if `named`."""
+    if isinstance(one.of, FrequencyChange):
+        return change(one.of)
+    measure = measure_label(one.of.measure)
+    lead = f"{measure} " if named or measure not in EXPECTED_TIMES else ""
+    unit = " s" if one.of.unit == "s" else ""
+    return f"{lead}{signed(one.of.shift, one.of.unit, digits_of(one.of))}{unit} {interval(one.of)}".rstrip()
 
 
 def silent_reason(silent: InconclusiveCase) -> str:

@@ -233,7 +233,7 @@ class _Answer:
 def _ending(one: PredictedOutcome) -> str:
     if one.ends == "ok":
         return "succeeds"
-    return "fails for ever" if one.lasting else "fails"
+    return "fails forever" if one.lasting else "fails"
 
 
 def _bar(chance: float) -> str:

@@ -10,7 +10,7 @@ NARROWEST, WIDEST = 60, 160
 """Columns that are used of a terminal: in fewer no row can be read, and longer lines are hard to follow."""
 
 VERDICT_LABELS: dict[Verdict, str] = {
-    "pass": "ok",
+    "pass": "pass",
     "fail": "FAIL",
     "inconclusive": "INCONCLUSIVE",
     "lab_error": "LAB ERROR",
@@ -96,22 +96,6 @@ def format_tolerance(predicted: float, low: float | None, high: float | None, *,
         return ""
     below, above = f"{predicted - low:{form}}", f"{high - predicted:{form}}"
     return f" ± {above}" if below == above else f" - {below} + {above}"
-
-
-def format_comparison(finding: ExpectationSummary) -> str:
-    """`= 4.750`, `≠ 8.850`, `≤ 9.000`: how what was measured stands to what was predicted."""
-    judged = finding.judged
-    if judged.predicted is None:
-        return ""
-    number = f"{judged.predicted:.3f}" if judged.unit == "s" else f"{judged.predicted:g}"
-    if judged.outcome == "inconclusive" or finding.measured is None:
-        return f"? {number}"
-    held = judged.outcome == "held"
-    if judged.kind == "at_most":
-        return f"{'≤' if held else '>'} {number}"
-    if judged.kind == "at_least":
-        return f"{'≥' if held else '<'} {number}"
-    return f"{'=' if held else '≠'} {number}"
 
 
 def seconds(value: float) -> str:

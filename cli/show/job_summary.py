@@ -2,9 +2,8 @@
 
 from collections.abc import Callable, Iterator, Sequence
 
-from cli.exit_codes import EXIT_CODES_WORST_FIRST
 from cli.show import groups
-from cli.show.cases import CaseRecords, ExpectationSummary
+from cli.show.cases import CaseRecords, ExpectationSummary, worst_first
 from cli.show.formatting import (
     VERDICT_LABELS,
     expectation_label,
@@ -45,12 +44,6 @@ def job_summary(
     if reasons:
         parts.append("\n".join(reasons))
     return "\n\n".join(parts) + "\n"
-
-
-def worst_first(cases: Sequence[CaseRecords]) -> list[CaseRecords]:
-    """Those that did not pass."""
-    order = [verdict for verdict, _ in EXIT_CODES_WORST_FIRST]
-    return sorted((c for c in cases if c.verdict != "pass"), key=lambda case: order.index(case.verdict))
 
 
 def _rows(case: CaseRecords, replay: Callable[[CaseRecords], str]) -> Iterator[tuple[str, ...]]:

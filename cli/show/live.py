@@ -11,10 +11,11 @@ from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.text import Text
 
-from cli.show.cases import group_into_cases, scenarios_with_several_cases
+from cli.show.cases import case_parameters, group_into_cases
 from cli.show.formatting import VERDICT_STYLES, WIDTH, pluralized, seconds
 from cli.show.rows import CaseRows
 from cli.show.summary import VERDICT_COUNT_LABELS
+from cli.terminal.console import columns_of
 from harness.plan import RunPlan
 from harness.records.case_key import CaseKey, case_key
 from harness.records.run import RunRecord
@@ -26,8 +27,8 @@ ROWS = 8
 """So many runs under way are shown; the rest is counted."""
 OVERDUE_AFTER_S = 1.0
 """A run is overdue past its formula and this: a world takes so long to open at most."""
-VERDICT_WIDTH = 6
-"""Width of the verdicts' column while rows stream: the rare longer word pushes its row."""
+NAME_ROOM = WIDTH - 61
+"""Columns of 80 for the scenario and the parameters of a run under way; more where the rows are wider."""
 
 
 class LivePart(Protocol):
@@ -51,15 +52,16 @@ class Display:
         self._open: dict[CaseKey, set[str]] = {}
         for plan in plans:
             self._open.setdefault(plan.case_key, set()).add(plan.run_id)
-        self._rows = CaseRows(
-            words=VERDICT_WIDTH,
-            multi_case_scenarios=scenarios_with_several_cases(self._cases.keys() | self._open.keys()),
-        )
+        self._rows = CaseRows(self._cases.keys() | self._open.keys(), width=columns_of(console))
         self._moving: LivePart = (
-            _Bars(console, self.progress) if console.is_terminal else _Heartbeat(console, self.progress)
+            _Bars(console, self.progress, self._rows.width)
+            if console.is_terminal
+            else _Heartbeat(console, self.progress)
         )
 
     def __enter__(self) -> "Display":
+        if self._open:
+            self._console.print(self._rows.head)
         self._moving.start()
         return self
 
@@ -94,8 +96,9 @@ class Display:
 class _Bars:
     """Moves at the bottom of a terminal and vanishes at the end."""
 
-    def __init__(self, console: Console, progress: SuiteProgress) -> None:
+    def __init__(self, console: Console, progress: SuiteProgress, width: int) -> None:
         self._progress = progress
+        self._width = width
         self._live = Live(console=console, get_renderable=self._show, refresh_per_second=4, transient=True)
 
     def start(self) -> None:
@@ -107,7 +110,7 @@ class _Bars:
     def _show(self) -> RenderableType:
         snapshot = self._progress.snapshot()
         rows = sorted(snapshot.active_runs, key=lambda run: -run.elapsed_s)[:ROWS]
-        lines = [_headline(snapshot), *(_live_row(run) for run in rows)]
+        lines = [_headline(snapshot), *(_live_row(run, self._width) for run in rows)]
         if len(snapshot.active_runs) > ROWS:
             lines.append(Text(f"  + {pluralized(len(snapshot.active_runs) - ROWS, 'cell')}", style="dim"))
         for line in lines:
@@ -161,12 +164,14 @@ def _headline(snapshot: Snapshot) -> Text:
     return text.append(_time_left(snapshot), style="default")
 
 
-def _live_row(run: ActiveRun) -> Text:
+def _live_row(run: ActiveRun, width: int) -> Text:
     """`  sarama-n3k3  1.27.2 #2  dialling broker 2  ━━╸───  11.2 of 31.6 s`."""
     plan = run.plan
+    room = NAME_ROOM + width - WIDTH
+    name = f"{plan.scenario}  {case_parameters(plan.case_key)}".rstrip() if width > WIDTH else plan.scenario
     who = f"{plan.client.version} #{plan.repeat}"
     figures = _elapsed(run)
-    text = Text(f"  {plan.scenario[:19]:<19} {who[:9]:<9} {run.doing[:24]:<24} ", style="default")
+    text = Text(f"  {name[:room]:<{room}} {who[:9]:<9} {run.doing[:24]:<24} ", style="default")
     if plan.predicted_s:
         share = run.elapsed_s / plan.predicted_s
         if _overdue(run):
@@ -174,7 +179,7 @@ def _live_row(run: ActiveRun) -> Text:
         else:
             full = min(7, int(7 * share))
             text.append("━" * full, style="cyan").append("━" * (7 - full), style="bright_black")
-    return text.append(figures.rjust(WIDTH - text.cell_len), style="default")
+    return text.append(figures.rjust(width - text.cell_len), style="default")
 
 
 def _elapsed(run: ActiveRun) -> str:

@@ -17,19 +17,22 @@ MAX_CASES = 20
 """So many cases are shown without `--all`."""
 
 
-def table(found: SuiteComparison, *, show_all: bool) -> Iterator[Text]:
+def table(found: SuiteComparison, *, show_all: bool, width: int) -> Iterator[Text]:
     """Everything: what the two are, what differs, what is the same, what is only on one side."""
-    yield _side("A", found.first)
-    yield _side("B", found.second)
+    yield _side("A", found.first, width)
+    yield _side("B", found.second, width)
     for side in (found.first, found.second):
         for line in side.set_aside:
-            yield wrapped(f"set aside: {line}", lead="", style="yellow")
+            yield wrapped(f"set aside: {line}", lead="", style="yellow", width=width)
         if side.unfinished:
-            yield wrapped(f"{side.source} has not ended: {side.unfinished}", lead="", style="yellow")
+            yield wrapped(f"{side.source} has not ended: {side.unfinished}", lead="", style="yellow", width=width)
     if found.other_machine:
-        yield wrapped("two machines: times differ for that reason too", lead="", style="yellow")
+        yield wrapped("two machines: times differ for that reason too", lead="", style="yellow", width=width)
         yield wrapped(found.first.machine, lead="  A  ", style="dim")
         yield wrapped(found.second.machine, lead="  B  ", style="dim")
+    if found.settings:
+        every = f", in all {len(found.both)} cases" if len(found.both) > 1 else ""
+        yield wrapped(f"{', '.join(found.settings)}{every}", lead="settings  ", width=width)
     differing = found.differing
     if differing:
         yield Text()
@@ -39,10 +42,10 @@ def table(found: SuiteComparison, *, show_all: bool) -> Iterator[Text]:
     if len(differing) > MAX_CASES and not show_all:
         yield Text(f"and {pluralized(len(differing) - MAX_CASES, 'case')} more (--all)", style="dim")
     yield Text()
-    yield from _rest(found, show_all=show_all)
+    yield from _rest(found, show_all=show_all, width=width)
 
 
-def _side(word: str, side: SuiteRuns) -> Text:
+def _side(word: str, side: SuiteRuns, width: int) -> Text:
     counted = [case.counted for case in side.cases]
     runs = (
         "no runs"
@@ -52,8 +55,8 @@ def _side(word: str, side: SuiteRuns) -> Text:
         else (f"{min(counted)}-{max(counted)}")
     )
     environments = ", ".join(sorted({case.key.environment for case in side.cases})) or "empty"
-    text = f"{side.source}   {pluralized(len(side.cases), 'case')}, {runs} conclusive runs each, {environments}"
-    return wrapped(f"{text}, faultlab {side.faultlab}", lead=f"{word}  ")
+    text = f"{side.source}: {pluralized(len(side.cases), 'case')}, {runs} conclusive runs each, {environments}"
+    return wrapped(f"{text}, faultlab {side.faultlab}", lead=f"{word}  ", width=width)
 
 
 def _block(found: SuiteComparison, one: CaseComparison) -> Iterator[Text]:
@@ -65,8 +68,9 @@ def _block(found: SuiteComparison, one: CaseComparison) -> Iterator[Text]:
         yield Text("  " + right_aligned(measure_label(shift.measure), _figures(shift), lead=2))
     for change in one.changes:
         yield Text("  " + right_aligned(sentence(change), _shares(change), lead=2))
-    for words in one.settings:
-        yield wrapped(words, lead="  setting ", style="dim")
+    own = [words for words in one.settings if words not in found.settings]
+    if own:
+        yield wrapped(", ".join(own), lead="  settings  ", style="dim")
     if one.shifts and all(shift.interval is None for shift in one.shifts):
         yield Text("  too few runs for an interval", style="dim")
 
@@ -84,18 +88,22 @@ def _shares(change: FrequencyChange) -> str:
     return f"{first:>8}  {second:>8}  {'':<24}"
 
 
-def _rest(found: SuiteComparison, *, show_all: bool) -> Iterator[Text]:
+def _rest(found: SuiteComparison, *, show_all: bool, width: int) -> Iterator[Text]:
     same = [one for one in found.both if not one.differs]
     if same:
-        yield Text(f"same      {pluralized(len(same), 'case')}: nothing differs for sure by a millisecond or more")
+        yield wrapped(
+            f"{pluralized(len(same), 'case')}: no difference of 1 ms or more that chance does not explain",
+            lead="unchanged  ",
+            width=width,
+        )
     for word, cases in (("only in A", found.only_first), ("only in B", found.only_second)):
         if cases:
-            yield wrapped(_names([case.key for case in cases], show_all=show_all), lead=f"{word} ")
+            yield wrapped(_names([case.key for case in cases], show_all=show_all), lead=f"{word}  ", width=width)
     for first, second in found.silent:
         spoilt = second if second.counted == 0 else first
         text = f"{first.key.scenario}: no conclusive run in {'B' if spoilt is second else 'A'}"
         why = f" ({spoilt.reasons[0]})" if spoilt.reasons else ""
-        yield wrapped(f"{text}{why}", lead="untold    ", style="yellow")
+        yield wrapped(f"{text}{why}", lead="inconclusive  ", style="yellow", width=width)
     if not found.both and not found.silent:
         yield Text("the two have no case in common", style="yellow")
 

@@ -5,19 +5,19 @@ from collections.abc import Iterator, Sequence
 
 from rich.text import Text
 
-from cli.exit_codes import EXIT_CODES_WORST_FIRST, ExitCode
+from cli.exit_codes import ExitCode
 from cli.show import groups
-from cli.show.cases import CaseRecords, scenarios_with_several_cases, verdict_counts
+from cli.show.cases import CaseRecords, verdict_counts, worst_first
 from cli.show.claims import claims_summary
-from cli.show.formatting import VERDICT_LABELS, WIDTH, pluralized, seconds
-from cli.show.rows import CaseRows, columns, right_aligned, wrapped
-from harness.records.case_key import case_key
+from cli.show.formatting import pluralized, seconds
+from cli.show.rows import CaseRows, wrapped
 from harness.records.run import RunRecord, Verdict
 
 MAX_PASSED_WITH_FAILURES = 6
 MAX_PASSED_ALONE = 30
-"""So many cases that passed are shown without `--all`: few where something else needs attention. With so many rows
-each of their expectations has one."""
+"""So many cases that passed are shown without `--all`: few where something else needs attention."""
+MAX_EXPECTATIONS = 30
+"""Up to so many expectations of the cases shown have a row each without `--all`."""
 
 MAX_REASONS = 2
 """So many reasons of an inconclusive case are shown: the others mostly follow from them."""
@@ -26,7 +26,7 @@ EXIT_HEADLINES = {
     ExitCode.PASSED: ("PASSED", "bold green"),
     ExitCode.FAILED: ("FAILED", "bold red"),
     ExitCode.INCONCLUSIVE: ("INCONCLUSIVE", "bold yellow"),
-    ExitCode.LAB_ERROR: ("LAB_ERROR FAILED", "bold magenta"),
+    ExitCode.LAB_ERROR: ("LAB ERROR", "bold magenta"),
     ExitCode.INTERRUPTED: ("INTERRUPTED", "bold yellow"),
     ExitCode.NOTHING_SELECTED: ("NOTHING", "bold yellow"),
 }
@@ -35,48 +35,48 @@ VERDICT_COUNT_LABELS: tuple[tuple[Verdict, str], ...] = (
     ("lab_error", "ended by the lab"),
     ("inconclusive", "inconclusive"),
     ("skipped", "skipped"),
-    ("pass", "ok"),
+    ("pass", "passed"),
 )
 
 
-def table(cases: Sequence[CaseRecords], *, show_all: bool) -> Iterator[Text]:
+def table(cases: Sequence[CaseRecords], rows: CaseRows, *, show_all: bool) -> Iterator[Text]:
     """The closing table: failures first, then the lab's own, then what tested nothing, then what passed."""
-    order = [verdict for verdict, _ in EXIT_CODES_WORST_FIRST]
-    trouble = sorted((c for c in cases if c.verdict != "pass"), key=lambda c: order.index(c.verdict))
+    trouble = worst_first(cases)
     passed = [case for case in cases if case.verdict == "pass"]
     limit = len(passed) if show_all else MAX_PASSED_WITH_FAILURES if trouble else MAX_PASSED_ALONE
-    every = show_all or sum(len(case.expectations()) for case in passed) <= limit
-    words = max(len(VERDICT_LABELS[case.verdict]) for case in cases) + 2
-    rows = CaseRows(
-        words=words, multi_case_scenarios=scenarios_with_several_cases(case_key(case.first) for case in cases)
-    )
-    yield Text(
-        " " * words + right_aligned("scenario  client", columns("expected", "measured", ""), lead=words), style="dim"
-    )
-    for case in (*trouble, *passed[:limit]):
-        yield from rows.table_rows(case, every=every or case.verdict != "pass")
+    shown = (*trouble, *passed[:limit])
+    every = show_all or sum(len(case.expectations()) for case in shown) <= MAX_EXPECTATIONS
+    yield rows.head
+    for case in shown:
+        yield from rows.table_rows(case, every=every)
         if case.verdict in ("inconclusive", "skipped"):
-            yield from _reasons(case, lead=" " * (words + 2))
+            yield from _reasons(case, lead=rows.reasons_lead, width=rows.width)
     if len(passed) > limit:
-        yield Text(f"{VERDICT_LABELS['pass'].ljust(words)}{len(passed) - limit} more (--all)", style="green")
+        yield rows.more(len(passed) - limit)
 
 
 def verdict(
-    runs: Sequence[RunRecord], cases: Sequence[CaseRecords], *, planned: int, elapsed_s: float, code: ExitCode
+    runs: Sequence[RunRecord],
+    cases: Sequence[CaseRecords],
+    *,
+    planned: int,
+    elapsed_s: float,
+    code: ExitCode,
+    width: int,
 ) -> Text:
-    """The one line that answers: `FAILED  1 failed, 41 ok of 42 runs; 1 claim refuted as declared   47.1 s`."""
+    """The one line that answers: `FAILED  1 failed, 41 passed of 42 runs; 1 claim refuted as declared   47.1 s`."""
     head, style = EXIT_HEADLINES[code]
     text = sentence(runs, cases, planned=planned)
     took = seconds(elapsed_s)
     line = Text(head, style=style)
-    if len(head) + 2 + len(text) + 2 + len(took) <= WIDTH:
-        return line.append(f"  {text}".ljust(WIDTH - len(head) - len(took)) + took, style="default")
-    line.append("".ljust(WIDTH - len(head) - len(took)) + took + "\n", style="default")
-    return line.append_text(wrapped(text, lead="  "))
+    if len(head) + 2 + len(text) + 2 + len(took) <= width:
+        return line.append(f"  {text}".ljust(width - len(head) - len(took)) + took, style="default")
+    line.append("".ljust(width - len(head) - len(took)) + took + "\n", style="default")
+    return line.append_text(wrapped(text, lead="  ", width=width))
 
 
 def sentence(runs: Sequence[RunRecord], cases: Sequence[CaseRecords], *, planned: int) -> str:
-    """`1 failed, 41 ok of 42 runs; claims as declared: 1 refuted`."""
+    """`1 failed, 41 passed of 42 runs; claims as declared: 1 refuted`."""
     counted = verdict_counts(runs)
     together = sum(case.passed for case in cases if case.falls_short_together)
     counted["pass"] -= together
@@ -86,30 +86,31 @@ def sentence(runs: Sequence[RunRecord], cases: Sequence[CaseRecords], *, planned
     return f"{text or 'nothing measured'} of {pluralized(planned, 'run')}{more}"
 
 
-def pointers(lines: Sequence[tuple[str, str]], code: ExitCode) -> Iterator[Text]:
+def pointers(lines: Sequence[tuple[str, str]], code: ExitCode, *, width: int) -> Iterator[Text]:
     """`replay  faultlab replay 7f3a` and the like; the exit code stands at the end of the last line."""
     shown = [f"{word:<7} {text}" for word, text in lines] or [""]
     ending = f"exit {int(code)}"
     last = shown[-1]
-    fits = len(last) + 2 + len(ending) <= WIDTH
-    shown[-1] = f"{last.ljust(WIDTH - len(ending))}{ending}" if fits else f"{last}\n{ending.rjust(WIDTH)}"
+    fits = len(last) + 2 + len(ending) <= width
+    shown[-1] = f"{last.ljust(width - len(ending))}{ending}" if fits else f"{last}\n{ending.rjust(width)}"
     for line in shown:
         yield Text(line)
 
 
-def _reasons(case: CaseRecords, *, lead: str) -> Iterator[Text]:
+def _reasons(case: CaseRecords, *, lead: str, width: int) -> Iterator[Text]:
     """The first reasons why nothing was proven; what follows from them is counted."""
     repeated = [r for run in case.runs if run.verdict != "pass" for r in run.reasons]
     repeated += [f"{groups.called(group)}: {group.reason}" for group in case.groups if group.verdict == "inconclusive"]
     reasons = list(dict.fromkeys(repeated))
     for reason in reasons[:MAX_REASONS]:
-        yield wrapped(reason, lead=lead, style="dim")
+        yield wrapped(reason, lead=lead, style="dim", width=width)
     if len(reasons) > MAX_REASONS:
-        yield wrapped(f"and {pluralized(len(reasons) - MAX_REASONS, 'reason')} more", lead=lead, style="dim")
+        more = pluralized(len(reasons) - MAX_REASONS, "more reason")
+        yield wrapped(f"and {more}", lead=lead, style="dim", width=width)
 
 
 def _groups_summary(cases: Sequence[CaseRecords]) -> Iterator[str]:
-    """`over repeats: 1 failed, 2 ok`, where not all are ok: no run's own verdict says so."""
+    """`over repeats: 1 failed, 2 passed`, where not all passed: no run's own verdict says so."""
     counted: Counter[str] = Counter(group.verdict for case in cases for group in case.groups)
     counted.pop("skipped", None)
     if set(counted) - {"pass"}:

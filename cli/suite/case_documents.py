@@ -7,7 +7,8 @@ from rich.text import Text
 from cli.show.cases import CaseRecords, ExpectationSummary, group_into_cases
 from cli.show.failure import error_block
 from cli.show.formatting import measured, predicted, tolerance, written
-from cli.suite.closing import FinishedSuite, blocks, breakdown_of, events_by_run, replay_of_case
+from cli.suite.failures import blocks, breakdown_of, events_by_run
+from cli.suite.finished import FinishedSuite, replay_of_case
 from cli.terminal.safe_text import safe
 from harness.judging import Breakdown
 from harness.records.event import EventRecord

@@ -11,7 +11,7 @@ from typing import TextIO
 
 from cli.exit_codes import exit_code_of
 from cli.suite.case_documents import case_documents
-from cli.suite.closing import FinishedSuite
+from cli.suite.finished import FinishedSuite
 from cli.suite.kept_events import EventKeeper
 from cli.terminal.problem_texts import full_texts
 from harness.language import Problems

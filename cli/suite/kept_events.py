@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from cli.suite.closing import events_by_run
+from cli.suite.failures import events_by_run
 from harness.records.event import EventRecord
 from harness.records.reader import Results
 from harness.records.run import RunRecord

@@ -20,7 +20,8 @@ from cli.show.formatting import pluralized, seconds
 from cli.show.live import Display
 from cli.show.rows import wrapped
 from cli.suite.case_documents import case_documents
-from cli.suite.closing import FinishedSuite, replay_command, show, suite_document
+from cli.suite.closing import show, suite_document
+from cli.suite.finished import FinishedSuite, replay_command
 from cli.suite.json_lines import JsonLineStream
 from cli.suite.kept_events import EventKeeper
 from cli.suite.manifest import new_manifest
@@ -67,9 +68,7 @@ def resume_suite(folder: Path, options: RunOptions) -> ExitCode:
         ids = {plan.run_id for plan in (*left.unknown, *left.noisy)}
         previous_runs = [run for run in results.runs if run.run_id not in ids]
         screen = options.screen()
-        screen.print(
-            f"going on with {folder}: {len(previous_runs)} of {pluralized(len(plans), 'run')} were measured before"
-        )
+        screen.print(f"resuming {folder}: {len(previous_runs)} of {pluralized(len(plans), 'run')} were measured before")
         return _run_plans(prepared, left, plans, previous_runs, writer, screen, options, started)
 
 
@@ -100,7 +99,7 @@ def _replayed(
             )
         scenario = next((run.scenario for run in results.runs if run.run_id in planned), "its scenario")
         raise CommandError(
-            f"run {planned[0]} of {results.folder.path} is no more: {scenario} changed since",
+            f"run {planned[0]} of {results.folder.path} no longer exists: {scenario} has changed since",
             "undo the change, or run the scenario as it is now with faultlab run",
         )
     (one,) = found
@@ -119,7 +118,7 @@ def _note_on_repeats(statistics: Sequence[str], repeats: int, command: str) -> T
     """What a single run does not show, and the command that does."""
     what, verb = (statistics[0], "is") if len(statistics) == 1 else (", ".join(statistics), "are")
     return wrapped(
-        f"{what} {verb} held against all {repeats} repeats, not against one run; run them all again: {command}",
+        f"{what} {verb} judged over all {repeats} repeats, not over one run; run them all: {command}",
         lead="", style="yellow",
     )  # fmt: skip
 

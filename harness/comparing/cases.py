@@ -83,8 +83,8 @@ def different_machines(before: SuiteRuns, now: SuiteRuns) -> bool:
 
 
 def settings_changed(before: CaseRuns, now: CaseRuns) -> Iterator[str]:
-    """`Net.DialTimeout 1s, now 2s` for each setting that both sides have."""
+    """`Net.DialTimeout 1s -> 2s` for each setting that both sides have and that differs."""
     for name in sorted(before.settings.keys() & now.settings.keys()):
         was, text = before.settings[name], now.settings[name]
         if was != text:
-            yield f"{name} {was}, now {text}"
+            yield f"{name} {was} -> {text}"

@@ -27,7 +27,8 @@ class CaseComparison:
 
     @property
     def differs(self) -> bool:
-        return bool(self.shifts or self.changes or self.settings)
+        """Whether something was measured that differs: another setting alone does not."""
+        return bool(self.shifts or self.changes)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +45,12 @@ class SuiteComparison:
     @property
     def other_machine(self) -> bool:
         return different_machines(self.first, self.second)
+
+    @property
+    def settings(self) -> tuple[str, ...]:
+        """What was changed in every case that both sides have."""
+        first, *others = [one.settings for one in self.both] or [()]
+        return tuple(words for words in first if all(words in other for other in others))
 
     @property
     def differing(self) -> tuple[CaseComparison, ...]:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from harness.comparing.cases import CaseRuns
+from harness.comparing.cases import CaseRuns, settings_changed
 from harness.comparing.floor import Floor
 from harness.comparing.frequencies import FrequencyChange, changes
 from harness.comparing.shifts import (
@@ -67,12 +67,23 @@ def _rank(shift: Shift) -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComparedCase:
-    """A case with conclusive runs on both sides: every difference, the most severe first. `where` explains that one."""
+    """A case with conclusive runs on both sides: every difference, the most severe first. `work` is what the client did
+    more or less often, where that explains the most severe."""
 
     before: CaseRuns
     now: CaseRuns
     assessed: tuple[AssessedDifference, ...]
-    where: tuple[str, ...] = ()
+    work: tuple[str, ...] = ()
+
+    @property
+    def settings(self) -> tuple[str, ...]:
+        """`Net.DialTimeout 1s -> 2s`: what was changed between the two sides."""
+        return tuple(settings_changed(self.before, self.now))
+
+    @property
+    def where(self) -> tuple[str, ...]:
+        """What explains the most severe difference, if it is a regression: settings that were changed, then work."""
+        return (*self.settings, *self.work) if self.assessment == "regression" else ()
 
     @property
     def key(self) -> CaseKey:
@@ -148,4 +159,4 @@ def _compared(before: CaseRuns, now: CaseRuns, assessed: Sequence[AssessedDiffer
     ordered = tuple(sorted(assessed, key=lambda one: one.severity_key))
     leading = ordered[0].of if ordered and ordered[0].assessment == "regression" else None
     explanation = where(before, now, leading) if leading is not None else ()
-    return ComparedCase(before=before, now=now, assessed=ordered, where=explanation)
+    return ComparedCase(before=before, now=now, assessed=ordered, work=explanation)

@@ -169,7 +169,7 @@ def read_baseline(path: Path) -> SuiteRuns:
         raise ResultsUnreadable(
             f"{path} is no baseline: {'it is no JSON' if no_json else _reason(error, data)}",
             "name a results folder, or a file that `gate --update` wrote; if this is one, it was changed or cut since:"
-            f" undo that, or delete it and write it anew: faultlab gate --update --baseline {shlex.quote(str(path))}",
+            f" undo that, or delete it and write it again: faultlab gate --update --baseline {shlex.quote(str(path))}",
         ) from error
     return SuiteRuns(
         source=str(path),
@@ -199,7 +199,7 @@ def merge_into_baseline(baseline: SuiteRuns, current: SuiteRuns, only: tuple[str
     if baseline.machine != current.machine and not (baseline.simulated and current.simulated):
         raise BaselineMismatch(
             f"{baseline.source} was made on another machine ({baseline.machine}): a part of it cannot be replaced",
-            "write all of it anew, without --only",
+            "write all of it again, without --only",
         )
     kept = tuple(case for case in baseline.cases if not matches(case.key.scenario, only))
     return replace(baseline, faultlab=current.faultlab, cases=(*kept, *current.cases))

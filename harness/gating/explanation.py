@@ -1,8 +1,8 @@
-"""Where a longer time went: what the client did more often than before, and which settings were changed."""
+"""Where a longer time went: what the client did more often than before."""
 
 from collections.abc import Iterator
 
-from harness.comparing.cases import CaseRuns, settings_changed
+from harness.comparing.cases import CaseRuns
 from harness.comparing.frequencies import FrequencyChange
 from harness.comparing.shifts import Shift
 
@@ -14,10 +14,10 @@ MAX_EXPLANATIONS = 6
 
 
 def where(before: CaseRuns, now: CaseRuns, leading: Shift | FrequencyChange) -> tuple[str, ...]:
-    """`1 more dial`, `1 more Metadata.Retry.Backoff`, `Net.DialTimeout 1s, now 2s`; empty where nothing explains it."""
+    """`1 more dial`, `1 more Metadata.Retry.Backoff`; empty where nothing explains it. Settings that were changed are
+    not repeated."""
     alias = leading.measure.partition(".")[0] if isinstance(leading, Shift) else leading.symptom.alias
-    found = [*settings_changed(before, now), *_extra_work(before, now, alias)]
-    return tuple(found[:MAX_EXPLANATIONS])
+    return tuple(_extra_work(before, now, alias))[:MAX_EXPLANATIONS]
 
 
 def _extra_work(before: CaseRuns, now: CaseRuns, alias: str) -> Iterator[str]:

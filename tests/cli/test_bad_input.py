@@ -119,7 +119,7 @@ def test_corrupt_and_cut_records_are_named_and_the_rest_is_used(tmp_path: Path) 
     assert done.code == 0
     assert "2 of 4 runs were measured before" in done.out
     assert "set aside: r/runs.jsonl:2: " in done.out
-    assert "PASSED  4 ok of 4 runs" in done.out
+    assert "PASSED  4 passed of 4 runs" in done.out
     manifest = tmp_path / "r" / "manifest.json"
     manifest.write_text(manifest.read_text().replace('"format": 1', '"format": 2'))
     for arguments in (("run", "--resume", "r"), ("replay", "0", "--in", "r")):

@@ -53,7 +53,7 @@ def test_a_suite_on_github(tmp_path: Path) -> None:
     unfolded = re.sub(r"::group::.*?::endgroup::", "", done.out, flags=re.DOTALL)
     assert "FAIL  one  sarama 1.27.2" in unfolded, "the closing table is seen at once"
     summary = (tmp_path / "summary.md").read_text()
-    assert summary.startswith("### faultlab: FAILED\n\n2 failed, 1 ok of 3 runs; claims as declared: 1 refuted")
+    assert summary.startswith("### faultlab: FAILED\n\n2 failed, 1 passed of 3 runs; claims as declared: 1 refuted")
     first, second = [line for line in summary.splitlines() if line.startswith("| ") and "sarama" in line]
     assert first.startswith("| **FAIL** | one<br>Retry.Max=0 | sarama 1.27.2 |")
     assert "| 4.000 s ± 0.090 | 2.000 s | -2.000 s | 0/2 | <code>faultlab replay" in first
@@ -128,7 +128,7 @@ def test_junit_goes_where_it_was_asked_for_with_and_without_ci(tmp_path: Path) -
     (tmp_path / "file").write_text("")
     lost = faultlab("run", "--env", "sim", ".", "--out", "t", "--ci", "--junit", "file/x.xml", cwd=tmp_path, env=GITHUB)
     assert lost.code == 3, "what CI waits for is not there"
-    assert "PASSED  1 ok of 1 run" in lost.out
+    assert "PASSED  1 passed of 1 run" in lost.out
     assert "error: cannot write file/x.xml: " in lost.err
     assert "::error title=faultlab::cannot write file/x.xml: " in lost.err
 
@@ -243,7 +243,7 @@ def test_a_stream_that_is_named_for_junit_is_written_into_and_never_replaced(tmp
     done = faultlab("run", "--env", "sim", ".", "--out", "r", "--junit", "stdout", cwd=tmp_path)
     assert done.code == 0, done.err
     assert '<testsuites name="faultlab"' in done.out
-    assert "PASSED  1 ok of 1 run" in done.out
+    assert "PASSED  1 passed of 1 run" in done.out
     assert own.readlink() == Path("/dev/stdout")
     full = tmp_path / "full"
     full.symlink_to("/dev/full")

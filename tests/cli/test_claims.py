@@ -58,5 +58,5 @@ def test_the_page_counts_as_the_terminal_does(tmp_path: Path) -> None:
     done = faultlab("run", ".", "--env", "sim", "--out", "r", "--report", cwd=tmp_path)
     assert "; claims as declared: 1 refuted, 2 held" in " ".join(done.out.split())
     page = (tmp_path / "r" / "report.html").read_text()
-    assert "3 formulas that somebody wrote down: 1 refuted, 2 held." in page
+    assert "3 published formulas: 1 refuted, 2 held." in page
     assert "3 claims: 1 refuted, 2 held; all as declared." in page

@@ -19,9 +19,11 @@ def test_what_is_slower_regressed_with_the_place_and_what_to_do(folder: Path) ->
     done = gate("--baseline", "was", "--current", "is", cwd=folder)
     assert done.code == 10, done.out + done.err
     assert done.lines[0] == f"compared 2 of 2 scenarios, {RUNS} + {RUNS} runs, virtual time"
-    start = done.lines.index("REGRESSION  dark  sarama 1.27.2  time to error")
-    assert done.lines[start + 1].strip().startswith("2.00 -> 3.00 s  +1.00 [+1.00 +1.00]  q<0.0001  floor 0.12")
-    assert "where: Net.ReadTimeout 2s, now 3s" in done.lines[start + 2]
+    start = done.lines.index("REGRESSION  all 2 cases: Net.ReadTimeout 2s -> 3s")
+    worst, figures, other = (line.strip() for line in done.lines[start + 1 : start + 4])
+    assert worst == "worst: dark  sarama 1.27.2  time to error"
+    assert figures.startswith("2.00 -> 3.00 s  +1.00 [+1.00 +1.00]  q<0.0001  floor 0.12")
+    assert other.startswith("darker  sarama 1.27.2  +1.00 s"), "a line for each other case of the same cause"
     assert any(line.startswith("REGRESSED   2 slower") and line.endswith("exit 10") for line in done.lines)
     assert "repeat      faultlab gate --run --baseline was --only dark --only darker" in done.lines
 

@@ -41,7 +41,7 @@ def test_of_a_suite_that_has_not_ended_nothing_is_lost_and_no_baseline_is_made(f
     assert gate("--baseline", "was", "--current", "is", cwd=folder).code == 10, "what is slower is so all the same"
     refused = gate("--update", "--current", "is", cwd=folder)
     assert refused.code == 4
-    assert "is has not ended: 12 of 24 runs are missing\n  go on with it: faultlab run --resume is" in refused.err
+    assert "is has not ended: 12 of 24 runs are missing\n  resume it: faultlab run --resume is" in refused.err
     assert (
         f"is has not ended: {RUNS} of {2 * RUNS} runs are missing" in faultlab("compare", "was", "is", cwd=folder).out
     )

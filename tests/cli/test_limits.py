@@ -32,20 +32,20 @@ def limited(tmp_path_factory: pytest.TempPathFactory) -> Done:
 def entries(done: Done) -> list[tuple[str, str]]:
     """Verdict and measure of each expectation, in the order of the block."""
     block = done.out[done.out.index("\nFAIL  dark  at-once") : done.out.index("\n  replay")]
-    return re.findall(r"^(FAIL|ok  )  dark  (\S+(?: \S+)?) +dark\.scenario\.yaml:\d+$", block, flags=re.MULTILINE)
+    return re.findall(r"^(FAIL|pass)  dark  (\S+(?: \S+)?) +dark\.scenario\.yaml:\d+$", block, flags=re.MULTILINE)
 
 
 def test_every_expectation_has_a_row_the_violated_first_the_farthest_off_first(limited: Done) -> None:
     assert entries(limited) == [
         ("FAIL", "at-once: probe.time_to_error"), ("FAIL", "soon: probe.time_to_error"),
-        ("ok  ", "probe.dials"), ("ok  ", "probe.time_to_error"),
+        ("pass", "probe.dials"), ("pass", "probe.time_to_error"),
     ]  # fmt: skip
     told = " ".join(limited.out.split())
     assert "at_most: 5ms expected ≤ 0.005 s measured 2.000 s +1.995 s runs 2.000 2.000" in told
     assert "equals: Net.ReadTimeout, within: 1% + 50ms expected 2.000 s ± 0.070 measured 2.000 s" in told
     table = limited.out[limited.out.index("scenario  client") :]
-    rows = re.findall(r"^ +(FAIL|ok) +:(\d+) (\S+)", table, flags=re.MULTILINE)
-    assert [(word, int(line)) for word, line, _ in rows] == [("FAIL", 17), ("FAIL", 16), ("ok", 18), ("ok", 19)]
+    rows = re.findall(r"^ +(FAIL|pass) +:(\d+) (\S+)", table, flags=re.MULTILINE)
+    assert [(word, int(line)) for word, line, _ in rows] == [("FAIL", 17), ("FAIL", 16), ("pass", 18), ("pass", 19)]
 
 
 def test_a_limit_is_explained_by_the_settings_that_took_the_time(limited: Done) -> None:

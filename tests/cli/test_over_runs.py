@@ -9,6 +9,7 @@ from command_line import faultlab, write_scenario
 
 from harness.records.reader import read
 
+VERDICT = "FAILED  60 judged together of 60 runs; over repeats: 1 failed, 1 passed"
 LUCK = """\
 format: 1
 scenario: luck
@@ -34,11 +35,11 @@ def write(folder: Path, *, mean: str = "Net.DialTimeout", repeat: int = 60) -> P
 def test_what_holds_over_many_runs_passes_and_stands_in_the_row(tmp_path: Path) -> None:
     done = faultlab("run", "--env", "sim", "--out", "r", write(tmp_path), cwd=tmp_path)
     assert done.code == 0, done.out + done.err
-    at = max(number for number, line in enumerate(done.lines) if line.startswith("ok  luck  sarama 1.27.2"))
+    at = max(number for number, line in enumerate(done.lines) if line.startswith("pass  luck  sarama 1.27.2"))
     assert done.lines[at].endswith("60/60")
     mean, share = (" ".join(line.split()) for line in done.lines[at + 1 : at + 3])
-    assert mean.startswith("ok :10 mean probe.time_to_end 0.100 s 0.")
-    assert share.startswith("ok :11 share probe.time_to_end < Net.DialTimeout"), "each expectation has its row"
+    assert mean.startswith("pass :10 mean probe.time_to_end 0.100 s 0.")
+    assert share.startswith("pass :11 share probe.time_to_end < Net.DialTimeout"), "each expectation has its row"
     groups = [json.loads(line) for line in (tmp_path / "r" / "groups.jsonl").read_text().splitlines()]
     assert [(group["statistic"], group["outcome"], group["runs"]) for group in groups] == [
         ("mean", "held", 60), ("share", "held", 60),
@@ -50,17 +51,15 @@ def test_what_fails_over_many_runs_fails_the_suite_with_its_figures(tmp_path: Pa
     assert done.code == 1
     assert done.widest() <= 80
     start = next(n for n, line in enumerate(done.lines) if line.startswith("FAIL  luck"))
-    block = "\n".join(done.lines[start : start + 9])
+    block = "\n".join(done.lines[start : start + 12])
     assert "luck.scenario.yaml:10" in block
     assert "over runs  mean probe.time_to_end, 60 of 60 runs" in block
     assert "expected   0.240 s ± 0.060   measured 0." in block
     assert "the true value is below 0.180 s" in " ".join(block.split())
     assert "60/60" not in done.out
-    assert not any(line.startswith("ok ") and "60 runs" in line for line in done.lines)
+    assert not any(line.startswith("pass ") and "60 runs" in line for line in done.lines)
     assert "faultlab replay" in block
-    assert any(
-        line.startswith("FAILED  60 judged together of 60 runs; over repeats: 1 failed, 1 ok") for line in done.lines
-    )
+    assert any(line.startswith(VERDICT) for line in done.lines)
 
 
 def test_too_few_runs_are_inconclusive_and_say_how_many_it_takes(tmp_path: Path) -> None:
@@ -79,10 +78,10 @@ def test_a_replay_of_one_run_is_not_judged_for_all_and_says_so(tmp_path: Path) -
     run_id = json.loads((tmp_path / "results" / "r" / "runs.jsonl").read_text().splitlines()[0])["run_id"]
     done = faultlab("replay", run_id, cwd=tmp_path)
     assert done.code == 0, done.out + done.err
-    assert "1 ok of 1 run" in done.out
+    assert "1 passed of 1 run" in done.out
     told = re.match(
-        r"mean probe\.time_to_end, share probe\.time_to_end < Net\.DialTimeout are held against all 60 repeats, not"
-        r" against one run; run them all again: (faultlab replay \w+ --group) ",
+        r"mean probe\.time_to_end, share probe\.time_to_end < Net\.DialTimeout are judged over all 60 repeats, not"
+        r" over one run; run them all: (faultlab replay \w+ --group) ",
         " ".join(done.out.split()),
     )
     assert told, done.out
@@ -100,9 +99,7 @@ def test_a_case_that_only_all_runs_fail_is_replayed_as_a_whole(tmp_path: Path) -
     assert commands[0].endswith(" --group")
     again = faultlab(*commands[0].split()[1:], "--out", "results/again", cwd=tmp_path)
     assert again.code == 1, again.out + again.err
-    assert any(
-        line.startswith("FAILED  60 judged together of 60 runs; over repeats: 1 failed, 1 ok") for line in again.lines
-    )
+    assert any(line.startswith(VERDICT) for line in again.lines)
     groups = [(tmp_path / "results" / name / "groups.jsonl").read_text() for name in ("r", "again")]
     assert groups[0] == groups[1], "the same seeds, the same verdicts"
 
@@ -117,7 +114,7 @@ def test_a_group_is_the_runs_of_one_case_whatever_is_expected_of_them(tmp_path: 
     assert sorted(kept.manifest.run_ids) == sorted(r.run_id for r in runs if r.parameters == runs[4].parameters)
     alone = faultlab("replay", kept.runs[0].run_id[:4], "--in", "results/g", cwd=tmp_path)
     assert alone.code == 1, alone.err
-    assert "held against all" not in alone.out
+    assert "all 3 repeats" not in alone.out
 
 
 def test_the_json_document_has_the_groups(tmp_path: Path) -> None:

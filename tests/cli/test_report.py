@@ -99,7 +99,7 @@ def test_without_the_extra_the_suite_keeps_its_verdict_and_the_report_says_how_t
     run = faultlab("run", ".", "--env", "sim", "--out", "s", "--report", cwd=results.parent, env=env)
     assert run.code == 3
     assert "error: reports need pyspark" in run.err
-    assert run.lines[-3].startswith("PASSED  2 ok of 2 runs")
+    assert run.lines[-3].startswith("PASSED  2 passed of 2 runs")
     assert run.lines[-1].endswith("exit 3")
     doctor = faultlab("doctor", cwd=results.parent, env=env)
     assert "note     report        reports cannot be made: pyspark not installed" in doctor.out

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from command_line import COMMAND, environment, write_scenario
+from rich.cells import cell_len
 from rich.console import Console
 
 from cli.show.live import heartbeat
@@ -60,6 +61,20 @@ def test_live_rows_name_what_each_run_does_and_vanish(tmp_path: Path) -> None:
     assert re.search(r"  dark +1\.27\.2 #[123] +waiting: Net\.ReadTimeout +━+ +\d\.\d of 2\.0 s", text)
     last = text.rstrip().splitlines()[-1]
     assert last.endswith("exit 0")
+
+
+@pytest.mark.parametrize(("columns", "in_one_line"), [(160, True), (80, False)])
+def test_a_wide_terminal_has_a_line_for_each_case(tmp_path: Path, columns: int, in_one_line: bool) -> None:
+    name = "a-name-that-leaves-no-room-for-parameters-in-80-columns"
+    write_scenario(tmp_path, name, retries="[0, 1]", formula="Net.DialTimeout")
+    code, text = on_terminal("run", ".", "--env", "sim", cwd=tmp_path, columns=columns)
+    assert code == 1, text
+    lines = re.sub(r"\x1b\[[?\d;]*[A-Za-z]", "", text).replace("\r", "\n").splitlines()
+    assert max(map(cell_len, lines)) <= columns
+    row = re.compile(rf"FAIL  {name}  sarama 1\.27\.2  Retry\.Max=0 +1\.000 s +2\.000 s +0/1 *$")
+    assert any(row.match(line) for line in lines) == in_one_line
+    heads = [line.split() for line in lines if line.lstrip().startswith("scenario  client")]
+    assert heads[0] == heads[-1], "while it runs and at the end, the columns are the same"
 
 
 def test_a_dumb_terminal_has_no_moving_parts(tmp_path: Path) -> None:

@@ -188,7 +188,7 @@ def test_a_setting_that_was_changed_explains_a_longer_time() -> None:
     before = replace(suites.case(times={ERROR: suites.spread(2.0)}), settings={"Net.DialTimeout": "1s"})
     after = replace(suites.case(times={ERROR: suites.spread(4.0)}), settings={"Net.DialTimeout": "2s"})
     (case,) = held(before, after).cases_assessed("regression")
-    assert case.where == ("Net.DialTimeout 1s, now 2s",)
+    assert case.where == ("Net.DialTimeout 1s -> 2s",)
 
 
 def test_a_time_that_is_told_no_more_is_not_as_good_as_it_was() -> None:
