@@ -138,9 +138,7 @@ def build_table(table: Table, records: Records) -> BuiltTable:
 def nothing_readable_error(folders: Sequence[Folder], quarantined: Rows) -> NothingToReport:
     where = ", ".join(f"{folder.name}/{RUNS}" for folder in folders[:3]) + (", ..." if len(folders) > 3 else "")
     if not quarantined:
-        return NothingToReport(
-            f"{where}: no run has ended yet", "run the suite, or go on with it: faultlab run --resume"
-        )
+        return NothingToReport(f"{where}: no run has ended yet", "run the suite, or resume it: faultlab run --resume")
     return NothingToReport(
         f"{where}: no line can be read; the first one: {quarantined[0]['reason']}",
         "run the suite again, or use the faultlab that wrote it",

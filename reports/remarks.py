@@ -35,4 +35,4 @@ def folder_remarks(row: Mapping[str, Any]) -> Iterator[str]:
     if row["is_written"]:
         yield f"{row['folder']} is being written to: {so_far} so far"
     elif planned and ended < planned:
-        yield f"{row['folder']} holds {so_far}: go on with faultlab run --resume {shlex.quote(row['folder'])}"
+        yield f"{row['folder']} holds {so_far}: resume with faultlab run --resume {shlex.quote(row['folder'])}"

@@ -233,7 +233,7 @@ def start(
     except (JavaNotStarted, Py4JError, ConnectionError) as error:
         raise JavaFailed(
             f"{archive.java} ({archive.java.home}) did not start Spark: {error_lines(log) or error}",
-            f"run `{prepare_command()}` to prepare it anew, or set JAVA_HOME to another Java",
+            f"run `{prepare_command()}` to prepare it again, or set JAVA_HOME to another Java",
         ) from error
     except BaseException:
         if java is not None:

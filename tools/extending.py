@@ -182,7 +182,7 @@ TAIL = """\
 | --- | --- | --- |
 | a scenario | `scenarios/<client>/<name>.scenario.yaml`, or a file anywhere | `faultlab schema`, `faultlab validate` |
 | a named formula | an entry of `scenarios/<client>/formulas.yaml`, or of formulas.yaml beside your scenario. Scenarios cite it: `equals: formula(<name>)`. It is looked for beside the scenario first, then among those bundled for the client. `faultlab explain` explains the faults of bundled scenarios that cite one | harness/language/formulas_file.py |
-| a distribution | an entry under `distributions:` of `scenarios/<client>/formulas.yaml`: what is drawn, how likely each value is, and how the call ends for it. It names the bundled scenario that makes it happen; `faultlab explain <client> bootstrap` holds it against many seeds | harness/formulas/distribution.py |
+| a distribution | an entry under `distributions:` of `scenarios/<client>/formulas.yaml`: what is drawn, how likely each value is, and how the call ends for it. It names the bundled scenario that makes it happen; `faultlab explain <client> bootstrap` compares it with many seeds | harness/formulas/distribution.py |
 | an explained difference between a profile and its real client | an entry of `scenarios/<client>/differences.yaml`, with the line of source that makes it | harness/agreement/known_differences.py |
 | a release of a real client | `realclients/<name>/releases/<version>.mod` and `.sum`; a new client: its folder, around `realclients/subject` | harness/realclients/catalogue.py |
 | a promise of the subject protocol | a check in `harness/subject_checks/checks.py` | harness/subject_checks/context.py |

@@ -29,7 +29,7 @@ def run(
     junit: Path | None,
     **asked: Any,
 ) -> ExitCode:
-    """Run scenarios and hold what is measured against their formulas.
+    """Run scenarios and compare what is measured with their formulas.
 
     PATHS are scenario files, folders, or names of bundled scenarios; without any, all bundled ones run.
     """
@@ -46,7 +46,7 @@ def run(
     ]
     if given:
         raise CommandError(
-            f"--resume goes on with a suite as it was begun: {', '.join(given)} cannot be given too",
+            f"--resume keeps the options that the suite began with: {', '.join(given)} cannot be given too",
             f"faultlab run --resume {quote(str(resume))}",
         )
     return resume_suite(resume, options)
@@ -62,16 +62,18 @@ command = click.Command(
             ["--out"],
             type=ANY_PATH,
             metavar="DIR",
-            help="Folder of the results; else results/<time>.",
+            help="Folder of the results; by default results/<time>.",
         ),
-        click.Option(["--resume"], type=ANY_PATH, metavar="DIR", help="Go on with an interrupted suite."),
+        click.Option(["--resume"], type=ANY_PATH, metavar="DIR", help="Resume an interrupted suite."),
         CELLS,
         click.Option(["--report"], is_flag=True, help="Write the report too."),
         *CI_OPTIONS,
         click.Option(["--all", "all_"], is_flag=True, help="Show every row of the closing table."),
         click.Option(["--json"], is_flag=True, help="One JSON document on stdout, progress on stderr."),
         click.Option(
-            ["--stream"], is_flag=True, help="As --json, a line each: every case as soon as it is over, the suite last."
+            ["--stream"],
+            is_flag=True,
+            help="Like --json: one line for each case as it ends, the suite last.",
         ),
     ],
 )

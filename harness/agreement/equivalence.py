@@ -49,7 +49,7 @@ def compare(
     blank = SideComparison(side=sides[1], reference=sides[0], outcome="unsure", bound=bound, level=level)
     silent = next((pair for pair in zip(sides, (reference, other), strict=True) if not len(pair[1])), None)
     if silent is not None:
-        return blank.model_copy(update={"reason": f"{silent[0]}: {silent[1].silent or 'no run told anything of it'}"})
+        return blank.model_copy(update={"reason": f"{silent[0]}: {silent[1].silent or 'no run has a value'}"})
     modes, shifts, shares = _test_modes(reference, other, bound, level)
     outcome = _outcome([*shifts, *shares])
     found: dict[str, object] = {"outcome": outcome, "ways": len(modes)}

@@ -49,4 +49,4 @@ def _silence(unit: Unit, run: RunRecord, measure: str) -> str | None:
     found = next((one for one in run.measures if one.name == measure), None)
     if unit == "outcome" or (found is not None and (found.value is not None or found.censored_at is not None)):
         return None
-    return "does not tell it" if found is None or found.missing is None else found.missing
+    return "has no value for it" if found is None or found.missing is None else found.missing

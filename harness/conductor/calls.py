@@ -120,7 +120,7 @@ class ClientCalls:
         result = await self._result(step, subject, call)
         if self._refuses_settings(step, result):
             self._record_operation(step, result, None)
-            text = f"{result.error}: the client refuses its settings: `{step.alias}` failed and dialled nobody"
+            text = f"{result.error}: the client refuses its settings: `{step.alias}` failed without a dial"
             raise SubjectError(ProtocolViolation.REFUSES_SETTINGS, text)
         self._end(step, result)
         closes = OPERATIONS[step.operation].closes and HANDLE.name not in step.arguments

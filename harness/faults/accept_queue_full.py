@@ -8,14 +8,13 @@ from harness.levers import DialsOverflowed, FilterPackets, PacketAction
 
 @fault("accept_queue_full")
 class AcceptQueueFull(FaultModel):
-    """The brokers accept nobody any more, and their listen queue is full: dials hang, what is connected lives on.
+    """Brokers accept no more connections and their listen queue is full: dials hang, open connections work.
 
-    As where a broker's acceptor is stuck, or has run out of file descriptors. The kernel completes handshakes on its
-    own until backlog + 1 connections wait (Kafka's socket.listen.backlog.size, 50 by default). Then it drops each SYN
-    without an answer, and the dialler's kernel sends it again after 1, 2, 3 s and so on. With tcp_abort_on_overflow,
-    which is off by default, it would answer with a reset: that is `refuse` with `by: firewall`. In cells, SYNs meet a
-    real listener whose queue is full. A handshake that was answered before is completed. Healed, the next SYN is
-    accepted.
+    As when a broker's acceptor is stuck or out of file descriptors. The kernel completes handshakes by itself until
+    backlog + 1 connections wait (Kafka's socket.listen.backlog.size, 50 by default). It then drops every SYN, and the
+    client's kernel sends it again after 1, 2, 3 s and so on. With tcp_abort_on_overflow, off by default, it would
+    answer with a reset: that is `refuse` with `by: firewall`. In cells, SYNs meet a real listener whose queue is full.
+    Handshakes answered before the fault complete. Once healed, the next SYN is accepted.
     """
 
     proof = Proof(DialsOverflowed)

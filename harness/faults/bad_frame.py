@@ -13,11 +13,11 @@ from harness.levers import DamagedFrame, FilterPackets, FrameDamage, PacketActio
 
 @fault("bad_frame")
 class BadFrame(RequestFault):
-    """Requests are carried out, and what comes back is no response; then the connection ends.
+    """Requests are carried out, but what comes back is not a Kafka response, and the connection ends.
 
-    As from a port that something else answers, or a broken proxy. Whether a message was written stays unknown. With
-    `then: reset` the end comes as a reset, as where the broker dies in the middle of a frame; so does every other end
-    of its connections while the fault lasts.
+    As when something other than Kafka answers on the port, or a proxy is broken. Whether a message was written stays
+    unknown. With `then: reset` the connection ends with a reset, as when the broker dies in the middle of a frame; so
+    does every other connection that it ends during the fault.
     """
 
     proof = Proof(RequestsIntercepted)

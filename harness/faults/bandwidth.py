@@ -15,10 +15,10 @@ _KB = 1000
 
 @fault("bandwidth")
 class Bandwidth(ToxicFault):
-    """Bytes pass at a limited rate, on each connection and in each flow by itself (Toxiproxy's `bandwidth`).
+    """Bytes pass at a limited rate, on each connection and in each flow separately (Toxiproxy's `bandwidth`).
 
-    What a proxy has read at once (up to 32 KiB) is passed on as a whole when its time is over, or in parts of 100 ms. A
-    client's writes return as long as the buffers on the way have room: seconds' worth of bytes at a low rate.
+    What a proxy has read at once (up to 32 KiB) is forwarded as a whole when its time is over, or in parts of 100 ms. A
+    client's writes return while the buffers on the way have room: seconds' worth of bytes at a low rate.
     """
 
     proof = Proof(DelaySeen)

@@ -9,12 +9,12 @@ from harness.levers import FilterPackets, Flow, Hook, PacketAction, PacketsDropp
 
 @fault("blackhole")
 class Blackhole(LinkFault):
-    """The brokers' ports go dark: packets vanish and nobody is told.
+    """Brokers become unreachable: packets are dropped without notice.
 
-    Open connections stay open on both sides, dials hang. Packets are dropped where they arrive, so that the sender's
-    kernel goes on retransmitting as it would on a real network. With `at: sender` they are dropped where they are sent,
-    as `iptables -A OUTPUT -j DROP` does it: to the kernel they were never sent, it tries them anew in another rhythm,
-    and after healing they arrive up to twice as soon.
+    Open connections stay open on both sides; dials hang. Packets are dropped at the receiver, so the sender's kernel
+    retransmits as on a real network. With `at: sender` they are dropped at the sender, as `iptables -A OUTPUT -j DROP`
+    does: the kernel does not count them as sent and retries on another schedule, so they arrive up to twice as soon
+    after healing.
     """
 
     proof = Proof(PacketsDropped)

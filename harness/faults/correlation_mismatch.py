@@ -7,10 +7,10 @@ from harness.levers import RequestsIntercepted, WrongCorrelation
 
 @fault("correlation_mismatch")
 class CorrelationMismatch(RequestFault):
-    """Requests are carried out and answered under the correlation id of another request.
+    """Requests are carried out and answered with another request's correlation id.
 
-    A client that does not look takes the response for another request's; one that does can only close the connection,
-    and does not learn whether its message was written.
+    A client that does not check the id takes the response for another request's. One that does can only close the
+    connection, and does not learn whether its message was written.
     """
 
     proof = Proof(RequestsIntercepted)

@@ -15,11 +15,11 @@ from harness.quantities import Share
 
 @fault("drop")
 class Drop(FaultModel):
-    """Some packets vanish where they arrive: those of a kind, or those that chance picks.
+    """Some packets are dropped at the receiver: those of one kind, or a random share.
 
-    `only: syn` makes dials hang while connections live on, as a firewall does that lost its rules for new ones.
-    `only: data` lets dials succeed and nothing come through them, in the flows that are named (see `half_open`).
-    With a `chance` each packet is drawn for by itself, also one that is sent again, as on a lossy line.
+    `only: syn` makes dials hang while open connections work, as with a firewall that lost its rules for new
+    connections. `only: data` lets dials succeed but no data through, in the flows named (see `half_open`). With a
+    `chance` each packet is drawn separately, retransmissions too, as on a lossy line.
     """
 
     proof = Proof(PacketsDropped)

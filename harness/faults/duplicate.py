@@ -10,10 +10,10 @@ from harness.quantities import Share
 
 @fault("duplicate")
 class Duplicate(LinkFault):
-    """The line delivers packets twice, one right behind the other, as routes do that change or switches that flood.
+    """The network delivers packets twice in a row, as changing routes or flooding switches do.
 
-    TCP discards the second one and acknowledges it again: a client that sees more than that has another fault. To have
-    messages twice in the log, make a client send them twice (`slow_answer`, `reset` with `upon: answer`).
+    TCP discards the second copy and acknowledges it again: a client that notices more has another fault. To get
+    messages into the log twice, make a client send them twice (`slow_answer`, `reset` with `upon: answer`).
     """
 
     proof = Proof(PacketsDuplicated)

@@ -12,9 +12,9 @@ from harness.levers import RequestsIntercepted
 
 @fault("error_answer")
 class ErrorAnswer(RequestFault):
-    """Requests are answered with an error of Kafka's, and nothing of them is done.
+    """Requests are answered with a Kafka error, and none of them is carried out.
 
-    A metadata request gets the error for each topic, any other for each partition that it names, or as a whole.
+    A metadata request gets the error for each topic; any other for each partition that it names, or as a whole.
     """
 
     proof = Proof(RequestsIntercepted)

@@ -12,12 +12,12 @@ from harness.levers import FLOWS, ConnectionsCut, FilterPackets, PacketAction, P
 
 @fault("half_open")
 class HalfOpen(FaultModel):
-    """Connections are half-open: dials complete, and behind the handshake is nobody.
+    """Connections are half-open: dials complete, but no process is behind them.
 
-    `then: silent` is a peer that has gone without a word, or a balancer that completes handshakes for one: what is sent
-    vanishes, in both directions, and the kernel sends it again. `then: reset` is a peer that was started anew and knows
-    the connection no more: the client's first bytes on each connection are answered with a reset. Connections that were
-    open before are struck as well. Healed, what the kernel still sends again arrives.
+    `then: silent` is a peer that vanished, or a balancer that completes handshakes for one: what is sent is dropped in
+    both directions, and the kernel retransmits. `then: reset` is a peer that was restarted and does not know the
+    connection: the client's first bytes on each connection are answered with a reset. Connections that were open before
+    are affected too. Once healed, what the kernel still retransmits arrives.
     """
 
     proof = Proof(PacketsDropped)

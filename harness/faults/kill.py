@@ -9,12 +9,12 @@ from harness.levers import ConnectionsCut
 class Kill(LosingFault):
     """Brokers' processes are killed (SIGKILL): connections end, dials are refused.
 
-    What a broker has acknowledged stays in its log; what it had accepted and not read is lost. Healed, it is started
-    again on the same log.
+    What a broker has acknowledged stays in its log; what it had received but not read is lost. Healing starts it again
+    on the same log.
 
-    Where its partitions have other replicas, these lead once its session with the controller has ended (`election`),
-    and go on when it is back; until then acknowledgements of all replicas wait for it. Partitions with one replica have
-    nobody to go to: where the broker has no others, metadata goes on naming it.
+    Other replicas of its partitions lead once its session with the controller has ended (`election`), and keep leading
+    when it is back; until then acknowledgements of all replicas wait for it. Partitions with one replica cannot move:
+    if the broker has no others, metadata keeps naming it.
     """
 
     kind = "kill"

@@ -14,12 +14,12 @@ from harness.quantities import Seconds, duration_text
 
 @fault("latency")
 class Latency(LinkFault):
-    """What is sent arrives late: every chunk of bytes waits `delay`, give or take `jitter`, in each flow.
+    """Data arrives late: every chunk waits `delay`, give or take `jitter`, in each flow.
 
     With `via: toxiproxy` a proxy behind the advertised address delays what it forwards: dials complete at once, answers
-    come late, and the kernel's retransmission timers do not grow as they would on a slow network. With `via: packets`
-    each packet is held, SYNs and acknowledgements too: dials are slow as well, timers grow, and a large message takes
-    several round trips until the kernel knows the path. Packets keep their order, whatever the jitter.
+    come late, and the kernel's retransmission timers do not grow as on a slow network. With `via: packets` each packet
+    is delayed, SYNs and acknowledgements too: dials are slow, timers grow, and a large message takes several round
+    trips until the kernel knows the path. Packets keep their order, whatever the jitter.
     """
 
     proof = Proof(DelaySeen)

@@ -11,10 +11,10 @@ from harness.levers import ChangeCluster, ChangeMet, MoveLeader
 
 @fault("leader_move")
 class LeaderMove(FaultModel):
-    """Another replica leads a partition, as after a rebalancing: no broker is down.
+    """Another replica leads a partition, as after a rebalance: no broker is down.
 
-    Who still asks the former leader gets NOT_LEADER_OR_FOLLOWER, and has to ask for metadata. Healed, the former leader
-    leads again.
+    The former leader answers NOT_LEADER_OR_FOLLOWER, and the client has to ask for metadata. Once healed, the former
+    leader leads again.
     """
 
     proof = Proof(ChangeMet)

@@ -12,10 +12,10 @@ from harness.quantities import Size
 
 @fault("limit_data")
 class LimitData(ToxicFault):
-    """A connection is closed once so many bytes have passed, each flow by itself (Toxiproxy's `limit_data`).
+    """A connection is closed once a number of bytes has passed, in each flow separately (Toxiproxy's `limit_data`).
 
     Bytes are counted from the injection, or from the dial. The last ones may be the first half of a request or of a
-    response. The close is an orderly one.
+    response. The close is orderly.
     """
 
     proof = Proof(ConnectionsEnded)

@@ -10,11 +10,11 @@ from harness.quantities import Share
 
 @fault("loss")
 class Loss(LinkFault):
-    """The line loses packets: each of them vanishes by chance, and the kernels send again what was not acknowledged.
+    """The network loses packets at random, and kernels retransmit what was not acknowledged.
 
-    Each packet is drawn for by itself, also one that is sent again, handshakes and acknowledgements too. A lost request
-    comes 0.2 s later, a lost SYN 1 s; one in the middle of a large message is missed at once. What carries no bytes is
-    made up for by the next acknowledgement. To lose packets of one kind alone, see `drop`.
+    Each packet is drawn separately: retransmissions, handshakes and acknowledgements too. A lost request arrives 0.2 s
+    later, a lost SYN 1 s later; a loss in the middle of a large message is noticed at once. A lost packet without data
+    is made up for by the next acknowledgement. To drop one kind of packets only, see `drop`.
     """
 
     proof = Proof(PacketsDropped)

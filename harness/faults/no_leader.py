@@ -8,10 +8,10 @@ from harness.levers import ChangeCluster, ChangeMet, RemoveLeader
 
 @fault("no_leader")
 class NoLeader(FaultModel):
-    """A partition has no leader, as while an election is held or when all its replicas are gone.
+    """A partition has no leader, as during an election or when all its replicas are gone.
 
-    Metadata says LEADER_NOT_AVAILABLE for it, and its former leader NOT_LEADER_OR_FOLLOWER. Healed, that one leads
-    again.
+    Metadata says LEADER_NOT_AVAILABLE for it, and its former leader answers NOT_LEADER_OR_FOLLOWER. Once healed, the
+    former leader leads again.
     """
 
     proof = Proof(ChangeMet)

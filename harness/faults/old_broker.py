@@ -21,9 +21,9 @@ and its message schemas."""
 
 @fault("old_broker")
 class OldBroker(FaultModel):
-    """Brokers speak no newer versions than an old release of Kafka, as in the middle of an upgrade or a downgrade.
+    """Brokers support only the API versions of an old Kafka release, as in the middle of an upgrade or a downgrade.
 
-    An ApiVersions request tells which; a request in a newer version ends its connection.
+    An ApiVersions request returns the supported versions; a request in a newer version ends its connection.
     """
 
     proof = Proof(ChangeMet)

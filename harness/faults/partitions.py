@@ -25,6 +25,6 @@ def other_replica(name: str, view: ClusterView) -> int:
     _, _, partition = named_partition(name, view)
     others = [broker for broker in partition.replicas if broker != partition.leader]
     if not others:
-        text = f"{name} has one replica: nobody else can lead it"
+        text = f"{name} has one replica: no other broker can lead it"
         raise SelectorError("no-replica", text, "give the topic a `replication` above 1", name)
     return others[0]

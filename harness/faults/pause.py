@@ -7,13 +7,14 @@ from harness.levers import RequestsUnread
 
 @fault("pause")
 class Pause(LosingFault):
-    """Brokers' processes stand still (SIGSTOP), as in a long garbage collection or on a frozen machine.
+    """Brokers' processes are suspended (SIGSTOP), as in a long garbage collection or on a frozen machine.
 
-    Their kernels go on: dials succeed, bytes are acknowledged, and nothing is answered. Healed, they go on with all
-    that came meanwhile, also with what its sender has given up: that is written after its error was returned.
+    Their kernels keep working: dials succeed and bytes are acknowledged, but nothing is answered. Once healed, they
+    handle everything that arrived meanwhile, including requests whose sender has given up: those messages are written
+    after their error was returned.
 
-    Where its partitions have other replicas, these lead once its session has ended (`election`): resumed, it is no
-    leader any more, and what it finds unread is refused.
+    Other replicas of their partitions lead once their session has ended (`election`): a resumed broker no longer leads,
+    and refuses what it finds unread.
     """
 
     kind = "pause"

@@ -12,17 +12,17 @@ from harness.levers import CloseListener, DialsRefused, FilterPackets, PacketAct
 
 @fault("refuse")
 class Refuse(FaultModel):
-    """The brokers' ports refuse: a dial is answered with a reset at once.
+    """The brokers' ports refuse connections: a dial is answered with a reset at once.
 
-    `by: listener` is a broker whose process is gone: nobody listens any more and open connections are closed.
-    `by: firewall` rejects new dials alone: what is connected stays connected.
+    `by: listener` is a broker whose process is gone: nothing listens, and open connections are closed. `by: firewall`
+    rejects new dials only: open connections stay open.
     """
 
     proof = Proof(DialsRefused)
 
     brokers: Brokers = "all"
     by: Literal["listener", "firewall"] = Field(
-        default="listener", description="`listener`: nobody listens any more; `firewall`: new dials are rejected"
+        default="listener", description="`listener`: nothing listens; `firewall`: new dials are rejected"
     )
 
     def stages(self, view: ClusterView) -> tuple[Stage, ...]:

@@ -12,11 +12,11 @@ from harness.quantities import Seconds, Share, duration_text
 
 @fault("reorder")
 class Reorder(LinkFault):
-    """The line delivers packets in another order: some, by chance, are held while later ones pass them.
+    """The network delivers packets out of order: a random share is held while later ones pass.
 
-    TCP puts them in order again. Until the packet comes, or its sender has sent it again since later ones were
-    acknowledged, everything behind it waits. A packet that nothing follows is late, and not overtaken: the proof counts
-    those that were. A message has to be larger than 1.4 KB to take more than one packet.
+    TCP restores the order. Everything behind a packet that is held waits until it arrives, or until its sender has
+    retransmitted it because later ones were acknowledged. A packet that nothing follows is late but not overtaken: the
+    proof counts those that were overtaken. A message has to be larger than 1.4 KB to take more than one packet.
     """
 
     proof = Proof(PacketsReordered)

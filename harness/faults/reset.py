@@ -14,14 +14,14 @@ from harness.quantities import Size
 
 @fault("reset")
 class Reset(FaultModel):
-    """Connections are reset in mid-request: both ends get a TCP reset the moment something is sent.
+    """Connections are reset in mid-request: both ends get a TCP reset as soon as something is sent.
 
     Dials succeed. `upon: request` resets when the client sends: nothing of it arrives. `upon: answer` resets when the
-    broker answers: the request was done and its client cannot know, so that sending it again doubles it.
+    broker answers: the request was carried out but the client cannot know, so sending it again duplicates it.
 
-    With `bytes` so many pass first, on each connection, counted from the injection or from the dial: a reset in the
-    middle of a frame, of which the first part has arrived. A proxy ends the connection behind them, and on its way to
-    the client that end is turned into a reset; so is every other end while the fault lasts.
+    With `bytes` that many pass first on each connection, counted from the injection or from the dial: a reset in the
+    middle of a frame whose first part has arrived. A proxy ends the connection behind them, and that end is turned into
+    a reset on its way to the client; so is every other end during the fault.
     """
 
     proof = Proof(ConnectionsCut)

@@ -15,12 +15,12 @@ LONGEST_S = 5.0
 
 @fault("reset_peer")
 class ResetPeer(ToxicFault):
-    """A connection ends `timeout` after the first bytes, which are lost (Toxiproxy's `reset_peer`).
+    """A connection ends `timeout` after its first bytes, which are lost (Toxiproxy's `reset_peer`).
 
-    Both ends of one that was dialled meanwhile are reset; one that was open before is closed in an orderly way, since
-    Toxiproxy prepares resets when it accepts. In both flows the end takes its time in one and then in the other.
-    Healing waits until each connection that has begun to end has ended. With the fault `reset` every connection is
-    reset, at once, and by the network.
+    Connections dialled during the fault are reset at both ends; those that were open before are closed in order,
+    because Toxiproxy prepares resets when it accepts. With both flows the end takes its time in one, then in the other.
+    Healing waits until every connection that has begun to end has ended. The fault `reset` resets every connection, at
+    once, in the network.
     """
 
     proof = Proof(ConnectionsEnded)

@@ -9,8 +9,8 @@ from harness.levers import ConnectionsCut
 class Restart(SignalFault):
     """Brokers' processes are killed and started again at once, each on its old log.
 
-    The step ends when they listen again; healing has nothing left to undo. What is open ends, and whoever dials in
-    between is refused.
+    The step ends when they listen again, so healing has nothing to undo. Open connections end, and dials in between are
+    refused.
     """
 
     kind = "restart"

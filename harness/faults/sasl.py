@@ -20,10 +20,10 @@ _ANSWERS: dict[str, tuple[str, InterceptResponse]] = {
 
 @fault("sasl")
 class Sasl(FaultModel):
-    """SASL exchanges go wrong: they are never answered, or clients are refused.
+    """SASL exchanges fail: they are never answered, or clients are refused.
 
-    Connections that are open by then stay as they are. Who is refused is told so where the protocol has a place for it,
-    and the connection is closed. The cluster must have `sasl: [...]`.
+    Open connections stay as they are. A refused client gets the reason where the protocol has a field for it, and its
+    connection is closed. The cluster must have `sasl: [...]`.
     """
 
     proof = Proof(RequestsIntercepted)

@@ -33,12 +33,12 @@ _PORTS: Mapping[Afterwards, Callable[[int], tuple[Lever, ...]]] = {
 
 @fault("scale_down")
 class ScaleDown(FaultModel):
-    """Brokers leave the cluster: others have their replicas and lead their partitions, and metadata forgets them.
+    """Brokers leave the cluster: others take over their replicas and partitions, and metadata no longer names them.
 
-    What a client keeps of them then misleads it: open connections, metadata that it has not refreshed, and its
-    bootstrap list. Their addresses refuse dials, are blackholed as where machines are gone, or answer as another
-    cluster as where addresses were given to new machines. In the wrong order (`first: ports`) the ports go while
-    metadata still names the brokers. Healed, they are members again and lead what they led.
+    Stale state then misleads a client: open connections, metadata that it has not refreshed, its bootstrap list. The
+    addresses refuse dials, are blackholed as when machines are gone, or answer as another cluster as when addresses
+    were given to new machines. In the wrong order (`first: ports`) the ports go while metadata still names the brokers.
+    Once healed, they are members again and lead what they led.
     """
 
     proof = Proof(DepartureMet)

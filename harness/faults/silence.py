@@ -10,9 +10,8 @@ from harness.levers import Silence as NoResponse
 class Silence(RequestFault):
     """Requests are accepted and never answered, as by a broker whose request handlers all hang.
 
-    Dials succeed, and the kernel acknowledges every byte, so that only the client's own time-outs end the wait. Nothing
-    of such a request is done, and nothing behind it on its connection is answered, after healing neither: whoever dials
-    anew is.
+    Dials succeed and the kernel acknowledges every byte, so only the client's own timeouts end the wait. Such a request
+    is not carried out. Nothing behind it on its connection is answered, not even after healing; new connections are.
     """
 
     proof = Proof(RequestsIntercepted)

@@ -15,8 +15,8 @@ from harness.quantities import Seconds, Size
 class Slicer(ToxicFault):
     """Bytes arrive in small pieces, one after another (Toxiproxy's `slicer`).
 
-    What a proxy has read at once is halved until pieces are at most `average_size` and `size_variation` together; after
-    each it waits for `delay`. A client that takes one read for one response is found out.
+    What a proxy has read at once is halved until pieces are no longer than `average_size` plus `size_variation`; it
+    waits `delay` after each. This finds clients that take one read for one response.
     """
 
     proof = Proof(BytesSliced)

@@ -14,10 +14,10 @@ SHORTEST_S = 0.001
 
 @fault("slow_answer")
 class SlowAnswer(RequestFault):
-    """Requests are done at once and answered late, as when replicas are slow to follow.
+    """Requests are carried out at once and answered late, as when replicas are slow to follow.
 
-    A message is in the log long before its acknowledgement comes: whoever gives up meanwhile and sends it again has it
-    twice. What comes behind such a request on its connection waits, too, as it does with Kafka.
+    A message is in the log long before its acknowledgement arrives: a client that gives up and sends it again writes it
+    twice. Later requests on the connection wait too, as with Kafka.
     """
 
     proof = Proof(RequestsIntercepted)

@@ -13,7 +13,7 @@ class SlowBroker(RequestFault):
     """Requests wait before they are handled, as in the queue of an overloaded broker.
 
     A message is in the log only after the wait: a client that gives up meanwhile cannot know whether it was written.
-    Later requests on its connection wait, too. With `slow_answer` the request is done at once.
+    Later requests on its connection wait too. With `slow_answer` the request is carried out at once.
     """
 
     proof = Proof(RequestsIntercepted)

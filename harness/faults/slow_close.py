@@ -12,10 +12,10 @@ from harness.quantities import Seconds
 
 @fault("slow_close")
 class SlowClose(ToxicFault):
-    """The end of a connection arrives late; what was sent before it does not (Toxiproxy's `slow_close`).
+    """The end of a connection arrives late; data sent before it does not (Toxiproxy's `slow_close`).
 
-    Who is to learn that the other one has closed or died goes on waiting meanwhile, and what it still sends is taken.
-    Healed, ends that are held arrive at once.
+    A peer keeps waiting until it learns that the other end has closed or died, and what it still sends is accepted.
+    Once healed, delayed ends arrive at once.
     """
 
     proof = Proof(EndHeld)

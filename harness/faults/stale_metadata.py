@@ -8,11 +8,11 @@ from harness.levers import ChangeMet, HoldState
 
 @fault("stale_metadata")
 class StaleMetadata(FaultModel):
-    """Brokers hear nothing of the cluster's changes: they tell the state that was when the fault was injected.
+    """Brokers do not learn of changes to the cluster: they report its state at the injection.
 
-    It needs a second fault that changes something (`leader_move`, `scale_down`, a `kill` with an election): only what
-    was asked after that is proof. A broker that does not know that it was replaced still takes requests, and its
-    appends are refused. Healed, brokers tell the present state.
+    It needs a second fault that changes something (`leader_move`, `scale_down`, a `kill` with an election): only
+    requests after that count as proof. A broker that does not know that it was replaced still takes requests, and its
+    appends are refused. Once healed, brokers report the current state.
     """
 
     proof = Proof(ChangeMet)

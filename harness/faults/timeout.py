@@ -12,11 +12,11 @@ from harness.quantities import Seconds
 
 @fault("timeout")
 class Timeout(ToxicFault):
-    """Nothing that is sent passes, and connections are closed after `timeout` without bytes (Toxiproxy's `timeout`).
+    """No data passes, and connections are closed after `timeout` without bytes (Toxiproxy's `timeout`).
 
-    Dials succeed, and what is sent is acknowledged by the proxy's kernel and lost for good: unlike after a blackhole
-    nothing of it arrives later. An idle connection is closed, too. Healed, all connections of its flows are closed,
-    also those that chance had spared.
+    Dials succeed, and the proxy's kernel acknowledges what is sent, which is then lost for good: unlike after a
+    blackhole, nothing arrives later. Idle connections are closed too. Healing closes all connections of its flows,
+    including those spared by chance.
     """
 
     proof = Proof(BytesSwallowed)

@@ -28,10 +28,10 @@ _ANSWERS: dict[str, InterceptResponse] = {
 
 @fault("tls")
 class Tls(FaultModel):
-    """TLS handshakes go wrong: they are never answered, cut, or made with a certificate that clients refuse.
+    """TLS handshakes fail: they are never answered, cut, or made with a certificate that clients refuse.
 
-    Dials succeed, and connections that are open by then stay as they are. Of a handshake that stalls or is cut the
-    client's hello has arrived, and nothing is sent back. The cluster must have `tls: true`.
+    Dials succeed, and open connections stay as they are. In a handshake that stalls or is cut, the client's hello has
+    arrived and nothing is sent back. The cluster must have `tls: true`.
     """
 
     proof = Proof(HandshakesIntercepted)
@@ -40,7 +40,7 @@ class Tls(FaultModel):
     brokers: Brokers = "all"
     how: Literal["stall", "cut", "expired", "foreign", "wrong_name"] = Field(
         description="`stall`: nothing more comes; `cut`: the broker closes; a certificate whose time is over"
-        " (`expired`), that nobody has signed whom the client trusts (`foreign`), or that is another host's"
+        " (`expired`), signed by no authority that the client trusts (`foreign`), or another host's"
         " (`wrong_name`)"
     )
     nth: int | None = Field(

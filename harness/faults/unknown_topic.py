@@ -10,9 +10,9 @@ from harness.levers import ChangeCluster, ChangeMet, DeleteTopic
 
 @fault("unknown_topic")
 class UnknownTopic(FaultModel):
-    """A topic is gone, as when somebody deleted it: metadata and produce requests get UNKNOWN_TOPIC_OR_PARTITION.
+    """A topic is gone, as after its deletion: metadata and produce requests get UNKNOWN_TOPIC_OR_PARTITION.
 
-    Healed, it is there again with all that was in it.
+    Once healed, it is back with everything that was in it.
     """
 
     proof = Proof(ChangeMet)

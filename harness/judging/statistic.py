@@ -81,11 +81,7 @@ def judge_statistic(
 def _no_data_reason(statistic: Statistic, sample: CensoredSample) -> str | None:
     """Why the runs cannot be judged at all, None where they can."""
     if not sample.measured:
-        return (
-            f"no run told anything of it: {sample.missing_reasons[0]}"
-            if sample.missing_reasons
-            else "there are no runs"
-        )
+        return f"no run has a value: {sample.missing_reasons[0]}" if sample.missing_reasons else "there are no runs"
     if statistic.statistic != "mean":
         return None
     ends = [format_value(end, statistic.unit) for end in (statistic.lowest, statistic.highest)]

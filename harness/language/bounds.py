@@ -211,7 +211,7 @@ def parse_claim(model: Expect, kind: str, tree: Tree, diagnostics: Diagnostics) 
     if kind == "claim" and not model.source:
         where = at(tree, ("claim",), key=True)
         diagnostics.add(
-            where, "missing-source", "a claim comes from somebody's text", "add source: who said it, and when"
+            where, "missing-source", "a claim needs the text that it comes from", "add source: who said it, and when"
         )
     if kind != "claim" and model.holds is not None:
         diagnostics.add(at(tree, ("holds",), key=True), "claim", "`holds` belongs to a claim", "write claim: instead")

@@ -10,29 +10,29 @@ from harness.faults.brokers import SELECTORS
 HEAD = """\
 # Faults
 
-What a scenario can inject. This page is made from the faults' own code; a test fails where the two differ.
-A step is `{inject: <fault>, as: <name>, <parameters>}`; `for: 4s` heals it by itself, a later `{heal: <name>}` by hand,
-else it lasts until the run's end. A run whose fault is not proven to have had its effect is inconclusive.
+What a scenario can inject. This page is generated from the faults' code; a test fails if the two differ.
+A step is `{inject: <fault>, as: <name>, <parameters>}`. The fault lasts until the end of the run, unless `for: 4s` or a
+later step `{heal: <name>}` heals it. A run whose fault has no proven effect is inconclusive.
 
-With `every: 10s, times: 6` a fault recurs: it is injected anew 10 s after each injection, six times in all, and its
-occurrences are called `outage`, `outage#2`, `outage#3`. One that is still in force is healed before the next; a step
-`{heal: outage}` ends the recurring. `after: {uniform: [0s, 1s]}` starts any step at a moment that is drawn from the
-run's seed: without it every repeat meets a client's own timers in the same phase.
+With `every: 10s, times: 6` a fault recurs: it is injected again 10 s after each injection, six times in all, and its
+occurrences are called `outage`, `outage#2`, `outage#3`. An occurrence that is still active is healed before the next;
+a step `{heal: outage}` ends the recurrence. `after: {uniform: [0s, 1s]}` starts any step at a time drawn from the run's
+seed: without it every repeat meets the client's own timers in the same phase.
 
-With `trigger: {request: produce, nth: 3, broker: 1}` a fault is injected when that request comes: it is held in the
-broker until the fault is confirmed, and then let through, so that the fault meets the client at the same point of its
-work in each run. Requests count from the step on, which ends when they are waited for: the step that sends comes behind
-it. A run whose request never comes is inconclusive.
+With `trigger: {request: produce, nth: 3, broker: 1}` a fault is injected when that request arrives. The broker holds
+the request until the fault is confirmed, then handles it, so the fault meets the client at the same point in every
+run. Requests count from this step on. The step ends as soon as the trigger is armed, so the step that sends comes after
+it. A run whose request never arrives is inconclusive.
 
-## When faults meet
+## Several faults at once
 
-Several faults may be in force on one broker, and are healed in any order. Where two of them treat the same packet or
-the same request, the one that was injected first decides: what it drops, refuses, resets or answers, later ones never
-see, and it is no proof of theirs. Delays add up.
+Several faults may be active on one broker, and heal in any order. If two of them apply to the same packet or request,
+the one injected first decides: later ones never see what it drops, refuses, resets or answers, and it is no proof of
+theirs. Delays add up.
 
 ## Selecting brokers
 
-Wherever a parameter names brokers, it takes one of these. A broker that is selected twice is taken once.
+A parameter that names brokers takes one of these. A broker that is selected twice counts once.
 
 | selector | meaning |
 | --- | --- |

@@ -105,7 +105,7 @@ class Client(StrictModel):
     bootstrap: Annotated[list[BootstrapAddress], Field(min_length=1, max_length=MOST_BOOTSTRAP_ADDRESSES)] = Field(
         default=[1],
         description="What the client starts from: numbers of brokers; `dark`, `refused`: an address of no member, which"
-        " answers nothing, or at which nobody listens",
+        " answers nothing, or refuses",
     )
 
 
@@ -140,7 +140,7 @@ class Cluster(StrictModel):
 
 
 class Spread(StrictModel):
-    """A time that is drawn anew in each run."""
+    """A time drawn again in each run."""
 
     uniform: Annotated[list[Seconds], Field(min_length=2, max_length=2)] = Field(
         description="At least and at most so long; each moment in between is as likely"
@@ -180,7 +180,7 @@ class DoStep(Timed):
     )
     background: bool = Field(default=False, description="Start the next step without waiting for the end")
     every: Seconds | None = Field(
-        default=None, description="With `until`: call anew this long after the call before, or when that has ended"
+        default=None, description="With `until`: call again this long after the previous call, or when it has ended"
     )
     until: str | None = Field(default=None, description="How a call has to end for the step to end; see `every`")
 
@@ -206,9 +206,9 @@ class InjectStep(Timed):
     every: Seconds | None = Field(
         default=None,
         gt=0,
-        description="With `times`: inject it anew so long after each injection, called outage#2, ...",
+        description="With `times`: inject it again this long after each injection, called outage#2, ...",
     )
-    times: int | None = Field(default=None, ge=2, description="How often in all; see `every`")
+    times: int | None = Field(default=None, ge=2, description="How often in total; see `every`")
     trigger: Trigger | None = Field(
         default=None, description="Inject it when this request comes; the step ends when that is waited for"
     )
@@ -262,7 +262,7 @@ class Expect(StrictModel):
     equals: FormulaText | None = Field(default=None, description="The measure is this, give or take `within`")
     at_most: FormulaText | None = None
     at_least: FormulaText | None = None
-    claim: FormulaText | None = Field(default=None, description="What somebody's text says that the measure is")
+    claim: FormulaText | None = Field(default=None, description="What a published text says the measure is")
     within: ToleranceField | None = Field(
         default=None,
         description="Tolerance: 1% + 50ms of a time, 0.08 of a share, 1 of a count (exact without)",
@@ -278,7 +278,7 @@ class ScenarioFile(StrictModel):
 
     format: Literal[1] = Field(description="Version of this format")
     scenario: Name = Field(description="Its name: in tables, file names and run ids")
-    about: Line = Field(description="One sentence: what happens and to whom")
+    about: Line = Field(description="One sentence: what happens, and to which client")
     tags: list[Name] = Field(default=[], description="For `--tag`; `slow` is left out on local unless asked for")
     client: Client
     settings: dict[str, object] = Field(

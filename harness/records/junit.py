@@ -235,7 +235,7 @@ def _group(group: GroupRecord, suite: str) -> Element:
     what = f"{group.q:g}-quantile" if group.statistic == "quantile" else group.statistic
     case = _case(suite, f"{_client_label(group)} {what} {group.of} {_bound(group)}", seconds=0.0)
     measured = f"{what} {group.of}: expected {_range(group)}, estimated {_amount(group.estimate, group.unit)}"
-    text = [measured, f"  {group.measured} of {group.runs} runs told it", f"  {group.path}:{group.line}"]
+    text = [measured, f"  {group.measured} of {group.runs} runs have a value", f"  {group.path}:{group.line}"]
     text += [group.reason] if group.reason else []
     _verdict(case, group.verdict, kind="expectation", messages=[group.reason or measured], text=text)
     lines = [f"environment  {group.environment}", f"driver       {group.driver}"]

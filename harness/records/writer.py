@@ -62,7 +62,7 @@ class Writer:
         if there:
             raise ResultsFolderOccupied(
                 f"{path} already holds a suite ({there[0].name})",
-                f"go on with it (faultlab run --resume {quote(str(path))}) or name another folder with --out",
+                f"resume it (faultlab run --resume {quote(str(path))}) or name another folder with --out",
             )
         _write_manifest(folder, manifest)
         return cls(folder, manifest, kept_runs=0)
@@ -186,7 +186,7 @@ def _write_manifest(folder: ResultsFolder, manifest: Manifest) -> None:
 def _unwritable(path: Path, error: OSError, *, kept_runs: int | None) -> ResultsUnwritable:
     kept = "nothing was run" if kept_runs is None else f"{kept_runs} finished runs are kept there and readable"
     remedy = (
-        f"make room, then go on with: faultlab run --resume {quote(str(path))}"
+        f"make room, then resume: faultlab run --resume {quote(str(path))}"
         if error.errno in (errno.ENOSPC, errno.EDQUOT) and kept_runs is not None
         else "name a folder that can be written with --out"
     )

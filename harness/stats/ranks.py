@@ -19,7 +19,7 @@ def mann_whitney_p_value(reference: Sequence[float], values: Sequence[float]) ->
     Raises ValueError where one side is empty.
     """
     if not reference or not values:
-        raise ValueError("one sample is held against another: one is empty")
+        raise ValueError("two samples are compared: one is empty")
     both = len(reference) + len(values)
     large = min(len(reference), len(values)) * both > EXACT
     if not large and len({*reference, *values}) < both:

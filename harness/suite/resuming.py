@@ -61,7 +61,7 @@ def planned(results: Results, plans: Sequence[RunPlan]) -> tuple[RunPlan, ...]:
         raise CannotResume(
             f"{', '.join(sorted(names)) or 'a scenario'} changed since {results.folder.path} was begun: "
             f"{len(gone)} of its {len(ids)} runs are no more",
-            "undo the change, or run it anew into another folder",
+            "undo the change, or run it again into another folder",
         )
     return tuple(now[run_id] for run_id in ids)
 

@@ -217,7 +217,7 @@ def against(row: Row, side: Row, compared: Row | None) -> str:
     """`+0.004 s (+0.001 to +0.008)`."""
     if compared is None:
         references = {one["reference"] for one in row["compared"] or []}
-        return "others are held against it" if side["side"] in references else "not compared"
+        return "the reference for others" if side["side"] in references else "not compared"
     if row["unit"] == "outcome" or compared["difference"] is None:
         return ""
     low, high = compared["interval_low"], compared["interval_high"]

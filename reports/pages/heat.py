@@ -21,7 +21,7 @@ NO_SCENARIO = "no scenario here does it"
 NO_ERROR_CAME = "No call came back with an error."
 HOT_S = 1.0
 """A cell from so many seconds on names the setting that took most of them."""
-NO_WAITS_RECORDED = "No run here tells how long callers hang."
+NO_WAITS_RECORDED = "No run here shows how long callers hang."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -72,8 +72,8 @@ def outcomes_of(claims: Sequence[Claim]) -> str:
 
 
 def claimed(claims: Sequence[Claim]) -> str:
-    """`8 formulas that somebody wrote down: 6 refuted, 2 held.`"""
-    return f"{figures.many(len(claims), 'formula')} that somebody wrote down: {outcomes_of(claims)}."
+    """`8 formulas from published texts: 6 refuted, 2 held.`"""
+    return f"{figures.many(len(claims), 'published formula')}: {outcomes_of(claims)}."
 
 
 def judged(verdicts: Iterable[str]) -> str:
@@ -157,7 +157,7 @@ def warnings(runs: Sequence[Row], manifests: Sequence[Manifest], quarantined: Se
         verb = "has" if missing == 1 else "have"
         texts.append(
             f"{figures.many(missing, 'planned run')} {verb} no record: {', '.join(folders)} was interrupted, or is "
-            "still at work. Go on with it: faultlab run --resume, with that folder."
+            "still running. Resume it: faultlab run --resume, with that folder."
         )
     if quarantined:
         left_out = "is" if len(quarantined) == 1 else "are"

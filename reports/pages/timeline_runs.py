@@ -9,7 +9,7 @@ from reports.pages.cases import Case, Row
 
 BLACKHOLE = "blackhole"
 REPRESENTATIVE = (
-    "Chosen by rule: among the cases in which a connected client that tells of its waits met a proven blackhole, the "
+    "Chosen by rule: among the cases in which a connected client that reports its waits met a proven blackhole, the "
     "one whose formula names the most settings; of several, the one that most claims speak about, then the shortest; "
     "of its runs, the one with the median time."
 )

@@ -60,7 +60,7 @@ def with_verdict(rows: DataFrame) -> DataFrame:
 
 TABLE = Table(
     name="claims",
-    about="Formulas from somebody's text, held or refuted.",
+    about="Published formulas, held or refuted.",
     order=("scenario", "line", *ROW[1:-1]),
     make=claims,
 )

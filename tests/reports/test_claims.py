@@ -31,7 +31,7 @@ def test_a_claim_that_holds_in_some_cases_says_in_how_many() -> None:
         "refuted in 1, held in 2 of 3 cases",
         "refuted",
     )
-    assert summary.claimed([mixed]) == "1 formula that somebody wrote down: 1 holds in some cases only."
+    assert summary.claimed([mixed]) == "1 published formula: 1 holds in some cases only."
     [unsettled] = claims_of([claimed(one, "inconclusive", 0, pairs=[], median=None)], (), names)
     assert unsettled.tally == "inconclusive in 1 of 1 case"
     [torn] = claims_of([claimed(one, "mixed", 0), claimed(one, "held", 1)], (), names)

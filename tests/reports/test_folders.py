@@ -153,8 +153,8 @@ def test_folders_that_are_not_over_are_told(read: Callable[..., Records], nightl
     told = read(going, shutil.copytree(going, nightly / "copy"))
     rows = [row.asDict() for row in folders_table(told).collect()]
     assert remarks_on(told.folders, rows) == (
-        f"{going} holds 1 of 2 runs: go on with faultlab run --resume {going}",
-        f"{nightly}/copy holds 1 of 2 runs: go on with faultlab run --resume {nightly}/copy",
+        f"{going} holds 1 of 2 runs: resume with faultlab run --resume {going}",
+        f"{nightly}/copy holds 1 of 2 runs: resume with faultlab run --resume {nightly}/copy",
         f"1 run (1 of {going}) is in a later folder too: the same scenario, settings and seed make the same run, which"
         " counts once, as the last folder has it; another --seed makes another run",
     )

@@ -72,7 +72,7 @@ def test_the_longest_wait_is_that_of_a_single_run_whatever_the_median_says() -> 
 def test_where_nothing_was_tested_nothing_is_said_of_errors() -> None:
     one = run(verdict="inconclusive")
     untold = heat([one], [{**waited(one, 5.0), "median": None, "max": None, "pairs": []}])
-    assert (untold.longest, untold.finding) == (None, "No run here tells how long callers hang.")
+    assert (untold.longest, untold.finding) == (None, "No run here shows how long callers hang.")
     assert summary.lead(untold, [], "") == ""
     answered = heat([run()], [waited(run(), 5.0, what="time_to_ack")])
     assert (answered.longest, answered.no_error) == (None, "No call came back with an error.")

@@ -147,7 +147,7 @@ def test_nothing_measured_is_nothing_proven(tmp_path: Path) -> None:
     made = plans_of(tmp_path, MEAN, repeat=60)
     found = judged(made, *(run_of(plan, None) for plan in made))
     assert (found.verdict, found.estimate, found.measured) == ("inconclusive", None, 0)
-    assert found.reason == "no run told anything of it: it has no probe.time_to_end"
+    assert "no probe.time_to_end" in found.reason
 
 
 def test_a_mean_is_judged_and_a_value_that_should_not_be_spoils_it(tmp_path: Path) -> None:

@@ -118,7 +118,7 @@ class BrokerLink:
             async with asyncio.timeout_at(asyncio.get_running_loop().time() + _LIMIT_S):
                 return await self._until(found)
         except TimeoutError:
-            text = f"broker {self._broker_id} has not done what it was told within {_LIMIT_S:g} s: is it paused?"
+            text = f"broker {self._broker_id} has not carried out a command within {_LIMIT_S:g} s: is it paused?"
             raise BrokerFailed(text) from None
 
     async def _until(self, found: Callable[[], T | None]) -> T:

@@ -200,8 +200,8 @@ class ForkedBrokers:
         deadline_s = loop.time() + SIGNAL_LIMIT_S
         while self._processes[broker].is_stopped() is not wanted:
             if loop.time() > deadline_s or not self._processes[broker].alive():
-                done = "stand still" if wanted else "go on"
-                raise BrokerFailed(f"broker {broker} does not {done} {SIGNAL_LIMIT_S:g} s after it was told to")
+                done = "stop" if wanted else "resume"
+                raise BrokerFailed(f"broker {broker} did not {done} within {SIGNAL_LIMIT_S:g} s of the signal")
             await asyncio.sleep(0.001)
 
 

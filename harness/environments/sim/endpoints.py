@@ -48,7 +48,7 @@ class _Dial:
             self._waiter.set_exception(error)
 
     def read_ready(self) -> None:
-        raise AssertionError("nobody reads from a socket that is not connected")
+        raise AssertionError("a socket that is not connected is not read")
 
     write_ready = read_ready
 

@@ -3,7 +3,7 @@
 - Waits until `min_bytes` are there, `max_wait_ms` are over, or a partition of the request has an error.
 - Whole batches only, from the one that holds the offset; the first batch of an answer comes even if it is over the
   limits (KIP-74), so that a consumer never gets stuck.
-- An offset behind the end gets OFFSET_OUT_OF_RANGE; leader epochs are held against the broker's (KIP-320).
+- An offset behind the end gets OFFSET_OUT_OF_RANGE; leader epochs are compared with the broker's (KIP-320).
 - No fetch sessions: session id 0 makes the client name all its partitions each time; any other id that it names gets
   FETCH_SESSION_ID_NOT_FOUND (KIP-227). The isolation level makes no difference: there are no transactions.
 """

@@ -2,7 +2,7 @@
 
 - Latest (-1) is the offset behind the last record, earliest (-2) is 0, the newest record (-3) from version 7 on.
 - A time gives the first record at or after it, offset -1 where there is none.
-- A leader epoch that the client names is held against the broker's (FENCED_LEADER_EPOCH, UNKNOWN_LEADER_EPOCH).
+- A leader epoch that the client names is compared with the broker's (FENCED_LEADER_EPOCH, UNKNOWN_LEADER_EPOCH).
 - The isolation level makes no difference: there are no transactions.
 """
 
