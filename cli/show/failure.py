@@ -151,9 +151,10 @@ def error_block(case: CaseRecords, *, replay: str, logs: str | None, width: int 
     """The block of a case that the lab ended, or that failed without an expectation's fault."""
     run = case.most_severe
     yield Text(VERDICT_LABELS[case.verdict], style=VERDICT_STYLES[case.verdict]).append(
-        f"  {case.first.scenario}  {run.path}", style="default"
+        f"  {case.first.scenario}  {case.client}  {run.path}", style="default"
     )
-    yield _with(case, width)
+    if case.parameters:
+        yield wrapped(case.parameters, lead="  with       ", style="dim", width=width)
     for reason in run.reasons:
         yield wrapped(reason, lead="  ", width=width)
     if logs:

@@ -166,9 +166,10 @@ def select_case(cases: Cases, fault_or_case: str, question: Question) -> Selecti
         )
     holding.sort(key=lambda pair: pair[0].case.rank(pair[1].cited.formula, cases.order))
     configured_case, prediction = holding[0]
+    own = assumed[configured_case.case.name]
     others: dict[str, RelatedCase] = {}
     for other, its in holding[1:]:
-        if its.cited.formula.name != prediction.cited.formula.name:
+        if its.cited.formula.name != prediction.cited.formula.name and set(assumed[other.case.name]) <= set(own):
             others.setdefault(its.cited.formula.name, RelatedCase(other.case, its))
     better = ranked[: ranked.index(configured_case.case)]
     inapplicable = (
