@@ -37,7 +37,7 @@ class Dns(FaultModel):
     )
     to: Literal["refused", "dark", "another"] = Field(
         default="refused",
-        description="Of `wrong`: an address at which nobody listens (`refused`), one that answers nothing (`dark`), or"
+        description="Of `wrong`: an address at which no process listens (`refused`), one that answers nothing (`dark`), or"
         " that of the next broker (`another`)",
     )
     family: Literal["ipv4", "ipv6"] = Field(
