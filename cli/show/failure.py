@@ -31,6 +31,8 @@ from harness.records.group import GroupRecord
 MAX_OTHERS = 12
 """So many other cases that failed in the same way have a line without `--all`."""
 INDENT = 4
+BELOW = "\n      "
+"""Before what the first line of a block has no room for."""
 WHAT_FITS = ((0, 1, 2, 3), (0, 1, 2), (1, 2))
 """Of expected, measured, off by and the command: what a line of another case has room for."""
 
@@ -131,7 +133,7 @@ def _expectation(case: CaseRecords, finding: ExpectationSummary, width: int) -> 
 def group_failure(case: CaseRecords, group: GroupRecord, *, replay: str, width: int = WIDTH) -> Iterator[Text]:
     """The block of what all repeats of a case fail together."""
     text = Text("FAIL", style="bold red").append(f"  {group.scenario}", style="default")
-    yield text.append(f"\n      {group.path}:{group.line}", style="default")
+    yield text.append(f"{BELOW}{group.path}:{group.line}", style="default")
     yield _with(case, width)
     called = labelled(group.name, groups.called(group))
     yield wrapped(f"{called}, {group.measured} of {group.runs} runs", lead="  over runs  ", width=width)
@@ -177,7 +179,9 @@ def _head(case: CaseRecords, finding: ExpectationSummary, width: int) -> Text:
     where = f"{run.path}:{judged.line}"
     verdict = expectation_verdict(judged)
     text = Text(f"{VERDICT_LABELS[verdict]:<4}", style=VERDICT_STYLES[verdict])
-    text.append(f"  {run.scenario}  {expectation_label(judged)}", style="default")
-    if text.cell_len + 3 + len(where) <= width:
-        return text.append(f"   {where}", style="default")
-    return text.append(f"\n      {where}", style="default")
+    text.append(f"  {run.scenario}", style="default")
+    left = width - text.cell_len
+    for gap, part in ((2, expectation_label(judged)), (3, where)):
+        left -= gap + cell_len(part)
+        text.append(f"{' ' * gap if left >= 0 else BELOW}{part}", style="default")
+    return text

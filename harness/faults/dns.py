@@ -37,8 +37,8 @@ class Dns(FaultModel):
     )
     to: Literal["refused", "dark", "another"] = Field(
         default="refused",
-        description="Of `wrong`: an address at which no process listens (`refused`), one that answers nothing (`dark`), or"
-        " that of the next broker (`another`)",
+        description="Of `wrong`: an address at which no process listens (`refused`), one that answers nothing (`dark`),"
+        " or that of the next broker (`another`)",
     )
     family: Literal["ipv4", "ipv6"] = Field(
         default="ipv4", description="Of `dead_first`: the family of the dead address; Go dials IPv6 first"

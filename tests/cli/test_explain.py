@@ -189,7 +189,7 @@ def test_what_chance_decides_is_told_as_numbers_and_as_a_picture(tmp_path: Path)
     for row in (
         r"^  succeeds +1\.000 s +50\.0 % +\d+\.\d %  █+$",
         r"^  succeeds +4\.000 s +33\.3 % +\d+\.\d %  █+▌?$",
-        r"^  fails for ever +5\.000 s +16\.7 % +\d+\.\d %  █+▌?$",
+        r"^  fails forever +5\.000 s +16\.7 % +\d+\.\d %  █+▌?$",
         r"^ +50\.0 %  b+$",
         r"^ +33\.3 %  t+b+$",
         r"^P\(fail\) +16\.7 % by formula",

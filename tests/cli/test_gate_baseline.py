@@ -89,7 +89,7 @@ def test_what_is_said_of_a_spoilt_baseline_helps(folder: Path) -> None:
         for more in ((), ("--update",)):
             done = gate("--current", "was", *more, cwd=folder)
             assert done.code == 4
-            remedy = "delete it and write it anew: faultlab gate --update --baseline faultlab-baseline.json"
+            remedy = "delete it and write it again: faultlab gate --update --baseline faultlab-baseline.json"
             assert remedy in " ".join(done.err.split())
         assert file.read_text() == spoilt
         file.unlink()

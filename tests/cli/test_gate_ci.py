@@ -153,5 +153,5 @@ def test_compare_in_ci_says_the_same_on_the_page_of_the_job(suites: Path, tmp_pa
     assert done.code == 0
     assert commands(done) == []
     block = page.read_text().removeprefix("### faultlab compare\n\n<pre>\n").removesuffix("\n</pre>\n\n")
-    shown = block.replace("&#91;", "[").replace("&#93;", "]").replace("&#32;", "")
+    shown = block.replace("&#91;", "[").replace("&#93;", "]").replace("&#32;", "").replace("&#62;", ">")
     assert shown.splitlines() == [line.rstrip() for line in done.lines] or shown.splitlines() == done.lines

@@ -17,7 +17,7 @@ def test_the_bundled_scenarios_pass_on_sim_in_an_empty_folder(tmp_path: Path) ->
     done = faultlab("run", "--env", "sim", cwd=tmp_path)
     assert done.code == 0, done.out + done.err
     assert re.match(r"\d+ scenarios, \d+ runs, sim, 1 cell, seed 7\n", done.out)
-    assert re.search(r"longest 126\.8 s|longest 2 min 7 s", done.lines[1])
+    assert re.search(r"^longest \d+ min \d+ s by formula, simulated", done.lines[1])
     assert done.err == ""
     assert done.widest() <= 80
     assert "\x1b" not in done.out
@@ -32,7 +32,7 @@ def test_the_bundled_scenarios_pass_on_sim_in_an_empty_folder(tmp_path: Path) ->
 
 
 def test_a_failure_shows_where_the_time_went_and_ends_with_its_replay(tmp_path: Path) -> None:
-    write_scenario(tmp_path, formula="Net.ReadTimeout + 2*Net.DialTimeout", retries="[0, 1]", repeat=2)
+    write_scenario(tmp_path, formula="Net.ReadTimeout + 2*Net.DialTimeout", retries="[0]", repeat=2)
     done = faultlab("run", ".", "--env", "sim", cwd=tmp_path)
     assert done.code == 1
     assert done.widest() <= 80
@@ -43,7 +43,7 @@ def test_a_failure_shows_where_the_time_went_and_ends_with_its_replay(tmp_path: 
     assert re.search(r"  never waited on  .*Net\.DialTimeout", block)
     (prefix,) = set(re.findall(r"^replay  faultlab replay (\w+)$", done.out, flags=re.MULTILINE))
     assert f"  replay     faultlab replay {prefix}\n" in block
-    assert done.lines[-4].startswith("FAILED  4 failed of 4 runs; claims as declared: 1 refuted")
+    assert done.lines[-4].startswith("FAILED  2 failed of 2 runs; claims as declared: 1 refuted")
     assert done.lines[-1].endswith("exit 1")
 
 
