@@ -13,8 +13,14 @@ from client.wire.records import Record, encode_batch
 from harness.environments.world import World
 
 TOPIC = "orders"
+REPLICATED = "copied"
+"""A topic of one partition with two replicas, where a check's cluster has it."""
 
 VERSIONS = {ApiVersionsRequest: 0, MetadataRequest: 1, ProduceRequest: 3}
+
+
+class WrongAnswerError(Exception):
+    """An answer under another request's correlation id."""
 
 
 class Talk:
@@ -26,6 +32,7 @@ class Talk:
         self._frames = FrameReader()
         self._whole: list[bytes] = []
         self._sent = 0
+        self._answered = 0
 
     @classmethod
     async def to(cls, world: World, broker: int = 1) -> "Talk":
@@ -37,14 +44,18 @@ class Talk:
         self.writer.write(encode_request(body, version=version, correlation_id=self._sent, client_id="talk"))
 
     async def answer(self, body: object, *, within_s: float = 10.0) -> Any:
-        """The next answer, which is one to `body`. Raises TimeoutError, ConnectionError, EOFError."""
+        """The next answer, which is one to `body`. Raises TimeoutError, ConnectionError, EOFError, WrongAnswerError."""
         async with asyncio.timeout_at(asyncio.get_running_loop().time() + within_s):
             while not self._whole:
                 data = await self.reader.read(65536)
                 if not data:
                     raise EOFError
                 self._whole = list(self._frames.feed(data))
-        return decode_response(api_for_body(type(body)), VERSIONS[type(body)], self._whole.pop(0))[1]
+        correlation_id, found = decode_response(api_for_body(type(body)), VERSIONS[type(body)], self._whole.pop(0))
+        self._answered += 1
+        if correlation_id != self._answered:
+            raise WrongAnswerError(f"answer {correlation_id} instead of {self._answered}")
+        return found
 
     async def ask(self, body: object, *, within_s: float = 10.0) -> Any:
         self.send(body)

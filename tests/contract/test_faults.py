@@ -5,17 +5,18 @@ Whoever looks is a plain connection that knows nothing of faults: it dials, asks
 """
 
 import asyncio
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from typing import Any
 
 import pytest
-from talk import TOPIC, Talk, produce, produced
-from toolkit import now_s
+from talk import REPLICATED, TOPIC, Talk, WrongAnswerError, produce, produced, values
+from toolkit import now_s, since
 
 from client.wire.apis.api_versions import ApiVersionsRequest
 from client.wire.apis.metadata import MetadataRequest, MetadataRequestTopic
-from harness.conductor.proof import check_proof
+from harness.conductor.proof import ProofResult, check_proof
 from harness.environments.world import World
 from harness.faults import FAULTS
 
@@ -35,6 +36,9 @@ NETWORK: tuple[Fault, ...] = (
     ("reset", {"upon": "request"}, "versions reset"),
     ("reset", {"upon": "answer", "bytes": "10B"}, "versions reset"),
     ("slow_dial", {"delay": "1s"}, "dial late"),
+    ("loss", {"chance": "100%", "brokers": [1]}, "dial nothing"),
+    ("latency", {"delay": "1s", "via": "packets", "brokers": [1], "flows": "to_client"}, "dial late"),
+    ("duplicate", {"brokers": [1]}, "well"),
 )
 TOXICS: tuple[Fault, ...] = (
     ("latency", {"delay": "1s", "flows": "to_client"}, "versions late"),
@@ -54,6 +58,7 @@ BROKERS: tuple[Fault, ...] = (
     ("error_answer", {"code": "NOT_LEADER_OR_FOLLOWER"}, "message error 6"),
     ("bad_frame", {"api": "produce", "damage": "cut"}, "message closed"),
     ("bad_frame", {"api": "produce", "damage": "cut", "then": "reset"}, "message reset"),
+    ("correlation_mismatch", {"api": "produce"}, "message of another request"),
 )
 CLUSTER: tuple[Fault, ...] = (
     ("no_leader", {"partition": "orders/0"}, "metadata error 5"),
@@ -84,6 +89,8 @@ async def seen(world: World) -> str:
         return f"{phase} reset"
     except EOFError:
         return f"{phase} closed"
+    except WrongAnswerError:
+        return f"{phase} of another request"
     return f"{phase} late" if now_s() - began_s >= LATE_S else "well"
 
 
@@ -99,15 +106,82 @@ def _wrong(phase: str, answer: Any) -> str:
     return f"error {code}" if code else ""
 
 
+@asynccontextmanager
+async def injected(world: World, name: str, **parameters: Any) -> AsyncIterator[Callable[[], Awaitable[ProofResult]]]:
+    """A fault while the block runs; what is yielded checks its proof."""
+    fault = FAULTS[name].model_validate(parameters)
+    async with AsyncExitStack() as stack:
+        stages = fault.stages(replace(world.view(), seed="1"))
+        pulled = [(one.lever, await stack.enter_async_context(world.pull(one.lever))) for one in stages]
+
+        async def verdict() -> ProofResult:
+            return check_proof(fault, [(lever, await active.evidence()) for lever, active in pulled])
+
+        yield verdict
+
+
 @pytest.mark.parametrize("faults", [NETWORK, TOXICS, BROKERS, CLUSTER], ids=["network", "toxics", "brokers", "cluster"])
 async def test_each_fault_is_seen_is_proven_and_leaves_nothing(world: World, faults: tuple[Fault, ...]) -> None:
     assert await seen(world) == "well"
     for name, parameters, expected in faults:
-        fault = FAULTS[name].model_validate(parameters)
-        async with AsyncExitStack() as stack:
-            stages = fault.stages(replace(world.view(), seed="1"))
-            pulled = [(one.lever, await stack.enter_async_context(world.pull(one.lever))) for one in stages]
+        async with injected(world, name, **parameters) as verdict:
             assert await seen(world) == expected, name
-            proof = check_proof(fault, [(lever, await active.evidence()) for lever, active in pulled])
+            proof = await verdict()
             assert proof.proven, (name, proof.finding)
         assert await seen(world) == "well", name
+
+
+async def test_a_restart_ends_what_is_open_and_nothing_else(world: World) -> None:
+    talk = await Talk.to(world)
+    assert produced(await talk.ask(produce(MESSAGE))) == (0, 0)
+    async with injected(world, "restart", brokers=[1]) as verdict:
+        assert await ended(talk)
+        assert await seen(world) == "well"
+        assert (await verdict()).proven
+    assert await seen(world) == "well"
+    assert len(await values(world)) == 3
+
+
+async def ended(talk: Talk) -> bool:
+    """Whether the other end closes or resets the connection soon."""
+    try:
+        return not await asyncio.wait_for(talk.reader.read(), PATIENCE_S)
+    except ConnectionResetError:
+        return True
+    except TimeoutError:
+        return False
+
+
+async def test_a_slow_close_tells_late_that_a_broker_has_closed(world: World) -> None:
+    async with injected(world, "slow_close", delay="1s", brokers=[1], flows="to_client") as verdict:
+        async with injected(world, "bad_frame", api="produce", damage="cut"):
+            began_s = now_s()
+            assert await seen(world) == "message closed"
+            assert since(began_s) >= LATE_S
+        assert (await verdict()).proven
+    assert await seen(world) == "well"
+
+
+async def leader(world: World) -> int:
+    """Of the partition that has two replicas, as broker 1 tells it."""
+    talk = await Talk.to(world)
+    (topic,) = (await talk.ask(MetadataRequest(topics=(MetadataRequestTopic(name=REPLICATED),)))).topics
+    talk.abandon()
+    (partition,) = topic.partitions
+    return int(partition.leader_id)
+
+
+async def test_a_moved_leader_is_told_unless_metadata_are_stale(world: World) -> None:
+    assert await leader(world) == 1
+    async with injected(world, "leader_move", partition=f"{REPLICATED}/0") as moved:
+        assert await leader(world) == 2
+        assert (await moved()).proven
+    assert await leader(world) == 1
+    async with (
+        injected(world, "stale_metadata", brokers=[1]) as stale,
+        injected(world, "leader_move", partition=f"{REPLICATED}/0"),
+    ):
+        assert await leader(world) == 1
+        assert (await stale()).proven
+    assert await leader(world) == 1
+    assert await seen(world) == "well"

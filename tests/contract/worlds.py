@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 from machine_noise import Lateness
-from talk import TOPIC
+from talk import REPLICATED, TOPIC
 from toolkit import ADDRESS, UPSTREAM, Check
 
 from harness.brokers.cluster import BrokerCluster
@@ -53,13 +53,19 @@ PLAN = RunPlan(
     settings=(),
     given_settings=(),
     parameters=(),
-    cluster=ClusterShape(brokers=2, topics=(Topic(name=TOPIC, partitions=2, leaders=(1, 2)),)),
+    cluster=ClusterShape(
+        brokers=2,
+        topics=(
+            Topic(name=TOPIC, partitions=2, leaders=(1, 2)),
+            Topic(name=REPLICATED, partitions=1, replication=2, leaders=(1,)),
+        ),
+    ),
     steps=(),
     expectations=(),
     seed=7,
     repeat=1,
 )
-"""Two brokers; broker 1 leads partition 0, broker 2 partition 1."""
+"""Two brokers; broker 1 leads partition 0, broker 2 partition 1. Of another topic's, both have a replica."""
 NAMED = replace(PLAN, cluster=replace(PLAN.cluster, names=True))
 """The same two, reached by names."""
 
