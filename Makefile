@@ -4,7 +4,7 @@ BIN := .venv/bin
 # Every worker would rewrite every test, and every command under test compile all of faultlab, if nothing were kept.
 PYTEST := env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest --durations=20 --durations-min=2
 
-.PHONY: help setup run test test-cells test-compute test-all lint check format bench bench-gate fidelity fidelity-random lock clean
+.PHONY: help setup run test test-all lint check format bench bench-gate fidelity fidelity-random lock clean
 
 help:            ## show this
 	@grep -E '^[a-z-]+: .*##' Makefile | sed -E 's/: .*## /\t/' | expand -t 16
@@ -15,16 +15,10 @@ setup:           ## set everything up in .venv
 run: setup       ## run the bundled scenarios and write the report
 	@$(BIN)/faultlab run --report
 
-# Tests in cells wait, many side by side; those that compute take what they leave of the cores. The output of each kind
-# comes in one piece, when all of it has ended.
+# Tests that compute share the two cores; tests in cells wait, so many run side by side.
 test: setup      ## the tests, except the slow ones
-	@$(MAKE) --no-print-directory -j 2 --output-sync=target test-cells test-compute
-
-test-cells:      ## those of them that need cells: they wait, many side by side
+	$(PYTEST) -q -n 2 --dist loadgroup -m "not cell and not slow"
 	$(PYTEST) -q -n 6 -m "cell and not slow"
-
-test-compute:    ## the others: they compute
-	nice -n 19 $(PYTEST) -q -n 2 --dist loadgroup -m "not cell and not slow"
 
 # The slow tests mostly wait for one Java after the other: cells wait beside them.
 test-all: setup  ## the slow tests too
