@@ -6,11 +6,8 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from harness.brokers.cluster import BrokerCluster, ClusterStateError
 from harness.environments.lever_table import PulledLever
 from harness.environments.world import ActiveLever, WorldError
-from harness.levers import ChangeCluster, ChangeMet, HoldState, Intercept, OrdinaryAnswer
+from harness.levers import ChangeCluster, ChangeMet, ClusterChange, HoldState, Intercept, OrdinaryAnswer
 from harness.sightings import Sightings
-
-TELLING = ("metadata", "produce")
-"""Requests whose answers tell a client what its cluster is."""
 
 
 class ClusterLevers:
@@ -23,10 +20,11 @@ class ClusterLevers:
     @asynccontextmanager
     async def change(self, lever: ChangeCluster) -> AsyncIterator[ActiveLever]:
         async with AsyncExitStack() as stack:
+            seen_at = lever.change.seen_at
             watched = [
                 await stack.enter_async_context(self._watched(broker, api))
-                for broker in self._cluster.brokers
-                for api in TELLING
+                for broker in (self._cluster.brokers if seen_at is None else (seen_at,))
+                for api in lever.change.seen_in
             ]
             began_ns = self._now_ns()
             try:
@@ -44,7 +42,9 @@ class ClusterLevers:
     @asynccontextmanager
     async def hold(self, lever: HoldState) -> AsyncIterator[ActiveLever]:
         async with AsyncExitStack() as stack:
-            watched = [await stack.enter_async_context(self._watched(lever.broker, api)) for api in TELLING]
+            watched = [
+                await stack.enter_async_context(self._watched(lever.broker, api)) for api in ClusterChange.seen_in
+            ]
             began_ns = self._now_ns()
             self._cluster.hold(lever.broker)
             stack.push_async_callback(self._cluster.release_state, lever.broker)

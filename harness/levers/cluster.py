@@ -55,6 +55,14 @@ class DepartureMet(Evidence):
 class ClusterChange(ABC):
     """What a controller can be asked to change."""
 
+    seen_in: ClassVar[tuple[str, ...]] = ("metadata", "produce")
+    """The requests whose answers show a client the change."""
+
+    @property
+    def seen_at(self) -> int | None:
+        """The only broker whose answers show it; None: every broker's do."""
+        return None
+
     @property
     @abstractmethod
     def where(self) -> str:
@@ -142,8 +150,14 @@ class CapVersions(ClusterChange):
     APIs go by the names that intercepts use (`produce`). One that is not named is spoken in all versions.
     """
 
+    seen_in: ClassVar[tuple[str, ...]] = ("all",)
+
     broker: int
     highest: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def seen_at(self) -> int:
+        return self.broker
 
     @property
     def where(self) -> str:

@@ -4,7 +4,7 @@ import asyncio
 from dataclasses import replace
 
 import pytest
-from talk import TOPIC, Talk, produce
+from talk import REPLICATED, TOPIC, Talk, produce
 
 from client.events import TraceKind
 from harness.cluster_view import PartitionView
@@ -49,7 +49,8 @@ def planned(name: str, brokers: object) -> PlannedFault:
 async def test_a_world_shows_its_cluster(world: World) -> None:
     view = world.view()
     assert view == world.cluster.view()
-    assert view.topics == {TOPIC: (PartitionView(leader=1, replicas=(1,)), PartitionView(leader=2, replicas=(2,)))}
+    alone = (PartitionView(leader=1, replicas=(1,)), PartitionView(leader=2, replicas=(2,)))
+    assert view.topics == {TOPIC: alone, REPLICATED: (PartitionView(leader=1, replicas=(1, 2)),)}
     assert (view.brokers, view.controller) == ((1, 2), 1)
 
 

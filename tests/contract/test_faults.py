@@ -63,6 +63,7 @@ BROKERS: tuple[Fault, ...] = (
 CLUSTER: tuple[Fault, ...] = (
     ("no_leader", {"partition": "orders/0"}, "metadata error 5"),
     ("unknown_topic", {"topic": "orders"}, "metadata error 3"),
+    ("old_broker", {"highest": {"metadata": 0}, "brokers": [1]}, "metadata closed"),
     ("scale_down", {"brokers": [2]}, "metadata of 1 brokers"),
 )
 
@@ -185,3 +186,9 @@ async def test_a_moved_leader_is_told_unless_metadata_are_stale(world: World) ->
         assert (await stale()).proven
     assert await leader(world) == 1
     assert await seen(world) == "well"
+
+
+async def test_an_old_broker_that_no_client_asks_is_not_proven(world: World) -> None:
+    async with injected(world, "old_broker", highest={"metadata": 0}, brokers=[2]) as verdict:
+        assert await seen(world) == "well", "broker 1 alone is asked"
+        assert not (await verdict()).proven
