@@ -63,11 +63,12 @@ class NameServer(asyncio.DatagramProtocol):
     def datagram_received(self, data: bytes, addr: tuple[str, int]) -> None:
         try:
             question = decode_question(data)
-        except ValueError:
+            unknown = encode_answer(question, Answer(question.number, ResponseCode.NO_SUCH_NAME))
+        except ValueError:  # also of a name that no host can have
             return
         broker = self._brokers.get(question.name.lower())
         if broker is None:
-            self._send(encode_answer(question, Answer(question.number, ResponseCode.NO_SUCH_NAME)), addr)
+            self._send(unknown, addr)
             return
         in_force = [(lever, seen) for lever, seen in self._levers if lever.broker == broker]
         for _, seen in in_force:

@@ -94,7 +94,7 @@ async def dark(context: CheckContext) -> str:
         answers = [await context.wait_for_result(subject, call) for call in calls]
     if not together:
         raise CheckFailed("the second `send` began only when the first had ended: several may be under way at once")
-    return f"two sends at once in the dark {_describe_dark(context, failed, answers)}"
+    return f"two sends at once without a reachable broker {_describe_dark(context, failed, answers)}"
 
 
 @_check
@@ -110,7 +110,7 @@ async def start_in_the_dark(context: CheckContext) -> str:
                 )
                 failed = await context.answers_in_the_dark([call])
         answer = await context.wait_for_result(subject, call)
-    return f"`{call.operation}` in the dark from the start {_describe_dark(context, failed, [answer])}"
+    return f"`{call.operation}` while no broker is reachable from the start {_describe_dark(context, failed, [answer])}"
 
 
 @_check

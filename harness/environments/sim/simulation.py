@@ -42,7 +42,7 @@ def _shut_down(loop: SimLoop) -> None:
         if loop._asyncgens:  # type: ignore[attr-defined]
             loop.run_until_complete(loop.shutdown_asyncgens())
     for host in loop.hosts:
-        host.sockets.clear()  # nobody is left to receive what their ends would send
+        host.sockets.clear()  # no host is left to receive what their ends would send
         host.kill()
         for task in host.tasks:
             _report(loop, host, task)
