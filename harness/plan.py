@@ -47,10 +47,26 @@ class Topic:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CertificateFiles:
+    """Files in PEM: the authority that clients trust, the brokers' certificate, and its key. Named as the scenario at
+    `path` names them, relative to its folder."""
+
+    ca: str
+    certificate: str
+    key: str
+    path: Path
+
+    @property
+    def folder(self) -> Path:
+        return self.path.absolute().parent
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterShape:
     """`brokers` brokers with ids 1..brokers, and their topics; which kind of broker, in which version if it has any.
     `tls`: they take connections inside TLS alone. `sasl`: the mechanisms by which clients authenticate,
-    none: they do not. `names`: they are reached by names, which clients look up."""
+    none: they do not. `names`: they are reached by names, which clients look up. `certificates`:
+    of a user's own, with `tls`; None: the lab makes them."""
 
     brokers: int
     topics: tuple[Topic, ...] = ()
@@ -59,6 +75,7 @@ class ClusterShape:
     tls: bool = False
     sasl: tuple[str, ...] = ()
     names: bool = False
+    certificates: CertificateFiles | None = None
 
     @property
     def broker_ids(self) -> tuple[int, ...]:

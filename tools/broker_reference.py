@@ -24,7 +24,7 @@ where the two differ. Any client of the protocol that is content with these APIs
 | idempotent producers | yes: ids, epochs and sequence numbers as Kafka checks them |
 | transactions | no: INVALID_REQUEST |
 | consumer groups | no: Fetch and ListOffsets, without a group coordinator |
-| TLS | where the scenario says `cluster: {tls: true}`, with certificates that the lab makes |
+| TLS | where the scenario says `cluster: {tls: true}`, with certificates that the lab makes, or with yours: `tls: {ca: ca.pem, certificate: brokers.pem, key: brokers.key}` |
 | SASL | where it says `sasl: [PLAIN]`, `[SCRAM-SHA-256]` or `[SCRAM-SHA-512]`; the client is given the right user and password |
 | addresses | 127.0.1.N:9092 behind 127.0.2.N:9092, inside the run's network namespace |
 | older brokers | the fault `old_broker` makes a broker speak fewer versions: [FAULTS.md](FAULTS.md) |

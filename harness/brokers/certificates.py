@@ -11,7 +11,9 @@ from functools import cache
 from threading import Lock
 from typing import TYPE_CHECKING
 
+from harness.brokers.own_certificates import read_certificate
 from harness.levers import CertificateFlaw
+from harness.plan import CertificateFiles
 
 if TYPE_CHECKING:
     import trustme
@@ -32,18 +34,22 @@ class Certificates:
 _making = Lock()
 
 
-def certificates_for(hosts: tuple[str, ...]) -> Certificates:
+def certificates_for(hosts: tuple[str, ...], own: CertificateFiles | None = None) -> Certificates:
     """Made once a process, whatever thread asks; every certificate but that of another host is for all of these names
-    and addresses."""
+    and addresses. With a user's own only a foreign one is flawed: nothing can be signed in the user's name. Raises
+    CertificateProblem where that is refused now."""
     with _making:
-        return _made(hosts)
+        return _made(hosts, own)
 
 
 @cache
-def _made(hosts: tuple[str, ...]) -> Certificates:
+def _made(hosts: tuple[str, ...], own: CertificateFiles | None) -> Certificates:
     import trustme
 
     ours, foreign = trustme.CA(), trustme.CA()
+    if own is not None:
+        ca_pem, ordinary = read_certificate(own, hosts)
+        return Certificates(ca_pem=ca_pem, ordinary=ordinary, flawed={"foreign": _context(foreign.issue_cert(*hosts))})
     return Certificates(
         ca_pem=ours.cert_pem.bytes().decode(),
         ordinary=_context(ours.issue_cert(*hosts)),

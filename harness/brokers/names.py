@@ -14,6 +14,11 @@ _DOMAIN = "kafka.test"
 """RFC 6761: no resolver outside of the lab knows such a name."""
 
 
+def advertised_address(broker: int) -> tuple[str, int]:
+    """Where a broker's proxy listens, in every world. Nothing listens at that of a number without a broker."""
+    return f"127.0.2.{broker}", 9092
+
+
 def broker_name(broker: int) -> str:
     return f"broker-{broker}.{_DOMAIN}"
 

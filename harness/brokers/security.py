@@ -39,6 +39,6 @@ def security_of(shape: ClusterShape, hosts: Iterable[str]) -> BrokerSecurity:
     """That of a cluster whose brokers are dialled under these names or addresses: the same one each time that a process
     and its forks ask."""
     return BrokerSecurity(
-        certificates=certificates_for(tuple(dict.fromkeys(hosts))) if shape.tls else None,
+        certificates=certificates_for(tuple(dict.fromkeys(hosts)), shape.certificates) if shape.tls else None,
         mechanisms=shape.sasl,
     )

@@ -2,11 +2,13 @@
 
 from collections.abc import Sequence
 
-from harness.language.schema import Cluster
+from harness.brokers.names import advertised_address, dialled_as
+from harness.brokers.own_certificates import CertificateProblem, read_certificate
+from harness.language.schema import CertificateShape, Cluster
 from harness.language.yaml.diagnostics import Diagnostics
 from harness.language.yaml.problems import Span
 from harness.language.yaml.tree import Tree, at
-from harness.plan import BLACKHOLED_BASE, REFUSED_BASE, ClusterShape, Topic
+from harness.plan import BLACKHOLED_BASE, REFUSED_BASE, CertificateFiles, ClusterShape, Topic
 from harness.quantities import quote_value
 
 
@@ -35,10 +37,27 @@ def cluster_shape(cluster: Cluster, tree: Tree, diagnostics: Diagnostics) -> Clu
     return ClusterShape(
         brokers=cluster.brokers,
         topics=tuple(topics),
-        tls=cluster.tls,
+        tls=bool(cluster.tls),
         sasl=tuple(dict.fromkeys(cluster.sasl)),
         names=cluster.names,
+        certificates=_certificates(cluster, tree, diagnostics),
     )
+
+
+def _certificates(cluster: Cluster, tree: Tree, diagnostics: Diagnostics) -> CertificateFiles | None:
+    """The user's own. What clients would refuse is reported where it is named."""
+    own = cluster.tls
+    if not isinstance(own, CertificateShape):
+        return None
+    files = CertificateFiles(ca=own.ca, certificate=own.certificate, key=own.key, path=diagnostics.path)
+    named = ClusterShape(brokers=cluster.brokers, names=cluster.names)
+    hosts = [dialled_as(named, advertised_address)(broker)[0] for broker in named.broker_ids]
+    try:
+        read_certificate(files, hosts)
+    except CertificateProblem as wrong:
+        diagnostics.add(at(tree, ("tls", wrong.key)), "certificate", str(wrong), wrong.hint)
+        return None
+    return files
 
 
 def check_broker(broker: int, brokers: int, where: Span, diagnostics: Diagnostics) -> None:

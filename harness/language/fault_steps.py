@@ -1,14 +1,16 @@
 """A step that injects a fault: its parameters, as the registered fault has them."""
 
+from collections.abc import Sequence
+
 from harness.faults import FAULTS
-from harness.faults.base import FaultModel
+from harness.faults.base import FaultModel, Stage
 from harness.faults.brokers import SelectorError, which_brokers
 from harness.language.schema import InjectStep
 from harness.language.validation import entries_beside, keys_of, parse_model
 from harness.language.yaml.diagnostics import Diagnostics
 from harness.language.yaml.problems import Span
 from harness.language.yaml.tree import Entry, MappingNode, ScalarNode, SequenceNode, at
-from harness.levers import HOOKS
+from harness.levers import HOOKS, FlawedCertificate, Intercept, Lever
 from harness.plan import ClusterShape, PlannedFault, Recurrence, StartCondition, Trigger
 from harness.quantities import quote_value
 from harness.suggestions import did_you_mean
@@ -37,10 +39,14 @@ def step_fault(
     fault = parse_model(definition, own, diagnostics)
     if fault is None or cluster is None:
         return fault
+    stages: Sequence[Stage] = ()
     try:
-        fault.stages(cluster.view())
+        stages = fault.stages(cluster.view())
     except SelectorError as error:
         diagnostics.add(_span_of(error.item, own), error.code, str(error), error.hint)
+    if cluster.certificates is not None and any(_forges(stage.lever) for stage in stages):
+        message = f"the lab cannot sign a flawed certificate in the name of {cluster.certificates.ca}"
+        diagnostics.add(at(tree, ("inject",)), "fault", message, "write how: foreign, or `tls: true` in `cluster`")
     if definition.needs is not None and not getattr(cluster, definition.needs):
         so, wanted = _LACKING[definition.needs]
         where = at(tree, ("inject",))
@@ -61,6 +67,12 @@ def fault_step(
     return PlannedFault(
         fault=fault, alias=alias, for_s=model.for_, recurs=recurs, trigger=trigger, when=when, line=tree.span.line
     )
+
+
+def _forges(lever: Lever) -> bool:
+    """Whether it needs a certificate that the clients' authority has signed."""
+    answer = lever.answer if isinstance(lever, Intercept) else None
+    return isinstance(answer, FlawedCertificate) and answer.flaw != "foreign"
 
 
 def own_parameters(tree: MappingNode) -> dict[str, Entry]:

@@ -118,14 +118,26 @@ class TopicShape(StrictModel):
     leaders: list[BrokerId] | None = Field(default=None, description="Brokers in turn where absent")
 
 
+class CertificateShape(StrictModel):
+    """A user's own certificate for the brokers. Paths are relative to the scenario's folder."""
+
+    ca: Line
+    certificate: Line
+    key: Line
+
+
 class Cluster(StrictModel):
     """Brokers are numbered from 1."""
 
     brokers: int = Field(ge=1, le=MOST_BROKERS)
     topics: list[TopicShape] = Field(default=[])
-    tls: bool = Field(
+    tls: Annotated[
+        Annotated[bool, Tag("lab")] | Annotated[CertificateShape, Tag("own")],
+        Discriminator(lambda value: "own" if isinstance(value, dict | CertificateShape) else "lab"),
+    ] = Field(
         default=False,
-        description="Brokers take connections inside TLS alone, with certificates that the lab makes",
+        description="Brokers take connections inside TLS alone, with certificates that the lab makes, or with yours:"
+        " `{ca: ca.pem, certificate: brokers.pem, key: brokers.key}`, files in PEM beside the scenario",
     )
     sasl: list[Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"]] = Field(
         default=[],

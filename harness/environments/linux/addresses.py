@@ -2,6 +2,8 @@
 
 from ipaddress import ip_network
 
+from harness.brokers.names import advertised_address as advertised_address
+
 PORT = 9092
 
 TOXIPROXY = ("127.0.3.1", 8474)
@@ -15,11 +17,6 @@ ADVERTISED = ip_network("127.0.2.0/24")
 def broker(broker_id: int) -> tuple[str, int]:
     """Where a broker itself listens; only its proxy dials it."""
     return (f"127.0.1.{broker_id}", PORT)
-
-
-def advertised_address(broker_id: int) -> tuple[str, int]:
-    """What a broker advertises to clients: its proxy."""
-    return (f"127.0.2.{broker_id}", PORT)
 
 
 def text(address: tuple[str, int]) -> str:
