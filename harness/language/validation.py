@@ -7,7 +7,7 @@ from pydantic import BaseModel, ValidationError
 
 from harness.language.schema import PATTERN_HINTS
 from harness.language.yaml.diagnostics import Diagnostics
-from harness.language.yaml.tree import Entry, MappingNode, NodePath, ScalarNode, Tree, at, plain
+from harness.language.yaml.tree import Entry, MappingNode, NodePath, ScalarNode, SequenceNode, Tree, at, plain
 from harness.quantities import quote_value
 from harness.suggestions import did_you_mean
 
@@ -25,7 +25,7 @@ def parse_model(model: type[Model], tree: Tree, diagnostics: Diagnostics) -> Mod
         findings = error.errors(include_url=False)
         meant = {hint for finding in findings if (hint := _meant(finding, model, tree))}
         for finding in findings:
-            if finding["type"] != "missing" or tuple(finding["loc"]) not in meant:
+            if finding["type"] != "missing" or _place(finding, tree) not in meant:
                 _note(finding, model, tree, diagnostics)
         return None
 
@@ -40,9 +40,26 @@ def _meant(finding: Any, model: type[BaseModel], tree: Tree) -> NodePath | None:
     """The path of the key that an unknown key was probably meant to be. That one is not also reported as missing."""
     if finding["type"] != "extra_forbidden":
         return None
-    loc: NodePath = tuple(finding["loc"])
+    loc = _place(finding, tree)
     hint = _key_hint(loc, model, tree)
     return (*loc[:-1], hint.removeprefix("did you mean ").removesuffix("?")) if hint.startswith("did") else None
+
+
+def _place(finding: Any, tree: Tree) -> NodePath:
+    """Where it is in the file: without the names that pydantic adds for the members of a union."""
+    *around, last = finding["loc"]
+    path: list[str | int] = []
+    for step in around:
+        if isinstance(tree, MappingNode) and isinstance(step, str):
+            if step not in tree.entries:
+                continue
+            tree = tree.entries[step].value
+        elif isinstance(tree, SequenceNode) and isinstance(step, int) and step < len(tree.items):
+            tree = tree.items[step]
+        path.append(step)
+    if around and isinstance(last, str) and not isinstance(tree, MappingNode):
+        return tuple(path)  # the value is of no member's shape
+    return (*path, last)
 
 
 def _key_hint(loc: NodePath, model: type[BaseModel], tree: Tree) -> str:
@@ -52,7 +69,7 @@ def _key_hint(loc: NodePath, model: type[BaseModel], tree: Tree) -> str:
 
 def _note(finding: Any, model: type[BaseModel], tree: Tree, diagnostics: Diagnostics) -> None:
     kind: str = finding["type"]
-    loc: NodePath = tuple(finding["loc"])
+    loc = _place(finding, tree)
     context: Mapping[str, Any] = finding.get("ctx", {})
     if kind == "missing":
         where = at(tree, loc[:-1])

@@ -169,3 +169,9 @@ def test_a_fault_for_which_nothing_is_signed(folder: Path, how: str) -> None:
     path = folder / "own-tls.scenario.yaml"
     path.write_text(SOURCE.replace("  - {do: connect}", f"  - {{inject: tls, how: {how}}}\n  - {{do: connect}}"))
     assert load(path).cells
+
+
+def test_a_misspelt_key_is_named_where_it_stands(folder: Path) -> None:
+    problem = problem_in(folder, ("    key:", "    kye:"))
+    assert (problem.code, problem.line, problem.column) == ("unknown-key", LINES["key"], 5)
+    assert "key" in problem.hint
