@@ -5,11 +5,13 @@ import asyncio
 from random import Random
 
 import pytest
+from talk import Talk
 from toolkit import now_s
 
 from client.golang import GoResolver
 from client.net.errors import NetError, ResolveError
 from client.net.tcp import connect
+from client.wire.apis.metadata import MetadataRequest
 from harness.brokers.names import NAME_SERVER
 from harness.environments.sim.loop import SimLoop
 from harness.environments.world import World
@@ -33,6 +35,17 @@ async def test_brokers_are_advertised_by_names_and_their_names_are_known(named_w
     if not isinstance(loop, SimLoop):  # and by any program of a cell, through libc
         found = await loop.getaddrinfo(FIRST, 9092)
         assert {address[0] for *_, address in found} == {"127.0.2.1"}
+
+
+async def test_brokers_name_one_another_by_their_names(named_world: World) -> None:
+    """What clients dial once they have asked: an address here would let them past the name server."""
+    talk = Talk(*await asyncio.open_connection("127.0.2.1", 9092))
+    told = await talk.ask(MetadataRequest(topics=None))
+    assert {broker.node_id: (broker.host, broker.port) for broker in told.brokers} == {
+        1: (FIRST, 9092),
+        2: (SECOND, 9092),
+    }
+    talk.abandon()
 
 
 async def test_lies_are_told_of_one_name_and_end(named_world: World) -> None:

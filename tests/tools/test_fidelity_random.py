@@ -31,10 +31,17 @@ def loaded(draw: Draw) -> RunPlan:
     return cell
 
 
-@pytest.fixture(scope="module", params=list(CLIENTS))
-def drawn(request: pytest.FixtureRequest) -> list[RunPlan]:
+def drawn(client: str) -> list[RunPlan]:
     """Every draw is a scenario that the lab takes."""
-    return [loaded(one) for one in islice(draws(request.param, 11), DRAWN)]
+    return [loaded(one) for one in islice(draws(client, 11), DRAWN)]
+
+
+def faults_of(plan: RunPlan) -> list[PlannedFault]:
+    return [step for step in plan.steps if isinstance(step, PlannedFault)]
+
+
+def judged(plan: RunPlan) -> list[PlannedOperation]:
+    return [step for step in plan.steps if isinstance(step, PlannedOperation) and step.expect is None]
 
 
 @pytest.mark.parametrize("client", CLIENTS)
@@ -44,18 +51,36 @@ def test_a_seed_draws_the_same_scenarios_again_and_another_seed_others(client: s
     assert all(one.text != two.text for one, two in zip(first, other, strict=True))
 
 
-def test_draws_compose(drawn: Sequence[RunPlan]) -> None:
+@pytest.mark.parametrize("client", ["sarama", "sarama-guarded", "kafka-go"])
+def test_draws_of_producers_compose(client: str) -> None:
     """Several faults, several messages at once, on several partitions, before and after the client is there."""
-    faults = [[step for step in plan.steps if isinstance(step, PlannedFault)] for plan in drawn]
-    sends = [[s for s in plan.steps if isinstance(s, PlannedOperation) and s.expect is None] for plan in drawn]
-    assert any(len(of_one) > 1 for of_one in faults)
-    assert any(not of_one for of_one in faults), "dead addresses alone"
-    assert any(isinstance(plan.steps[0], PlannedFault) for plan in drawn)
-    assert any(len({one.arguments.get("partition") for one in of_one}) > 1 for of_one in sends)
-    assert any(sum(one.background for one in of_one) > 1 for of_one in sends)
-    assert len({fault.fault.name for of_one in faults for fault in of_one}) > 12
-    assert len({plan.client.version for plan in drawn}) > 1
-    assert len({plan.client.producer for plan in drawn}) > 1
+    plans = drawn(client)
+    assert any(len(faults_of(plan)) > 1 for plan in plans)
+    assert any(not faults_of(plan) for plan in plans), "dead addresses alone"
+    assert any(isinstance(plan.steps[0], PlannedFault) for plan in plans)
+    assert any(len({send.arguments.get("partition") for send in judged(plan)}) > 1 for plan in plans)
+    assert any(sum(send.background for send in judged(plan)) > 1 for plan in plans)
+    assert len({fault.fault.name for plan in plans for fault in faults_of(plan)}) > 12
+    assert len({plan.client.version for plan in plans}) > 1
+    assert len({plan.client.producer for plan in plans}) > 1
+
+
+def test_draws_of_the_dialer_have_each_of_its_operations_and_limits() -> None:
+    plans = drawn("kafka-go-dialer")
+    asked = {step.operation for plan in plans for step in judged(plan)}
+    assert asked == {"dial", "dial_leader", "dial_partition", "lookup_leader", "lookup_partition", "lookup_partitions"}
+    assert {plan.client.version for plan in plans} == {"0.4.8", "0.4.9", "0.4.50"}
+    given = {name for plan in plans for name in plan.given_settings}
+    assert given >= {"Dialer.Timeout", "Dialer.Deadline", "Dialer.FallbackDelay", "Dialer.DialFunc", "Dialer.Resolver"}
+    assert any(len(faults_of(plan)) > 1 for plan in plans)
+
+
+@pytest.mark.parametrize("client", ["sarama-guarded", "kafka-go-dialer"])
+def test_draws_strike_what_guards_the_way_in(client: str) -> None:
+    plans = drawn(client)
+    assert any(plan.cluster.tls and plan.cluster.sasl for plan in plans)
+    assert {mechanism for plan in plans for mechanism in plan.cluster.sasl} > {"PLAIN"}
+    assert {fault.fault.name for plan in plans for fault in faults_of(plan)} >= {"tls", "sasl", "dns"}
 
 
 def simulated(path: Path, *, real: bool, repeat: int = 1) -> list[RunRecord]:

@@ -17,6 +17,10 @@ HEALS = (0.4, 2.5)
 ERRORS = ("NOT_LEADER_OR_FOLLOWER", "LEADER_NOT_AVAILABLE", "REQUEST_TIMED_OUT", "NOT_ENOUGH_REPLICAS",
           "MESSAGE_TOO_LARGE", "KAFKA_STORAGE_ERROR")  # fmt: skip
 DAMAGES = ("negative_size", "huge_size", "zero_size", "cut", "garbage")
+TLS = ("stall", "stall", "cut", "expired", "foreign", "wrong_name")
+SASL = ("stall", "refuse", "other_mechanisms")
+GUARDED = 0.5
+"""Where something guards the way in: the part of the faults that are about it."""
 DELAYS = ("latency", "slow_answer", "slow_broker")
 """What lets requests through, so that another fault can meet them at the same time."""
 COMPANIONS: Mapping[Kind, tuple[Kind, ...]] = {
@@ -34,7 +38,8 @@ COMPANIONS: Mapping[Kind, tuple[Kind, ...]] = {
 class FaultKind:
     """A fault and how its parameters are drawn, for the partition that the first sender writes to.
 
-    `whole`: it strikes what its parameters name, not brokers. `needs_replicas`: only where others can lead.
+    `whole`: it strikes what its parameters name, not brokers. `needs_replicas`: only where others can lead. `needs`: of
+    a shape, for what guards the way in.
     """
 
     fault: str
@@ -42,6 +47,11 @@ class FaultKind:
     parameters: Callable[[Random, Shape, int], dict[str, object]] = lambda _rng, _shape, _partition: {}
     whole: bool = False
     needs_replicas: bool = False
+    needs: Literal["tls", "sasl", "names"] | None = None
+
+    def fits(self, shape: Shape) -> bool:
+        guarded = self.needs is None or bool(getattr(shape, self.needs))
+        return guarded and (shape.replicated or not self.needs_replicas)
 
 
 FAULTS = (
@@ -71,12 +81,25 @@ FAULTS = (
               needs_replicas=True),
     FaultKind("no_leader", "cluster", lambda _, __, partition: {"partition": f"{TOPIC}/{partition}"}, whole=True),
     FaultKind("unknown_topic", "cluster", lambda _, __, ___: {"topic": TOPIC}, whole=True),
+    FaultKind("tls", "dials", lambda rng, _, __: {"how": rng.choice(TLS), **_once(rng)}, needs="tls"),
+    FaultKind("sasl", "dials", lambda rng, _, __: {"how": rng.choice(SASL), **_once(rng)}, needs="sasl"),
+    FaultKind("dns", "dials", lambda rng, shape, _: _names(rng, shape), needs="names"),
 )  # fmt: skip
 _HEALED_BY_ITSELF = ("restart",)
 
 
 def _once(rng: Random) -> dict[str, object]:
     return {"nth": 1} if likely(rng, 0.6) else {}
+
+
+def _names(rng: Random, shape: Shape) -> dict[str, object]:
+    how = rng.choice(["slow", "empty", "wrong", "dead_first"])
+    more: dict[str, dict[str, object]] = {
+        "slow": {"delay": time(rng, 0.05, 1.5)},
+        "wrong": {"to": rng.choice(["refused", "dark", "another"] if shape.brokers > 1 else ["refused", "dark"])},
+        "dead_first": {"family": rng.choice(["ipv4", "ipv6"])},
+    }
+    return {"how": how, **more.get(how, {})}
 
 
 def _departure(rng: Random, leader: int) -> dict[str, object]:
@@ -86,11 +109,11 @@ def _departure(rng: Random, leader: int) -> dict[str, object]:
     return drawn
 
 
-def draw_kind(rng: Random, shape: Shape, *kinds: Kind) -> FaultKind:
+def draw_kind(rng: Random, shape: Shape, *kinds: Kind, among: Sequence[FaultKind] = FAULTS) -> FaultKind:
     """A fault of one of these kinds that the cluster can have; of any kind without any."""
-    return rng.choice(
-        [one for one in FAULTS if (not kinds or one.kind in kinds) and (shape.replicated or not one.needs_replicas)]
-    )
+    possible = [one for one in among if (not kinds or one.kind in kinds) and one.fits(shape)]
+    guards = [one for one in possible if one.needs is not None]
+    return rng.choice(guards if guards and likely(rng, GUARDED) else possible)
 
 
 def inject(rng: Random, kind: FaultKind, shape: Shape, partition: int, alias: str, *, heals: bool) -> Step:
@@ -112,15 +135,17 @@ class DrawnFaults:
     second: tuple[Step, ...] = ()
 
 
-def draw_faults(rng: Random, shape: Shape, partition: int, disconnect: Sequence[Step]) -> DrawnFaults:
+def draw_faults(
+    rng: Random, shape: Shape, partition: int, disconnect: Sequence[Step], among: Sequence[FaultKind] = FAULTS
+) -> DrawnFaults:
     """For a client that is connected. Where dials are struck, `disconnect` follows, which makes it dial."""
-    kind = draw_kind(rng, shape)
+    kind = draw_kind(rng, shape, among=among)
     if kind.kind == "dials":
         step = inject(rng, kind, shape, partition, "first", heals=likely(rng, 0.3))
         return DrawnFaults((step, *disconnect))
     if likely(rng, 0.5):
         return DrawnFaults((inject(rng, kind, shape, partition, "first", heals=likely(rng, 0.6)),))
-    other = draw_kind(rng, shape, *COMPANIONS[kind.kind])
+    other = draw_kind(rng, shape, *COMPANIONS[kind.kind], among=among)
     first = inject(rng, kind, shape, partition, "first", heals=True)
     second = inject(rng, other, shape, partition, "second", heals=likely(rng, 0.3))
     if kind.fault == "scale_down" and "brokers" in second:

@@ -1,21 +1,27 @@
 """The cluster of a scenario, and what the client starts from."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import compress
 from random import Random
 
 from tools.fidelity_random.chance import likely
 
 TOPIC = "orders"
+MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shape:
-    """`leaders` has the leader of each partition; with `replicated` every broker has every partition."""
+    """`leaders` has the leader of each partition; with `replicated` every broker has every partition. `tls`, `sasl` and
+    `names` are those of a scenario's cluster."""
 
     brokers: int
     leaders: tuple[int, ...]
     replicated: bool
+    tls: bool = False
+    sasl: tuple[str, ...] = ()
+    names: bool = False
 
     @classmethod
     def drawn(cls, rng: Random) -> "Shape":
@@ -23,12 +29,23 @@ class Shape:
         leaders = tuple(rng.randint(1, brokers) for _ in range(rng.choice([1, 1, 2, 4])))
         return cls(brokers=brokers, leaders=leaders, replicated=brokers > 1 and likely(rng, 0.5))
 
+    def secured(self, rng: Random) -> "Shape":
+        """The same brokers, behind TLS, SASL, names, or several of them."""
+        mechanisms = tuple(rng.sample(MECHANISMS, rng.choice([1, 1, 2])))
+        kinds: list[dict[str, object]] = [{"tls": True}, {"sasl": mechanisms}, {"names": True}]
+        chosen = rng.choice([(1, 0, 0), (0, 1, 0), (0, 0, 1), (1, 1, 0), (1, 1, 1)])
+        changes: dict[str, object] = {}
+        for kind in compress(kinds, chosen):
+            changes |= kind
+        return replace(self, **changes)  # type: ignore[arg-type]
+
     @property
     def cluster(self) -> dict[str, object]:
         topic: dict[str, object] = {"name": TOPIC, "partitions": len(self.leaders), "leaders": list(self.leaders)}
         if self.replicated:
             topic["replication"] = self.brokers
-        return {"brokers": self.brokers, "topics": [topic]}
+        asked = {"tls": self.tls, "sasl": list(self.sasl), "names": self.names}
+        return {"brokers": self.brokers, "topics": [topic], **{key: value for key, value in asked.items() if value}}
 
 
 def bootstrap(rng: Random, shape: Shape, dead: Sequence[str] = ()) -> list[int | str]:

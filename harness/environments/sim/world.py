@@ -82,7 +82,7 @@ class SimWorld:
             self._brokers = SimBrokers(
                 loop,
                 plan.cluster,
-                advertised_address=advertised_address,
+                advertised_address=self.advertised_address,
                 listen_address=_broker_address,
                 logs=logs,
             )

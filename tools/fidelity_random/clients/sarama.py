@@ -12,8 +12,9 @@ COLD = 0.2
 """The part of the scenarios in which the fault is there before the client."""
 
 
-def draw(rng: Random) -> Scenario:
-    version, shape = rng.choice(VERSIONS), Shape.drawn(rng)
+def draw(rng: Random, shape: Shape | None = None) -> Scenario:
+    """At a cluster of this shape; one of any shape where absent."""
+    version, shape = rng.choice(VERSIONS), shape or Shape.drawn(rng)
     cold = likely(rng, COLD)
     alone = cold and likely(rng, 0.3)
     dead = dead_addresses(rng, 2, dark=alone) if alone or likely(rng, 0.15) else []
