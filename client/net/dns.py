@@ -5,7 +5,8 @@ RFC 3596 (AAAA).
 """
 
 import asyncio
-import struct
+from collections.abc import Iterator
+from contextlib import contextmanager
 from enum import IntEnum
 from ipaddress import ip_address
 from typing import NamedTuple, cast
@@ -47,93 +48,64 @@ class Answer(NamedTuple):
     addresses: tuple[str, ...] = ()
 
 
-_HEADER = struct.Struct("!6H")
-_IS_RESPONSE, _RECURSION_DESIRED = 0x8000, 0x0100
-_FROM_AUTHORITY, _RECURSION_AVAILABLE = 0x0400, 0x0080
-_INTERNET = 1
-_POINTER = 0xC0
-_NAME_OF_THE_QUESTION = 0xC00C
 _LIMIT_BYTES = 1232
 
 
 def encode_question(question: Question) -> bytes:
     """Raises ValueError for a name that cannot be asked for."""
-    header = _HEADER.pack(question.number, _RECURSION_DESIRED, 1, 0, 0, 0)
-    return header + _encode_name(question.name) + struct.pack("!2H", question.kind, _INTERNET)
+    from dnslib import DNSHeader, DNSQuestion, DNSRecord
+
+    if not all(question.name.removesuffix(".").split(".")) or not question.name.isascii():
+        raise ValueError(f"{question.name} is no name of a host")
+    with _refusing():
+        asked = DNSQuestion(question.name, question.kind)
+        return bytes(DNSRecord(DNSHeader(id=question.number, rd=1), q=asked).pack())
 
 
 def decode_question(message: bytes) -> Question:
     """Raises ValueError."""
-    number, flags, questions, *_ = _header(message)
-    if flags & _IS_RESPONSE or questions != 1:
+    from dnslib import DNSRecord
+
+    with _refusing():
+        record = DNSRecord.parse(message)
+    if record.header.qr or len(record.questions) != 1:
         raise ValueError("no question")
-    name, behind = _decode_name(message, _HEADER.size)
-    kind, _ = _unpack("!2H", message, behind)
-    return Question(number, name, kind)
+    return Question(record.header.id, str(record.q.qname).removesuffix("."), record.q.qtype)
 
 
 def encode_answer(question: Question, answer: Answer) -> bytes:
-    """Each address must be of the kind that is asked for."""
-    flags = _IS_RESPONSE | _FROM_AUTHORITY | _RECURSION_DESIRED | _RECURSION_AVAILABLE | answer.code
-    header = _HEADER.pack(question.number, flags, 1, len(answer.addresses), 0, 0)
-    asked = _encode_name(question.name) + struct.pack("!2H", question.kind, _INTERNET)
-    packed = [ip_address(one).packed for one in answer.addresses]
-    records = [
-        struct.pack("!3HIH", _NAME_OF_THE_QUESTION, question.kind, _INTERNET, 0, len(each)) + each for each in packed
-    ]
-    return header + asked + b"".join(records)
+    """Each address must be of the kind that is asked for. Raises ValueError for a name that cannot be asked for."""
+    from dnslib import AAAA, RR, A, DNSHeader, DNSQuestion, DNSRecord
+
+    address = A if question.kind == RecordKind.A else AAAA
+    header = DNSHeader(id=question.number, qr=1, aa=1, rd=1, ra=1, rcode=answer.code)
+    with _refusing():
+        records = [RR(question.name, question.kind, rdata=address(ip)) for ip in answer.addresses]
+        return bytes(DNSRecord(header, q=DNSQuestion(question.name, question.kind), rr=records).pack())
 
 
 def decode_answer(message: bytes) -> Answer:
     """Raises ValueError."""
-    number, flags, questions, records, *_ = _header(message)
-    if not flags & _IS_RESPONSE:
+    from dnslib import DNSRecord
+
+    with _refusing():
+        record = DNSRecord.parse(message)
+    if not record.header.qr:
         raise ValueError("no answer")
-    at = _HEADER.size
-    for _ in range(questions):
-        _, at = _decode_name(message, at)
-        at += 4
-    addresses = []
-    for _ in range(records):
-        _, at = _decode_name(message, at)
-        kind, _, _, length = _unpack("!2HIH", message, at)
-        at += 10
-        if kind in (RecordKind.A, RecordKind.AAAA):
-            addresses.append(str(ip_address(message[at : at + length])))
-        at += length
-    return Answer(number, flags & 0xF, tuple(addresses))
+    found = [str(ip_address(str(one.rdata))) for one in record.rr if one.rtype in (RecordKind.A, RecordKind.AAAA)]
+    return Answer(record.header.id, record.header.rcode, tuple(found))
 
 
-def _header(message: bytes) -> tuple[int, ...]:
-    return _unpack(_HEADER.format, message, 0)
+@contextmanager
+def _refusing() -> Iterator[None]:
+    """Runs with names alone need dnslib: it is imported then."""
+    from dnslib import DNSError
+    from dnslib.label import DNSLabelError
 
-
-def _unpack(form: str, message: bytes, at: int) -> tuple[int, ...]:
     try:
-        return struct.unpack_from(form, message, at)
-    except struct.error as wrong:
-        raise ValueError(f"a DNS message of {len(message)} bytes is cut off") from wrong
-
-
-def _encode_name(name: str) -> bytes:
-    labels = [label.encode("ascii") for label in name.removesuffix(".").split(".")]
-    if not all(0 < len(label) < 64 for label in labels) or sum(map(len, labels)) + len(labels) > 254:
-        raise ValueError(f"{name} is no name of a host")
-    return b"".join(bytes([len(label)]) + label for label in labels) + b"\0"
-
-
-def _decode_name(message: bytes, at: int) -> tuple[str, int]:
-    """The name, and where what comes behind it begins. Of one that points to another only the end is found."""
-    labels: list[str] = []
-    while True:
-        (length,) = _unpack("!B", message, at)
-        if length & _POINTER:
-            return ".".join(labels), at + 2
-        at += 1
-        if length == 0:
-            return ".".join(labels), at
-        labels.append(message[at : at + length].decode("ascii", "replace"))
-        at += length
+        yield
+    except (DNSError, DNSLabelError) as wrong:
+        raise ValueError(f"no DNS message: {wrong}") from wrong
 
 
 async def ask(server: Address, question: Question, *, timeout_s: float) -> Answer:
