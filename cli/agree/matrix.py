@@ -173,7 +173,7 @@ def _plans(
     return request, tuple(plan for plan in plans if plan.repeat <= needed.get(plan.case_key.on_any_side, 0))
 
 
-def disagreement_lines(records: Sequence[AgreementRecord]) -> Iterator[Text]:
+def disagreement_lines(records: Sequence[AgreementRecord], *, width: int) -> Iterator[Text]:
     """What does not agree, worst first, and how many do."""
     for outcome, style in (("differs", "bold red"), ("unsure", "yellow"), ("explained", "cyan")):
         for record in (one for one in records if one.outcome == outcome):
@@ -186,7 +186,7 @@ def disagreement_lines(records: Sequence[AgreementRecord]) -> Iterator[Text]:
                 f"{record.scenario}  {record.client} {record.client_version}  {case}  {record.measure}: "
                 f"{worst.side} beside {worst.reference}{off}: {worst.reason}{source}{needs}"
             )
-            yield wrapped(text, lead=f"{outcome.upper():<9} ", style=style)
+            yield wrapped(text, lead=f"{outcome.upper():<9} ", style=style, width=width)
 
 
 def agreement_exit_code(records: Sequence[AgreementRecord]) -> ExitCode:

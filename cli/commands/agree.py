@@ -24,7 +24,7 @@ from cli.report.build import make_report
 from cli.suite.request import PARAMETERS, Request
 from cli.suite.results_folders import unused_results_folder
 from cli.suite.unavailable import unavailable_error
-from cli.terminal.console import console
+from cli.terminal.console import columns_of, console
 from cli.terminal.problems import print_problems
 from harness.agreement import SIDES
 from harness.agreement.fidelity_page import fidelity_page
@@ -75,7 +75,7 @@ def agree(
         )
     kept = write_matrix(matrix)
     screen.print()
-    for line in disagreement_lines(matrix.records):
+    for line in disagreement_lines(matrix.records, width=columns_of(screen)):
         screen.print(line)
     if write is not None:
         _write(write, matrix, _command_line(asked, between, most))

@@ -21,7 +21,7 @@ from cli.show.rows import wrapped
 from cli.suite.obtaining import obtain_for
 from cli.suite.results_folders import unused_results_folder
 from cli.suite.unavailable import unavailable_error
-from cli.terminal.console import console
+from cli.terminal.console import columns_of, console
 from harness.environments.world import EnvironmentUnavailable
 from harness.plan import ClientPlan, ResolvedValue
 from harness.quantities import QuantityError, duration_s
@@ -91,6 +91,7 @@ def check(
     limits = Limits(dark_s=parse_seconds("--dark", dark), patience_s=parse_seconds("--patience", patience))
     target = CheckTarget(_client(program), named, limits)
     screen = console(json=json)
+    width = columns_of(screen)
     findings = []
     kept_in = logs if logs is not None else unused_results_folder(f"check-{timestamp_name()}")
     with tempfile.TemporaryDirectory(prefix="faultlab-check-") as folder:
@@ -98,9 +99,11 @@ def check(
             finding = replace(found, text=_with_log_path(found.text, Path(folder), kept_in))
             findings.append(finding)
             style = "" if finding.state == "kept" else "bold red"
-            screen.print(wrapped(finding.text, lead=f"{finding.state:<8}  {finding.name:<17}  ", style=style))
+            screen.print(
+                wrapped(finding.text, lead=f"{finding.state:<8}  {finding.name:<17}  ", style=style, width=width)
+            )
             for note in finding.notes:
-                screen.print(wrapped(note, lead=f"{'':<10}{'note':<17}  ", style="yellow"))
+                screen.print(wrapped(note, lead=f"{'':<10}{'note':<17}  ", style="yellow", width=width))
         broken = sum(finding.state == "not kept" for finding in findings)
         kept = _copy_logs(Path(folder), kept_in) if broken or logs is not None else None
     if json:
@@ -173,7 +176,7 @@ def _named(name: str, text: str) -> ResolvedValue:
 
 
 def _progress_printer(screen: Console) -> Callable[[str], None]:
-    return lambda line: screen.print(wrapped(line, lead="", style="dim"))
+    return lambda line: screen.print(wrapped(line, lead="", style="dim", width=columns_of(screen)))
 
 
 command = click.Group(

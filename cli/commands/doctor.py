@@ -13,7 +13,7 @@ import click
 from cli.ci import System, detect_system, summary_write_error
 from cli.exit_codes import ExitCode
 from cli.show.rows import wrapped
-from cli.terminal.console import console
+from cli.terminal.console import columns_of, console
 from harness.environments.local.doctor import DoctorFinding, findings
 from harness.realclients import real_clients
 from reports import NEEDED, JavaMissing
@@ -42,9 +42,10 @@ def doctor(*, json: bool) -> ExitCode:
         return ExitCode.PASSED if able else ExitCode.LAB_ERROR
     screen = console()
     for finding in found:
-        screen.print(wrapped(finding.text, lead=f"{finding.state:<8} {finding.name:<13} ", style=STYLES[finding.state]))
+        lead = f"{finding.state:<8} {finding.name:<13} "
+        screen.print(wrapped(finding.text, lead=lead, style=STYLES[finding.state], width=columns_of(screen)))
         if finding.remedy is not None:
-            screen.print(wrapped(finding.remedy, lead=f"{'':<22} remedy: "))
+            screen.print(wrapped(finding.remedy, lead=f"{'':<22} remedy: ", width=columns_of(screen)))
     screen.print()
     screen.print(
         "local runs here: --env auto takes it" if able else "local cannot run here: --env auto takes sim",

@@ -1,15 +1,17 @@
 """`faultlab list`: which scenarios there are, and how long they take by their formulas."""
 
 import json as json_module
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import click
+from rich.text import Text
 
 from cli.exit_codes import ExitCode
-from cli.show.formatting import WIDTH, pluralized
+from cli.show.formatting import pluralized
 from cli.show.order import fault_rank
 from cli.show.rows import wrapped
-from cli.terminal.console import console
+from cli.terminal.console import columns_of, console
 from cli.terminal.problem_texts import problem_documents
 from cli.terminal.problems import print_problems
 from harness.language import Problems, Scenario
@@ -44,14 +46,8 @@ def list_(*, paths: tuple[str, ...], tags: tuple[str, ...], only: tuple[str, ...
         return ExitCode.PASSED if scenarios else ExitCode.NOTHING_SELECTED
     screen = console()
     for scenario in scenarios:
-        figures = f"{pluralized(_runs(scenario), 'run'):>8}  {_longest(scenario):>10}"
-        left = f"{scenario.name}  {', '.join(scenario.clients)}"
-        if len(left) + 2 + len(figures) > WIDTH:
-            screen.print(f"{left}\n{figures:>{WIDTH}}")
-        else:
-            screen.print(left.ljust(WIDTH - len(figures)) + figures)
-        screen.print(wrapped(scenario.about, lead="  ", style="dim"))
-        screen.print(wrapped(f"[{', '.join(scenario.tags)}]", lead="  ", style="dim"))
+        for line in _lines(scenario, columns_of(screen)):
+            screen.print(line)
     runs = sum(_runs(scenario) for scenario in scenarios)
     screen.print(f"{pluralized(len(scenarios), 'scenario')}, {pluralized(runs, 'run')}; times are by formula")
     return ExitCode.PASSED if scenarios else ExitCode.NOTHING_SELECTED
@@ -61,6 +57,28 @@ def _rank(scenario: Scenario) -> tuple[int, bool]:
     """What people come for first, and of that what is quick."""
     faults = {step.fault.name for cell in scenario.cells for step in cell.steps if isinstance(step, PlannedFault)}
     return fault_rank(faults), SLOW in scenario.tags
+
+
+def _lines(scenario: Scenario, width: int) -> Iterator[Text]:
+    figures = f"{pluralized(_runs(scenario), 'run'):>8}  {_longest(scenario):>10}"
+    left = f"{scenario.name}  {_clients(scenario.clients)}"
+    if len(left) + 2 + len(figures) > width:
+        yield Text(f"{left}\n{figures:>{width}}")
+    else:
+        yield Text(left.ljust(width - len(figures)) + figures)
+    tags = f"[{', '.join(scenario.tags)}]"
+    together = f"{scenario.about}  {tags}"
+    for text in (together,) if len(together) + 2 <= width else (scenario.about, tags):
+        yield wrapped(text, lead="  ", style="dim", width=width)
+
+
+def _clients(clients: Sequence[str]) -> str:
+    """`kafka-go 0.4.8, 0.4.9; sarama 1.27.2`: each client once."""
+    versions: dict[str, list[str]] = {}
+    for client in clients:
+        name, _, version = client.rpartition(" ")
+        versions.setdefault(name, []).append(version)
+    return "; ".join(f"{name} {', '.join(of_one)}".strip() for name, of_one in versions.items())
 
 
 def _runs(scenario: Scenario) -> int:

@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator, Sequence
 
+from rich.cells import cell_len
 from rich.text import Text
 
 from cli.show.difference_text import case_label, interval, measure_label, sentence, signed
-from cli.show.formatting import pluralized
-from cli.show.rows import right_aligned, wrapped
+from cli.show.formatting import WIDTH, pluralized
+from cli.show.rows import GAP, right_aligned, wrapped
 from harness.comparing.cases import SuiteRuns
 from harness.comparing.frequencies import FrequencyChange
 from harness.comparing.shifts import Shift
@@ -28,17 +29,25 @@ def table(found: SuiteComparison, *, show_all: bool, width: int) -> Iterator[Tex
             yield wrapped(f"{side.source} has not ended: {side.unfinished}", lead="", style="yellow", width=width)
     if found.other_machine:
         yield wrapped("two machines: times differ for that reason too", lead="", style="yellow", width=width)
-        yield wrapped(found.first.machine, lead="  A  ", style="dim")
-        yield wrapped(found.second.machine, lead="  B  ", style="dim")
+        yield wrapped(found.first.machine, lead="  A  ", style="dim", width=width)
+        yield wrapped(found.second.machine, lead="  B  ", style="dim", width=width)
     if found.settings:
         every = f", in all {len(found.both)} cases" if len(found.both) > 1 else ""
         yield wrapped(f"{', '.join(found.settings)}{every}", lead="settings  ", width=width)
     differing = found.differing
+    shown = differing if show_all else differing[:MAX_CASES]
+    blocks = [_rows(found, one) for one in shown]
+    # No wider than names and figures need: they stand beside one another, not at the two edges of a wide terminal.
+    needed = max((2 + cell_len(left) + GAP + len(right) for rows in blocks for left, right in rows), default=0)
+    edge = min(max(needed, WIDTH), width)
     if differing:
         yield Text()
-        yield Text(right_aligned("", f"{'A':>8}  {'B':>8}  {'B - A':<24}", lead=0), style="dim")
-    for one in differing if show_all else differing[:MAX_CASES]:
-        yield from _block(found, one)
+        yield Text(right_aligned("", f"{'A':>8}  {'B':>8}  {'B - A':<24}", lead=0, width=edge), style="dim")
+    for one, (head, *rows) in zip(shown, blocks, strict=True):
+        yield Text(right_aligned(*head, lead=0, width=edge), style="bold")
+        for left, right in rows:
+            yield Text("  " + right_aligned(left, right, lead=2, width=edge))
+        yield from _notes(found, one, width)
     if len(differing) > MAX_CASES and not show_all:
         yield Text(f"and {pluralized(len(differing) - MAX_CASES, 'case')} more (--all)", style="dim")
     yield Text()
@@ -59,18 +68,21 @@ def _side(word: str, side: SuiteRuns, width: int) -> Text:
     return wrapped(f"{text}, faultlab {side.faultlab}", lead=f"{word}  ", width=width)
 
 
-def _block(found: SuiteComparison, one: CaseComparison) -> Iterator[Text]:
+def _rows(found: SuiteComparison, one: CaseComparison) -> list[tuple[str, str]]:
+    """What stands at the left and at the right edge: of the case, then of each of its differences."""
     name = case_label(one.first.key, found.first.cases, client=True)
     release = "" if one.first.key == one.second.key else f" / {one.second.key.version}"
-    runs = f"{one.first.counted} + {one.second.counted} runs"
-    yield Text(right_aligned(f"{name}{release}", runs, lead=0), style="bold")
-    for shift in one.shifts:
-        yield Text("  " + right_aligned(measure_label(shift.measure), _figures(shift), lead=2))
-    for change in one.changes:
-        yield Text("  " + right_aligned(sentence(change), _shares(change), lead=2))
+    return [
+        (f"{name}{release}", f"{one.first.counted} + {one.second.counted} runs"),
+        *((measure_label(shift.measure), _figures(shift)) for shift in one.shifts),
+        *((sentence(change), _shares(change)) for change in one.changes),
+    ]
+
+
+def _notes(found: SuiteComparison, one: CaseComparison, width: int) -> Iterator[Text]:
     own = [words for words in one.settings if words not in found.settings]
     if own:
-        yield wrapped(", ".join(own), lead="  settings  ", style="dim")
+        yield wrapped(", ".join(own), lead="  settings  ", style="dim", width=width)
     if one.shifts and all(shift.interval is None for shift in one.shifts):
         yield Text("  too few runs for an interval", style="dim")
 

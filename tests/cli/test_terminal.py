@@ -20,6 +20,9 @@ from cli.show.live import heartbeat
 from harness.language import load, plans
 from harness.suite.progress import SuiteProgress
 
+ADDRESS = 80
+"""What cannot be broken is longer than a line: the path of a program."""
+
 
 def on_terminal(*arguments: str, cwd: Path, columns: int, limit_s: float = 90.0) -> tuple[int, str]:
     """Run the command on a terminal of its own: exit code, and everything that was written to it."""
@@ -75,6 +78,16 @@ def test_a_wide_terminal_has_a_line_for_each_case(tmp_path: Path, columns: int, 
     assert any(row.match(line) for line in lines) == in_one_line
     heads = [line.split() for line in lines if line.lstrip().startswith("scenario  client")]
     assert heads[0] == heads[-1], "while it runs and at the end, the columns are the same"
+
+
+@pytest.mark.parametrize("command", ["list", "doctor"])
+def test_a_wide_terminal_is_used_and_not_exceeded(tmp_path: Path, command: str) -> None:
+    shown = {}
+    for columns in (80, 160):
+        _, text = on_terminal(command, cwd=tmp_path, columns=columns)
+        shown[columns] = re.sub(r"\x1b\[[?\d;]*[A-Za-z]", "", text).splitlines()
+        assert max(map(cell_len, shown[columns])) <= columns + ADDRESS * (command == "doctor")
+    assert len(shown[160]) < len(shown[80])
 
 
 def test_a_dumb_terminal_has_no_moving_parts(tmp_path: Path) -> None:
