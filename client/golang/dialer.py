@@ -5,7 +5,7 @@ Source: Go's net/dial.go (dialParallel, dialSerial, partialDeadline).
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from client.golang.channel import Channel
@@ -34,6 +34,10 @@ _LOCAL_SYSTEM = "127.0.0.1"
 """What an empty host means."""
 
 
+_Begin = Callable[[], None]
+"""Called before each connect."""
+
+
 class _Raced(NamedTuple):
     """How one family's dials ended: with a stream or with an error."""
 
@@ -47,7 +51,8 @@ class Dialer:
     are sent, None: none are.
 
     `local_address` is what connections are bound to, None: the kernel chooses. `fallback_delay_s` is a net.Dialer's
-    FallbackDelay: 0 means 0.3 s, a negative one that all addresses wait for one another.
+    FallbackDelay: 0 means 0.3 s, a negative one that all addresses wait for one another. `traced_from_connect`: what
+    ends before it connects is no dial in the trace, as where a library dials by itself and only the wire shows it.
     """
 
     def __init__(
@@ -57,8 +62,10 @@ class Dialer:
         keep_alive_s: float | None = None,
         local_address: Address | None = None,
         fallback_delay_s: float = 0.0,
+        traced_from_connect: bool = False,
     ) -> None:
         self._runtime = runtime
+        self._traced_from_connect = traced_from_connect
         self._keep_alive = (
             None if keep_alive_s is None else KeepAlive(keep_alive_s, _KEEP_ALIVE_INTERVAL_S, _KEEP_ALIVE_PROBES)
         )
@@ -69,36 +76,37 @@ class Dialer:
         """Resolve and connect within the limit, traced. Raises NetError in phase RESOLVE or CONNECT."""
         runtime = self._runtime
         return await traced_dial(
-            self._dial_any(host, port, limit),
+            lambda begin: self._dial_any(host, port, limit, begin),
             runtime.tracer,
             next(runtime.connections),
             broker=broker,
             address=join_host_port(host, port),
             limit=limit,
+            from_connect=self._traced_from_connect,
         )
 
-    async def _dial_any(self, host: str, port: int, limit: Limit) -> Stream:
+    async def _dial_any(self, host: str, port: int, limit: Limit, begin: _Begin) -> Stream:
         deadline_at = limit.deadline_at(asyncio.get_running_loop().time())
         if not host:
             try:
-                return await self._dial_serial((_LOCAL_SYSTEM,), port, deadline_at)
+                return await self._dial_serial((_LOCAL_SYSTEM,), port, deadline_at, begin)
             except NetError as error:
                 raise NetError(error.phase, error.cause, join_host_port(host, port), error.local) from error
         addresses = await resolve_within(self._runtime.resolver, host, deadline_at)
         primaries, fallbacks = _by_family(addresses)
         if not fallbacks or self._fallback_delay_s < 0:
-            return await self._dial_serial(addresses, port, deadline_at)
-        return await self._dial_parallel(primaries, fallbacks, port, deadline_at)
+            return await self._dial_serial(addresses, port, deadline_at, begin)
+        return await self._dial_parallel(primaries, fallbacks, port, deadline_at, begin)
 
     async def _dial_parallel(
-        self, primaries: Sequence[str], fallbacks: Sequence[str], port: int, deadline_at: float | None
+        self, primaries: Sequence[str], fallbacks: Sequence[str], port: int, deadline_at: float | None, begin: _Begin
     ) -> Stream:
         """The first that connects. The fallbacks begin after the delay, or when the primaries have failed."""
         results: Channel[_Raced] = Channel(2)
         racers: list[asyncio.Task[None]] = []
 
         def start(addresses: Sequence[str], *, primary: bool) -> None:
-            racing = self._race(addresses, port, deadline_at, results, primary=primary)
+            racing = self._race(addresses, port, deadline_at, begin, results, primary=primary)
             racers.append(asyncio.create_task(racing, name=f"dial/{addresses[0]}"))
 
         start(primaries, primary=True)
@@ -129,15 +137,17 @@ class Dialer:
                     late[0].stream.close()
 
     async def _race(
-        self, addresses: Sequence[str], port: int, deadline_at: float | None, results: "Channel[_Raced]", *,
-        primary: bool,
+        self, addresses: Sequence[str], port: int, deadline_at: float | None, begin: _Begin,
+        results: "Channel[_Raced]", *, primary: bool,
     ) -> None:  # fmt: skip
         try:
-            results.try_send(_Raced(primary, stream=await self._dial_serial(addresses, port, deadline_at)))
+            results.try_send(_Raced(primary, stream=await self._dial_serial(addresses, port, deadline_at, begin)))
         except NetError as error:
             results.try_send(_Raced(primary, error=error.with_traceback(None)))
 
-    async def _dial_serial(self, addresses: Sequence[str], port: int, deadline_at: float | None) -> Stream:
+    async def _dial_serial(
+        self, addresses: Sequence[str], port: int, deadline_at: float | None, begin: _Begin
+    ) -> Stream:
         loop = asyncio.get_running_loop()
         first_error: NetError | None = None
         try:
@@ -145,6 +155,7 @@ class Dialer:
                 if deadline_at is not None and loop.time() >= deadline_at:
                     raise first_error or self._timed_out(ip, port)
                 until = _partial_deadline(loop.time(), deadline_at, len(addresses) - index)
+                begin()
                 try:
                     return await self._runtime.connect(
                         ip,

@@ -52,7 +52,8 @@ class GoResolver:
         found = [address for answer in answers if isinstance(answer, Answer) for address in answer.addresses]
         if found:
             return _in_order(found)
-        raise next((answer for answer in answers if isinstance(answer, NetError)), ResolveError(host))
+        no_address = ResolveError(self._asked_for(host))
+        raise next((answer for answer in answers if isinstance(answer, NetError)), no_address)
 
     async def _try_one_name(self, host: str, kind: RecordKind) -> Answer | NetError:
         failed: NetError = ResolveError(host)
@@ -69,8 +70,12 @@ class GoResolver:
             else:
                 if answer.code in (ResponseCode.NO_ERROR, ResponseCode.NO_SUCH_NAME):
                     return answer
-                failed = NetError(Phase.RESOLVE, Cause.OTHER, host, detail="server misbehaving")
+                failed = NetError(Phase.RESOLVE, Cause.OTHER, self._asked_for(host), detail="server misbehaving")
         return failed
+
+    def _asked_for(self, host: str) -> str:
+        """As net.DNSError says where an answer came from."""
+        return "{} on {}:{}".format(host, *self._name_server)
 
 
 async def resolve_within(resolver: Resolver, host: str, deadline_at: float | None) -> tuple[str, ...]:

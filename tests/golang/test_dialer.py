@@ -114,3 +114,24 @@ def test_the_other_address_family_begins_after_the_delay(
     simulate(main, Random(1))
     later = [at_s - began_at[0] for ip, at_s in families.dialled if "." in ip]
     assert later[:1] == ([] if after_s is None else [pytest.approx(after_s)])
+
+
+@pytest.mark.parametrize(
+    ("host", "limit", "kinds"),
+    [
+        ("brokers", Limit(1.0, ("Dialer.Timeout",)), {"wait_started", "wait_ended", "dial_started", "dial_ended"}),
+        ("brokers", Limit(0.0, ("Dialer.Deadline",)), {"wait_started", "wait_ended"}),
+        ("unknown", Limit(1.0, ("Dialer.Timeout",)), {"wait_started", "wait_ended"}),
+    ],
+)
+def test_traced_from_its_connect_a_dial_that_makes_none_is_none(host: str, limit: Limit, kinds: set[str]) -> None:
+    traced: list[str] = []
+
+    async def main() -> None:
+        tracer = Tracer(asyncio.get_running_loop().time, lambda _, kind, __: traced.append(str(kind)))
+        runtime = ClientRuntime(Random(1), TableResolver(NAMES), tracer, connect=Refusals().connect)
+        with pytest.raises(NetError):
+            await Dialer(runtime, traced_from_connect=True).dial(host, 9092, broker=-1, limit=limit)
+
+    asyncio.run(main())
+    assert set(traced) == kinds

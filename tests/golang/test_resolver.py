@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from client.golang import GoResolver, resolve_within
+from client.golang import GoResolver, go_error_text, resolve_within
 from client.net.dns import Answer, Question, RecordKind, ResponseCode, decode_question, encode_answer
 from client.net.errors import Cause, NetError, Phase
 from harness.environments.sim.loop import SimLoop
@@ -95,6 +95,7 @@ def test_no_such_name_and_no_address_are_the_same_to_go(code: ResponseCode) -> N
     found, taken_s, asked = looked_up(lambda question: Answer(question.number, code))
     assert isinstance(found, NetError)
     assert found.cause is Cause.NO_SUCH_HOST
+    assert go_error_text(found) == "dial tcp: lookup kafka.test on 127.0.6.1:53: no such host"
     assert (taken_s < 0.01, asked) == (True, 2)
 
 

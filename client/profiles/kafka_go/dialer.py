@@ -54,7 +54,12 @@ class Dialer:
             raise SettingError("Dialer.SASLMechanism", text)
         self._runtime = runtime
         self._conf = conf
-        self._net_dialer = (conf.own or conf.net_dialer).dialer(runtime)
+        # A program's own function can say when it dials; what a Dialer does by itself only the wire shows.
+        self._net_dialer = (
+            conf.own.dialer(runtime)
+            if conf.own is not None
+            else conf.net_dialer.dialer(runtime, traced_from_connect=True)
+        )
 
     async def dial_context(self, bounded: Bounded, address: str) -> Conn:
         return await self._connect(bounded, address, self._conn_config())

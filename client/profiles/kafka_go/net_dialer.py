@@ -28,9 +28,10 @@ class NetDialer:
     local_address: Address | None = None
     fallback_delay_s: float = 0.0
 
-    def dialer(self, runtime: ClientRuntime) -> Dialer:
+    def dialer(self, runtime: ClientRuntime, *, traced_from_connect: bool = False) -> Dialer:
         return Dialer(
             runtime,
+            traced_from_connect=traced_from_connect,
             keep_alive_s=self.keep_alive_s,
             local_address=self.local_address,
             fallback_delay_s=self.fallback_delay_s,

@@ -66,10 +66,11 @@ def _warm(rng: Random, shape: Shape) -> list[Step]:
 
 
 def _asked(rng: Random, shape: Shape, name: str, known: int | None = None) -> list[Step]:
-    """`known` is a partition that has been looked up, if any: the first one goes to its leader, where faults strike."""
+    """`known` is a partition that has been looked up, if any. The first one asks a broker for something and dials the
+    leader of `known`, if there is one: faults strike there."""
     steps = [_operation(rng, shape, f"{name}{index}", known) for index in range(rng.randint(1, 3))]
-    if known is not None:
-        steps[0] |= {"do": rng.choice(["dial_leader", "dial_partition"]), "partition": known}
+    where = rng.randrange(len(shape.leaders)) if known is None else known
+    steps[0] |= {"do": rng.choice(OF_PARTITIONS) if known is None else "dial_leader", "partition": where}
     return steps
 
 
@@ -98,7 +99,7 @@ def _settings(rng: Random, shape: Shape) -> dict[str, object]:
     if likely(rng, 0.15):
         drawn |= {"Dialer.DialFunc": "own", "NetDialer.Timeout": time(rng, 0.2, 1.2)}
     elif likely(rng, 0.1):
-        drawn["Dialer.LocalAddr"] = rng.choice(["127.0.0.9", "127.0.0.9", "192.0.2.1"])
+        drawn["Dialer.LocalAddr"] = "127.0.0.9"
     if likely(rng, 0.1):
         drawn["Dialer.ClientID"] = "somebody"
     if shape.tls:
