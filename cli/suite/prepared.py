@@ -13,7 +13,7 @@ from cli.suite.json_lines import JsonLineStream
 from cli.suite.obtaining import obtain_for
 from cli.suite.options import RunOptions
 from cli.suite.request import Request
-from cli.suite.unavailable import remedy_of
+from cli.suite.unavailable import unavailable_error
 from cli.terminal.problems import print_problems
 from harness.environments.world import Environment, EnvironmentUnavailable
 from harness.language import Problems, Scenario
@@ -60,7 +60,12 @@ def prepare(request: Request, options: RunOptions, stack: ExitStack) -> Prepared
     try:
         loaded = load_all(collect(request.paths, folder=request.folder), request.settings, request.selection)
         obtain_for(request.environment)
-        environment, local_unavailable = stack.enter_context(opened(request.environment, cells=options.cells))
+        try:
+            environment, local_unavailable = stack.enter_context(opened(request.environment, cells=options.cells))
+        except EnvironmentUnavailable as refused:
+            drivers = {cell.client.driver for one in loaded for cell in one.scenario.cells}
+            bundled = drivers <= {"bundled"} and request.client in (None, "profile")
+            raise unavailable_error(refused, can_be_simulated=bundled) from refused
         plan = plan_runnable if options.stream else _plan_whole
         suite, impossible = plan(
             loaded, request.selection, environment, seed=request.seed, repeat=request.repeat, client=request.client
@@ -69,8 +74,8 @@ def prepare(request: Request, options: RunOptions, stack: ExitStack) -> Prepared
         print_problems(problems, ci=options.ci)
         if local_unavailable is not None and any(problem.code == REFUSED for problem in problems.problems):
             # The user did not ask for the environment that refuses: the remedy is to make the other one run.
-            reason, remedy = local_unavailable.reason, remedy_of(local_unavailable)
-            click.echo(f"sim was taken, as local cannot run here: {reason}\n  {remedy}", err=True)
+            why = f"{local_unavailable.reason}\n  {local_unavailable.remedy}"
+            click.echo(f"sim was taken, as local cannot run here: {why}", err=True)
         return ExitCode.USAGE
     except OSError as error:
         raise CommandError(f"cannot read {error.filename}: {error.strerror}", "check its permissions") from error

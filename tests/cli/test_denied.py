@@ -79,7 +79,13 @@ def test_without_namespaces_auto_takes_sim_and_says_so_and_local_says_why(tmp_pa
     assert local.stderr.startswith("error: ")
     assert "namespace" in local.stderr
     assert "Traceback" not in local.stderr
+    assert "--env sim" in local.stderr
     assert not (tmp_path / "r").exists()
+    shutil.copy(Path(__file__).parents[2] / "docs" / "examples" / "own-program.scenario.yaml", tmp_path)
+    own = run("run", "own-program.scenario.yaml", "--env", "local", "--out", "r")
+    assert own.returncode == 3
+    assert "namespace" in own.stderr
+    assert "--env sim" not in own.stderr, "no program can be simulated"
     check = run("clients", "check", "--only", "ready", "true")
     assert check.returncode == 3
     assert "namespace" in check.stderr

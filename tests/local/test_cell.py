@@ -264,7 +264,6 @@ def test_a_refusal_is_told_with_its_reason_and_remedy(limit: str) -> None:
     reason, remedy = done.stdout.splitlines()
     assert reason == f"namespaces are switched off: user.{limit} is 0"
     assert f"sudo sysctl -w user.{limit}=" in remedy
-    assert "--env sim" in remedy
 
 
 _USED_UP = """
@@ -338,7 +337,6 @@ def test_settings_that_this_machine_does_not_have_are_distinguished(
     explained = namespaces.explain(OSError(number, os.strerror(number)), user=user, setting=settings.get)
     assert reason in explained.reason
     assert remedy in explained.remedy
-    assert "--env sim" in explained.remedy
 
 
 def test_unshare_in_a_process_with_threads_is_an_error_that_names_the_call() -> None:

@@ -211,7 +211,6 @@ def test_toxiproxy_absent_is_an_environment_that_is_not_there(tmp_path: Path, mo
         raise AssertionError
     assert "no toxiproxy-server 2.12.0" in caught.value.reason
     assert "python" in caught.value.remedy
-    assert "--env sim" in caught.value.remedy
 
 
 def test_the_environment_is_entered_from_the_main_thread_only() -> None:

@@ -237,7 +237,9 @@ def probe_namespaces() -> EnvironmentUnavailable | None:
     except EnvironmentUnavailable as refused:
         return refused
     except (TimeoutError, RuntimeError) as exc:
-        return EnvironmentUnavailable(f"a cell could not be opened ({exc})", "or choose the simulated world")
+        return EnvironmentUnavailable(
+            f"a cell could not be opened ({exc})", "try again; `faultlab doctor` says what is missing"
+        )
     return None
 
 

@@ -70,14 +70,16 @@ class LocalEnvironment:
     def __enter__(self) -> Self:
         """See that cells can be made, find Toxiproxy, and fork the zygote. Raises EnvironmentUnavailable."""
         if sys.platform != "linux":
-            raise EnvironmentUnavailable(f"cells need Linux, this is {sys.platform}", "choose `--env sim`")
+            raise EnvironmentUnavailable(
+                f"cells need Linux, this is {sys.platform}", "run it on Linux, in a virtual machine for instance"
+            )
         refused = probe_namespaces()
         if refused is not None:
             raise refused
         try:
             self._toxiproxy = find()
         except ToxiproxyMissing as missing:
-            raise EnvironmentUnavailable(missing.reason, f"{missing.remedy}, or choose `--env sim`") from missing
+            raise EnvironmentUnavailable(missing.reason, missing.remedy) from missing
         self._zygote = Zygote(CellMain(self._conduct))
         return self
 

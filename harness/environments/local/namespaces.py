@@ -26,7 +26,6 @@ CELL_FILES = TEMPORARY / ".faultlab"
 """The folder of the cell's own files in it."""
 
 _LIMITS = ("max_user_namespaces", "max_net_namespaces", "max_pid_namespaces", "max_mnt_namespaces")
-_OTHERWISE = "or choose the simulated world (`--env sim`)"
 
 
 def enter() -> None:
@@ -126,39 +125,39 @@ def _reason_and_remedy(refused: OSError, user: int, setting: SysctlReader) -> tu
     if zero is not None:
         return (
             f"namespaces are switched off: user.{zero} is 0",
-            f"set it with `sudo sysctl -w user.{zero}=15000`, {_OTHERWISE}",
+            f"set it with `sudo sysctl -w user.{zero}=15000`",
         )
     if refused.errno in (errno.ENOSPC, errno.EUSERS):
         return (
             "the limit of namespaces is reached: " + ", ".join(f"user.{n}={setting(f'user/{n}')}" for n in _LIMITS),
-            f"raise these limits with `sudo sysctl -w`, end other sandboxes, {_OTHERWISE}",
+            "raise these limits with `sudo sysctl -w`, or end other sandboxes",
         )
     if refused.errno in (errno.EPERM, errno.EACCES):
         if setting("kernel/unprivileged_userns_clone") == "0" and user != 0:
             return (
                 "ordinary users may not make user namespaces: kernel.unprivileged_userns_clone is 0",
-                f"allow it with `sudo sysctl -w kernel.unprivileged_userns_clone=1`, {_OTHERWISE}",
+                "allow it with `sudo sysctl -w kernel.unprivileged_userns_clone=1`",
             )
         if setting("kernel/apparmor_restrict_unprivileged_userns") == "1" and user != 0:
             return (
                 "AppArmor refuses user namespaces to ordinary programs (Ubuntu 23.10 and later): "
                 "kernel.apparmor_restrict_unprivileged_userns is 1",
-                "allow it with `sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0`, give this Python an "
-                f"AppArmor profile with `userns,`, {_OTHERWISE}",
+                "allow it with `sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0`, or give this "
+                "Python an AppArmor profile with `userns,`",
             )
         if _in_container() or _filtered():
             return (
                 f"this container refuses namespaces ({refused})",
                 "start it with `--security-opt seccomp=unconfined --security-opt systempaths=unconfined "
-                f"--security-opt apparmor=unconfined` (Docker, Podman), {_OTHERWISE}",
+                "--security-opt apparmor=unconfined` (Docker, Podman)",
             )
         if _in_chroot():
-            return ("user namespaces are refused inside a chroot", f"run faultlab outside of it, {_OTHERWISE}")
+            return ("user namespaces are refused inside a chroot", "run faultlab outside of it")
     if refused.errno == errno.ENOENT and not TEMPORARY.is_dir():
-        return (f"there is no folder {TEMPORARY} to mount a tmpfs on", f"create it, {_OTHERWISE}")
+        return (f"there is no folder {TEMPORARY} to mount a tmpfs on", "create it")
     if refused.errno in (errno.EINVAL, errno.ENOSYS):
         return (
             f"this kernel lacks namespaces ({refused})",
-            f"use a kernel with CONFIG_USER_NS, CONFIG_NET_NS and CONFIG_PID_NS, {_OTHERWISE}",
+            "use a kernel with CONFIG_USER_NS, CONFIG_NET_NS and CONFIG_PID_NS",
         )
-    return (f"this machine refuses namespaces ({refused})", f"find out what refuses them, {_OTHERWISE}")
+    return (f"this machine refuses namespaces ({refused})", "find out what refuses them")
