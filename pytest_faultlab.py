@@ -259,7 +259,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     for name, values, words in (
         ("env", "auto|sim|local|...", "where scenarios run: simulated, on real sockets in namespaces, or as it can be"),
         ("repeat", "N", "runs of each case; else as each scenario says"),
-        ("seed", "N", "the source of chance; the same seed gives the same simulated runs"),
+        ("seed", "N", "the seed of everything random; the same seed gives the same simulated runs"),
         ("out", "DIR", "keep results in new folders there; else among pytest's temporary ones"),
         ("engine", "PROGRAM", "a faultlab that is installed elsewhere; else the one beside the plugin or on PATH"),
         ("inconclusive", "fail|skip", "what a case is that tested nothing (default: fail, as an error)"),

@@ -38,7 +38,7 @@ CELLS = click.Option(
     ["--cells"],
     type=CellCount(),
     metavar="N|auto",
-    help="At most so many runs side by side; `auto`: as many as this machine holds and starts in time.",
+    help="Most runs side by side; `auto`: as many as memory and start-up time allow.",
 )
 ANY_PATH = NonEmptyPath(path_type=Path)
 FILE = NonEmptyPath(path_type=Path, dir_okay=False)

@@ -135,14 +135,14 @@ command = click.Command(
             help="Who is compared: the profile and the real client on real sockets, the profile in the simulation.",
         ),
         click.Option(
-            ["--repeat"], type=click.IntRange(1, 1000), default=REPEAT, show_default=True, help="Runs a side and case."
+            ["--repeat"], type=click.IntRange(1, 1000), default=REPEAT, show_default=True, help="Runs per side and case."
         ),
         click.Option(
             ["--most"],
             type=click.IntRange(1, 1000),
             default=MOST,
             show_default=True,
-            help="Where those are too few: at most so many.",
+            help="Most runs per side, where those are too few.",
         ),
         click.Option(
             ["--of"],

@@ -85,7 +85,7 @@ def check(
     CMD is the program with its arguments, or a real client (sarama@1.27.2). It is started again and again in network
     namespaces of its own with a broker, and is asked to connect, send and close, while the broker is reachable and
     while it is not. A client may wait for the broker: it has to answer once the broker is back. Exits with 1 where it
-    does not keep something.
+    breaks the protocol.
     """
     named = tuple(_named(name, text) for name, text in parse_settings(settings).items())
     limits = Limits(dark_s=parse_seconds("--dark", dark), patience_s=parse_seconds("--patience", patience))
@@ -227,7 +227,7 @@ command = click.Group(
                     ["--logs"],
                     type=ANY_PATH,
                     metavar="DIR",
-                    help="Keep the program's stderr there; else below results/, and only where something is not kept.",
+                    help="Keep the program's stderr there; else below results/, and only if a check fails.",
                 ),
                 click.Option(["--json"], is_flag=True, help="One JSON document on stdout."),
             ],

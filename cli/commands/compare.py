@@ -20,8 +20,7 @@ def compare(*, first: Path, second: Path, only: tuple[str, ...], all_: bool, jso
     """Show what differs between two suites, and by how much.
 
     A and B are results folders, or baseline files: of other releases, settings or machines. Nothing is judged: for that
-    there is `faultlab gate`. An interval holds the true difference with 99 %: of a hundred measures that are equal, one
-    seems to differ.
+    there is `faultlab gate`. Intervals are 99 % ones: of a hundred equal measures, one seems to differ.
     """
     sides = load_suite(first), load_suite(second)
     for side in sides:

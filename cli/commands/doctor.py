@@ -29,7 +29,7 @@ STYLES = {"ok": "green", "note": "yellow", "missing": "bold red"}
 
 
 def doctor(*, json: bool) -> ExitCode:
-    """Try everything that runs and reports need, and say what is missing with its remedy.
+    """Try everything that runs and reports need, and say what is missing and how to get it.
 
     Exits with 3 where the environment `local` cannot run here.
     """

@@ -167,7 +167,7 @@ command = click.Command(
             default=QUANTILE,
             metavar="Q",
             show_default=True,
-            help="For --budget where chance decides: this share of the calls.",
+            help="For --budget where chance decides: the share of calls that keep to it.",
         ),
         click.Option(
             ["--seeds"],
@@ -183,7 +183,7 @@ command = click.Command(
             metavar="FILE.svg",
             help="Draw it too: the waits of each release and of each claim, on one axis.",
         ),
-        click.Option(["--all", "everything"], is_flag=True, help="Also when it holds, what has no effect, and claims."),
+        click.Option(["--all", "everything"], is_flag=True, help="Also when each formula holds, what has no effect, and claims."),
         click.Option(["--json"], is_flag=True, help="One JSON document on stdout."),
     ],
 )

@@ -34,10 +34,10 @@ def gate(
     ci: bool,
     junit: Path | None,
 ) -> ExitCode:
-    """Hold a suite against a baseline: what got slower, worse or lost since?
+    """Compare a suite with a baseline: what got slower, worse or lost?
 
-    An alarm takes an order of runs that chance hardly makes, and an effect that lies above the floor for sure. Some 20
-    runs of each case on both sides are enough for most. Exit 10: something got worse; 2: something may have got worse
+    Something counts as worse only if chance hardly explains the difference and it is certainly above the floor. About
+    20 runs of each case on both sides are usually enough. Exit 10: something got worse; 2: something may have got worse
     by more than the floor; 0: neither.
     """
     screen = console(json=json, ci=ci)
@@ -103,13 +103,13 @@ command = click.Command(
             metavar="DIR|FILE",
             help="A results folder, or a file that --update wrote; else faultlab-baseline.json.",
         ),
-        click.Option(["--current"], type=ANY_PATH, metavar="DIR", help="What to hold; else the newest results."),
+        click.Option(["--current"], type=ANY_PATH, metavar="DIR", help="The results to check; else the newest."),
         click.Option(["--run"], is_flag=True, help="Run the baseline's suite now, as often as it was run then."),
         click.Option(
             ["--a"], metavar="CMD", help="With --run, --b and PATHS: the program as it was; both are run in turn."
         ),
         click.Option(["--b"], metavar="CMD", help="The program as it is now."),
-        click.Option(["--repeat"], type=click.IntRange(1, 1000), help="With --run: so many runs of each case."),
+        click.Option(["--repeat"], type=click.IntRange(1, 1000), help="With --run: runs of each case."),
         click.Option(
             ["--out"],
             type=ANY_PATH,
@@ -118,9 +118,9 @@ command = click.Command(
         ),
         click.Option(["--only"], multiple=True, metavar="NAME", help="Only scenarios of this name (a pattern too)."),
         click.Option(
-            ["--floor"], metavar="EFFECT", help="What matters: '5% + 20ms' of the baseline's median, or as it declares."
+            ["--floor"], metavar="EFFECT", help="The least change that matters: '5% + 20ms' of the baseline's median, or as it declares."
         ),
-        click.Option(["--update", "update_"], is_flag=True, help="Write the baseline file instead of holding it."),
+        click.Option(["--update", "update_"], is_flag=True, help="Write the baseline file instead of comparing."),
         click.Option(
             ["--inconclusive"],
             type=click.Choice(["fail", "warn"]),

@@ -14,9 +14,9 @@ from harness.realclients.templates import TEMPLATES, make_template
 
 
 def init(*, client: str, folder: Path) -> ExitCode:
-    """Write a program that runs under faultlab at once, with a scenario: the place to begin for your own producer.
+    """Write a program and a scenario that run at once: the place to start with your own producer.
 
-    It goes into DIR; nothing that is there is changed.
+    They go into DIR; files that are there are never changed.
     """
     template = make_template(client)
     there = [path for path in template.files if (folder / path).exists()]

@@ -78,9 +78,9 @@ command = click.Command(
             ["--archive"], metavar="DIR", help="Also keep the records as Parquet files, in a new folder or URI."
         ),
         click.Option(
-            ["--spark"], multiple=True, metavar="spark.NAME=VALUE", help="A setting for Spark, as jars for s3a."
+            ["--spark"], multiple=True, metavar="spark.NAME=VALUE", help="A Spark setting, such as jars for s3a."
         ),
-        click.Option(["--open", "open_"], is_flag=True, help="Show the page in the browser, and end."),
+        click.Option(["--open", "open_"], is_flag=True, help="Open the page in the browser."),
         click.Option(["--json"], is_flag=True, help="Name what was written as a JSON document on stdout."),
     ],
 )

@@ -93,7 +93,7 @@ command = click.Command(
     help=validate.__doc__,
     params=[
         click.Argument(["paths"], nargs=-1, metavar="[PATHS]..."),
-        click.Option(["--ci"], is_flag=True, help="One line a problem, and annotations for GitHub Actions."),
+        click.Option(["--ci"], is_flag=True, help="One line per problem, and annotations for GitHub Actions."),
         click.Option(["--json"], is_flag=True, help="The problems as a JSON document on stdout."),
     ],
 )
