@@ -135,7 +135,11 @@ command = click.Command(
             help="Who is compared: the profile and the real client on real sockets, the profile in the simulation.",
         ),
         click.Option(
-            ["--repeat"], type=click.IntRange(1, 1000), default=REPEAT, show_default=True, help="Runs per side and case."
+            ["--repeat"],
+            type=click.IntRange(1, 1000),
+            default=REPEAT,
+            show_default=True,
+            help="Runs per side and case.",
         ),
         click.Option(
             ["--most"],

@@ -183,7 +183,9 @@ command = click.Command(
             metavar="FILE.svg",
             help="Draw it too: the waits of each release and of each claim, on one axis.",
         ),
-        click.Option(["--all", "everything"], is_flag=True, help="Also when each formula holds, what has no effect, and claims."),
+        click.Option(
+            ["--all", "everything"], is_flag=True, help="Also when each formula holds, what has no effect, and claims."
+        ),
         click.Option(["--json"], is_flag=True, help="One JSON document on stdout."),
     ],
 )

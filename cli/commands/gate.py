@@ -118,7 +118,9 @@ command = click.Command(
         ),
         click.Option(["--only"], multiple=True, metavar="NAME", help="Only scenarios of this name (a pattern too)."),
         click.Option(
-            ["--floor"], metavar="EFFECT", help="The least change that matters: '5% + 20ms' of the baseline's median, or as it declares."
+            ["--floor"],
+            metavar="EFFECT",
+            help="The least change that matters: '5% + 20ms' of the baseline's median, or as it declares.",
         ),
         click.Option(["--update", "update_"], is_flag=True, help="Write the baseline file instead of comparing."),
         click.Option(

@@ -28,7 +28,11 @@ PARAMETERS: tuple[click.Parameter, ...] = (
         help="Real sockets in namespaces (local), simulated time and network (sim), or local where it can run.",
     ),
     click.Option(
-        ["--seed"], type=click.IntRange(0, LARGEST_SEED), default=SEED, show_default=True, help="Seed of everything random."
+        ["--seed"],
+        type=click.IntRange(0, LARGEST_SEED),
+        default=SEED,
+        show_default=True,
+        help="Seed of everything random.",
     ),
     click.Option(
         ["--repeat"], type=click.IntRange(1, MOST_REPEATS), help="Runs of each case; else as each scenario says."
