@@ -69,7 +69,7 @@ def agree(
             return ExitCode.INTERRUPTED
     if not matrix.records:
         raise CommandError(
-            "nothing was compared: no case that was selected was run by two sides",
+            "nothing was compared: no selected case was run by two sides",
             f"faultlab list names scenarios and their tags; a profile's are run by {', '.join(SIDES)}",
             code=ExitCode.NOTHING_SELECTED,
         )

@@ -74,7 +74,7 @@ def claims_summary(cases: Sequence[CaseRecords]) -> Iterator[str]:
     by_manner: dict[str, Counter[str]] = {}
     for claim in _claims(cases):
         if claim.outcome in OUTCOME_COUNT_LABELS:
-            manner = {None: "", True: " as declared", False: " against their `holds:`"}[claim.as_declared]
+            manner = {None: "", True: " as declared", False: " not as declared"}[claim.as_declared]
             by_manner.setdefault(manner, Counter())[claim.outcome] += 1
     for manner, counted in by_manner.items():
         outcomes = ", ".join(

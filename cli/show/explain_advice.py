@@ -27,7 +27,7 @@ def healing_rows(healing: HealingSweep, rows: Rows) -> Iterator[Text]:
 
 def _rides_out(healing: HealingSweep) -> str:
     if not any(run.failed for run in healing.runs):
-        return "every length of the fault that was tried"
+        return "every fault length that was tried"
     if not healing.rides_out_s:
         return f"nothing: even a fault of {_seconds(healing.runs[0].lasted_s)} is an error"
     return f"a fault of up to {_seconds(healing.rides_out_s)}; a longer one may be an error"
@@ -37,10 +37,10 @@ def _message(healing: HealingSweep) -> str:
     written, doubled = healing.written_though_failed, healing.doubled
     failed = sum(run.failed for run in healing.runs)
     if not written:
-        told = f"not written where its send failed ({failed} lengths of the fault tried)"
+        told = f"is not written if its send failed ({failed} fault lengths tried)"
     else:
-        told = f"may be written although its send failed (fault of {_lengths(written)}): sending it again doubles it"
-    return told + (f"; may be written twice by the client itself (fault of {_lengths(doubled)})" if doubled else "")
+        told = f"may be written even if its send failed (fault of {_lengths(written)}): sending it again doubles it"
+    return told + (f"; the client itself may write it twice (fault of {_lengths(doubled)})" if doubled else "")
 
 
 def _lengths(runs: Sequence[HealedRun]) -> str:
@@ -95,7 +95,7 @@ def _price(option: Option, now: Price | None) -> str:
         if after_s < before_s:
             told.append(f"faults longer than {_seconds(after_s)} may be errors (now {_seconds(before_s)})")
         if price.healing.written_though_failed and not now.healing.written_though_failed:
-            told.append("a failed message may be written all the same")
+            told.append("a failed message may still be written")
         if price.healing.doubled and not now.healing.doubled:
             told.append("a message may be written twice")
         told += _recovery(price.healing, now.healing)

@@ -143,7 +143,7 @@ def test_claims_over_many_runs_stand_among_the_claims(tmp_path: Path) -> None:
     whole = path.read_text()
     for holds, code, told in (
         ("false", 0, "claims as declared: 1 refuted"),
-        ("true", 1, "against their `holds:`: 1 ref"),
+        ("true", 1, "not as declared: 1 ref"),
     ):
         path.write_text(whole.replace("repeat:", f"  - {claim.format(holds=holds)}\nrepeat:"))
         done = faultlab("run", "--env", "sim", "--out", f"r-{holds}", path, cwd=tmp_path)

@@ -146,7 +146,7 @@ def test_a_claim_against_its_declaration_fails(tmp_path: Path) -> None:
     done = faultlab("run", ".", "--env", "sim", cwd=tmp_path)
     assert done.code == 1
     assert "claim refuted, declared `holds: true`: 3*Net.ReadTimeout" in done.out
-    assert "claims against their `holds:`: 1 refuted" in done.out
+    assert "claims not as declared: 1 refuted" in done.out
 
 
 def test_what_tested_nothing_is_inconclusive_with_its_reason(tmp_path: Path) -> None:

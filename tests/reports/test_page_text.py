@@ -1,0 +1,60 @@
+"""Protects what a reader of the page reads: its golden text, whole, so that a change of words is seen as one.
+
+`FAULTLAB_GOLDEN=write` writes it anew; read the difference before you commit it. Other tests assert structure.
+"""
+
+import os
+import re
+from difflib import unified_diff
+from html.parser import HTMLParser
+from pathlib import Path
+
+from reports.result import ReportResult
+
+GOLDEN = Path(__file__).parent / "golden" / "page.txt"
+UNSEEN = frozenset({"script", "style", "svg", "template", "title"})
+BLOCKS = frozenset(["h1", "h2", "h3", "h4", "p", "li", "tr", "section", "article", "summary", "details", "div", "table", "dt", "dd", "figcaption", "pre"])
+CHANGING = [
+    (re.compile(r"faultlab \d[\w.+-]*"), "faultlab VERSION"),
+    (re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d)?( UTC|Z)?"), "WHEN"),
+    (re.compile(r"/\S*/(?=suite|hard)"), "FOLDER/"),
+]
+
+
+class Text(HTMLParser):
+    """A line for each block, in which elements and words are separated by a space."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lines: list[str] = [""]
+        self._unseen = 0
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self._unseen += tag in UNSEEN
+        if tag in BLOCKS:
+            self.lines.append("")
+
+    def handle_endtag(self, tag: str) -> None:
+        self._unseen -= tag in UNSEEN
+        if tag in BLOCKS:
+            self.lines.append("")
+        else:
+            self.lines[-1] += " "
+
+    def handle_data(self, data: str) -> None:
+        if not self._unseen:
+            self.lines[-1] += data
+
+
+def test_what_the_page_says(built: ReportResult) -> None:
+    text = Text()
+    text.feed(built.page.read_text())
+    said = "\n".join(line for line in (" ".join(line.split()) for line in text.lines) if line) + "\n"
+    for changing, kept in CHANGING:
+        said = changing.sub(kept, said)
+    if os.environ.get("FAULTLAB_GOLDEN") == "write":
+        GOLDEN.parent.mkdir(exist_ok=True)
+        GOLDEN.write_text(said)
+    golden = GOLDEN.read_text() if GOLDEN.exists() else ""
+    difference = "\n".join(unified_diff(golden.splitlines(), said.splitlines(), "golden", "said", lineterm=""))
+    assert not difference, f"FAULTLAB_GOLDEN=write takes it over:\n{difference}"
