@@ -13,7 +13,10 @@ from reports.result import ReportResult
 
 GOLDEN = Path(__file__).parent / "golden" / "page.txt"
 UNSEEN = frozenset({"script", "style", "svg", "template", "title"})
-BLOCKS = frozenset(["h1", "h2", "h3", "h4", "p", "li", "tr", "section", "article", "summary", "details", "div", "table", "dt", "dd", "figcaption", "pre"])
+BLOCKS = frozenset((
+    "h1", "h2", "h3", "h4", "p", "li", "tr", "section", "article", "summary", "details", "div", "table", "dt", "dd",
+    "figcaption", "pre",
+))  # fmt: skip
 CHANGING = [
     (re.compile(r"faultlab \d[\w.+-]*"), "faultlab VERSION"),
     (re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d)?( UTC|Z)?"), "WHEN"),
