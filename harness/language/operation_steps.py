@@ -18,27 +18,33 @@ PATIENCE_S = 60.0
 """How long the lab waits for an operation without a `give_up_after` and of which no formula predicts more."""
 
 
-def operation_step(
-    model: DoStep, tree: MappingNode, when: StartCondition, cluster: ClusterShape | None, diagnostics: Diagnostics
-) -> PlannedOperation:
-    """The step. Problems of its arguments are reported."""
-    definition = OPERATIONS[model.do]
-    if model.expect is not None and model.expect not in definition.expects:
-        message = f"{model.do} does not end {quote_value(model.expect)}"
-        hint = did_you_mean(model.expect, definition.expects)
-        diagnostics.add(at(tree, ("expect",)), "unknown-value", message, hint)
+def step_arguments(name: str, tree: MappingNode, cluster: ClusterShape | None, diagnostics: Diagnostics) -> Arguments:
+    """What the step gives its operation: those without problems, which are reported."""
+    definition = OPERATIONS[name]
     known = {argument.name: argument for argument in definition.arguments}
     arguments: Arguments = {}
     for key, entry in entries_beside(tree, DoStep).items():
         if key not in known:
             hint = did_you_mean(key, [*known, *keys_of(DoStep, ())])
-            message = f"{model.do} has no argument {quote_value(key)}"
+            message = f"{name} has no argument {quote_value(key)}"
             diagnostics.add(entry.key.span, "unknown-argument", message, hint)
             continue
         value = _argument(known[key], entry.value, diagnostics)
         if value is not None:
             arguments[key] = value
     _check_partition(arguments, tree, definition, cluster, diagnostics)
+    return arguments
+
+
+def operation_step(
+    model: DoStep, arguments: Arguments, tree: MappingNode, when: StartCondition, diagnostics: Diagnostics
+) -> PlannedOperation:
+    """The step with these arguments."""
+    definition = OPERATIONS[model.do]
+    if model.expect is not None and model.expect not in definition.expects:
+        message = f"{model.do} does not end {quote_value(model.expect)}"
+        hint = did_you_mean(model.expect, definition.expects)
+        diagnostics.add(at(tree, ("expect",)), "unknown-value", message, hint)
     alias = model.alias or model.do
     again = _again(model, definition, arguments, tree, diagnostics)
     patience_s = PATIENCE_S if model.give_up_after is None else model.give_up_after

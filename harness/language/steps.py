@@ -8,7 +8,7 @@ from harness.formulas.chance import CHANCE_FUNCTIONS
 from harness.formulas.kernel_timers import KERNEL_FUNCTIONS
 from harness.language.fault_steps import fault_step, own_parameters, step_fault
 from harness.language.matrix import alias_of
-from harness.language.operation_steps import operation_step
+from harness.language.operation_steps import Arguments, operation_step, step_arguments
 from harness.language.schema import STEPS, DoStep, HealStep, InjectStep, Spread, Timed
 from harness.language.validation import parse_model
 from harness.language.yaml.diagnostics import Diagnostics
@@ -99,7 +99,11 @@ class _Reader:
             hint = did_you_mean(what.text, FAULTS)
             self.diagnostics.add(what.span, "unknown-fault", f"there is no fault {quote_value(what.text)}", hint)
             return None
+        # Before the step's own keys: what is wrong with those hides nothing else.
         fault, own = None, {}
+        arguments: Arguments = {}
+        if kind == "do" and isinstance(what, ScalarNode):
+            arguments = step_arguments(what.text, tree, self.cluster, self.diagnostics)
         if kind == "inject" and isinstance(what, ScalarNode):
             fault, own = step_fault(what.text, tree, self.cluster, self.diagnostics), own_parameters(tree)
         step = MappingNode({key: entry for key, entry in tree.entries.items() if key not in own}, tree.span)
@@ -110,7 +114,7 @@ class _Reader:
         if isinstance(model, DoStep):
             if model.give_up_after is None:
                 self.default_patience.add(model.alias or model.do)
-            return operation_step(model, tree, when, self.cluster, self.diagnostics)
+            return operation_step(model, arguments, tree, when, self.diagnostics)
         if isinstance(model, InjectStep):
             step_of_fault = fault_step(model, fault, tree, when, self.cluster, self.diagnostics)
             if step_of_fault is not None and self.cluster is not None:

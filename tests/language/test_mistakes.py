@@ -216,6 +216,12 @@ def test_a_wrong_trigger_hides_no_other_mistake_of_its_step(changed: Callable[..
     assert {"no-such-broker", "unknown-parameter", "missing-key"} <= codes
 
 
+def test_a_wrong_key_of_a_step_hides_no_wrong_argument(changed: Callable[..., object]) -> None:
+    wrong = ("do: send, as: probe", "do: send, as: probe, background: perhaps, partitoin: 1, size: many")
+    codes = {problem.code for problem in changed(wrong).problems()}
+    assert {"type", "unknown-argument", "quantity"} <= codes
+
+
 def test_both_operands_of_a_unit_error_are_underlined(changed: Callable[..., object]) -> None:
     scenario = changed(("2*Net.ReadTimeout", "Net.ReadTimeout + Producer.Retry.Max"))
     shown = render(scenario.only(), scenario.text)
