@@ -25,12 +25,14 @@ _PROGRAM = "toxiproxy-server"
 
 
 class ToxiproxyMissing(Exception):
-    """There is no usable toxiproxy-server: `reason` says what was looked at, `remedy` what to do."""
+    """There is no usable toxiproxy-server: `reason` says what was looked at, `remedy` what to do. `obtainable`: it may
+    be built, since nothing names another one."""
 
-    def __init__(self, reason: str, remedy: str) -> None:
+    def __init__(self, reason: str, remedy: str, *, obtainable: bool = False) -> None:
         super().__init__(f"{reason}; {remedy}")
         self.reason = reason
         self.remedy = remedy
+        self.obtainable = obtainable
 
 
 def find() -> Path:
@@ -57,6 +59,7 @@ def find() -> Path:
         f"no {_PROGRAM} {VERSION}: {', '.join(seen)}",
         # This very Python, wherever it is installed; -I: a package `harness` where the user stands is not imported.
         f"get it with `{shlex.quote(sys.executable)} -I -m harness.toxiproxy`",
+        obtainable=True,
     )
 
 

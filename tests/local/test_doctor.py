@@ -18,14 +18,18 @@ def test_a_machine_that_can_is_told_so() -> None:
     assert "Hz" in found["kernel"].text
 
 
-def test_what_lacks_is_told_with_its_remedy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("named", "state", "remedy"), [("", "note", "harness.toxiproxy"), ("/nowhere", "missing", "unset")]
+)
+def test_a_toxiproxy_that_a_run_would_build_is_a_note_and_a_wrong_one_is_missing(
+    named: str, state: str, remedy: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("PATH", "/usr/bin:/bin")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    monkeypatch.delenv("TOXIPROXY_SERVER", raising=False)
+    monkeypatch.setenv("TOXIPROXY_SERVER", named)
     toxiproxy = next(finding for finding in findings() if finding.name == "toxiproxy")
-    assert toxiproxy.state == "missing"
-    assert toxiproxy.remedy is not None
-    assert "harness.toxiproxy" in toxiproxy.remedy
+    assert toxiproxy.state == state
+    assert remedy in (toxiproxy.remedy or "")
 
 
 _DENIED = """
