@@ -105,7 +105,7 @@ class Request:
             said += ["--case", case]
         for name, text in self.settings.items():
             said += ["--set", f"{name}={text}"]
-        return (*said, "--", *self.paths)
+        return (*said, *(("--", *self.paths) if self.paths else ()))
 
 
 def parse_run_arguments(arguments: Sequence[str]) -> dict[str, Any]:
