@@ -220,7 +220,7 @@ def blackholed() -> Callable[[], StoryBuilder]:
         story_builder.add_event(0.0, "dial_ended", connection=1, broker=1, outcome="connected")
         story_builder.wait(0.0, 0.004, "Net.ReadTimeout", "satisfied", connection=1)
         story_builder.end(0.0, 0.005, "ok", "warm_up")
-        story_builder.inject(proven=True)
+        story_builder.inject(proven=True, at_s=0.998)
         story_builder.begin(1.0)
         story_builder.add_event(1.0, "attempt_started", operation="probe", try_number=1)
         now_s = 1.001

@@ -68,7 +68,7 @@ def lateness(run: RunView, alias: str) -> Lateness:
     if isinstance(fault, FaultStory):
         lost_s[LAB] = sum(_called_late_s(run, one, began_ns) for one in inside)
         early_s += _healing_s(fault)
-    elif isinstance(operation, OperationStory) and any(wait.cut for each in waits for wait in each):
+    elif isinstance(operation, OperationStory):
         early_s += _called_late_s(run, operation)
     muted = _muted_spans(run)
     left_ns = ended_ns - began_ns - sum(waited_out_ns(each, muted) for each in waits)
@@ -140,7 +140,7 @@ def _answered_ns(run: RunView) -> int:
 def _called_late_s(run: RunView, operation: OperationStory, since_ns: int = 0) -> float:
     """How long after the end of what it follows, or after the lab wanted to call it, an operation was called.
 
-    A wait of the client that began with the end of the operation before is shorter by that.
+    What the client has counted since the end of the operation before, a pause or a deadline, is shorter by that.
     """
     step = next((step for step in run.plan.steps if step.alias == operation.alias), None)
     wanted_ns = operation.asked_ns

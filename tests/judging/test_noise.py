@@ -123,6 +123,19 @@ def test_a_pause_that_began_before_a_late_call_is_shorter_by_that(story_builder:
         assert judged(story_builder) == (expected, expected == "inconclusive")
 
 
+def test_a_deadline_that_began_before_a_late_call_is_nearer_by_that(story_builder: Any) -> None:
+    """Also where the client says nothing of its waits: 100 ms of the deadline had passed, or 10 ms."""
+    for called_s, expected in [(1.1, "inconclusive"), (1.01, "fail")]:
+        story_builder.__init__()
+        story_builder.begin(0.9, alias="one")
+        story_builder.end(0.9, 1.0, "ok", alias="one")
+        story_builder.begin(called_s)
+        story_builder.end(called_s, called_s + 0.4, "failed")
+        story_builder.noise = delayed((0.9, {}), (9.9, {"the client": 0.001}))
+        story_builder.expect(TIME, "equals", "0.5s", within_absolute=0.05)
+        assert judged(story_builder) == (expected, expected == "inconclusive")
+
+
 def test_lateness_that_may_have_made_a_time_long_enough_proves_nothing(blackholed: Make) -> None:
     for kind, lost_s, expected in [
         ("equals", 0.04, "pass"),

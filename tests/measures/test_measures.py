@@ -38,7 +38,10 @@ def test_values_of_a_blackholed_send(blackholed: Callable[[], Any], text: str, v
 
 
 def test_the_wrong_outcome_is_no_time(blackholed: Callable[[], Any]) -> None:
-    assert take(blackholed(), "warm_up.time_to_error") == WrongOutcome(
+    in_force = blackholed()
+    in_force.faults.clear()
+    in_force.inject(proven=True, at_s=0.0)
+    assert take(in_force, "warm_up.time_to_error") == WrongOutcome(
         "`warm_up` succeeded after 0.005 s: there was no error", "ok"
     )
     missing = take(blackholed(), "probe.time_to_ack")
