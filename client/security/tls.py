@@ -108,6 +108,13 @@ def client_context(ca_pem: str | None) -> ssl.SSLContext:
     return context
 
 
+def server_context() -> ssl.SSLContext:
+    """A server's context, which still needs a certificate. No session is resumed, so no tickets are sent."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.num_tickets = 0
+    return context
+
+
 def _failed(error: ssl.SSLError) -> TlsError:
     detail = error.reason or str(error)
     if isinstance(error, ssl.SSLCertVerificationError):

@@ -11,6 +11,7 @@ from functools import cache
 from threading import Lock
 from typing import TYPE_CHECKING
 
+from client.security.tls import server_context
 from harness.brokers.own_certificates import read_certificate
 from harness.levers import CertificateFlaw
 from harness.plan import CertificateFiles
@@ -62,7 +63,6 @@ def _made(hosts: tuple[str, ...], own: CertificateFiles | None) -> Certificates:
 
 
 def _context(leaf: "trustme.LeafCert") -> ssl.SSLContext:
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.num_tickets = 0  # nobody resumes a session
+    context = server_context()
     leaf.configure_cert(context)
     return context

@@ -3,7 +3,7 @@
 import ssl
 from collections.abc import Callable, Iterable
 
-from client.security.tls import TlsError, TlsFault, TlsSession, client_context
+from client.security.tls import TlsError, TlsFault, TlsSession, client_context, server_context
 from harness.plan import CertificateFiles
 
 _MOST_BYTES = 1 << 20
@@ -34,8 +34,7 @@ def read_certificate(files: CertificateFiles, hosts: Iterable[str]) -> tuple[str
     for name, text, wanted in (("certificate", certificate, "CERTIFICATE-----"), ("key", key, "PRIVATE KEY-----")):
         if wanted not in text:
             raise CertificateProblem(name, f"{getattr(files, name)} holds no {_CALLED[name]} in PEM", _PEM)
-    serving = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    serving.num_tickets = 0  # nobody resumes a session
+    serving = server_context()
     asked: list[str] = []
     try:
         serving.load_cert_chain(files.folder / files.certificate, files.folder / files.key, _no_passphrase(asked))
