@@ -11,7 +11,7 @@ from command_line import faultlab
 SCENARIO = """\
 format: 1
 scenario: own-tls
-about: Brokers with a certificate of ours, then with one that nobody trusts.
+about: Brokers with a certificate of ours, then with one of an authority that is not trusted.
 client: {profile: sarama, version: 1.60.1}
 settings: {Net.TLS.Enable: true, Producer.Retry.Max: 1, Metadata.Retry.Max: 0}
 cluster:
@@ -21,7 +21,7 @@ cluster:
 steps:
   - {do: connect, expect: ok}
   - {do: send, as: warm_up, expect: acknowledged}
-  - {inject: tls, how: foreign, as: stranger}
+  - {inject: tls, how: foreign, as: another_authority}
   - {inject: reset, as: cut, times: 1}
   - {do: send, as: probe, give_up_after: 10s}
 expect:
