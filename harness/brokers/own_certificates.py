@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from client.security.tls import TlsError, TlsFault, TlsSession, client_context, server_context
 from harness.plan import CertificateFiles
 
+KEYS = ("ca", "certificate", "key")
 _MOST_BYTES = 1 << 20
 """Of one file: a chain has a few KiB."""
 _PEM = "name a file in PEM: it has lines such as -----BEGIN CERTIFICATE-----"
@@ -21,12 +22,23 @@ class CertificateProblem(Exception):
         self.hint = hint
 
 
+def unreadable_files(files: CertificateFiles) -> tuple[CertificateProblem, ...]:
+    """One for each that cannot be read, so that all of them are said at once."""
+    problems = []
+    for key in KEYS:
+        try:
+            _text(files, key)
+        except CertificateProblem as wrong:
+            problems.append(wrong)
+    return tuple(problems)
+
+
 def read_certificate(files: CertificateFiles, hosts: Iterable[str]) -> tuple[str, ssl.SSLContext]:
     """The authority's certificates in PEM, and the brokers' context. `hosts` are what clients dial: names or addresses.
 
     Raises CertificateProblem for what clients that trust this authority would refuse, too.
     """
-    ca_pem, certificate, key = (_text(files, name) for name in ("ca", "certificate", "key"))
+    ca_pem, certificate, key = (_text(files, name) for name in KEYS)
     try:
         trusting = client_context(ca_pem)
     except ValueError as wrong:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from harness.brokers.names import advertised_address, dialled_as
-from harness.brokers.own_certificates import CertificateProblem, read_certificate
+from harness.brokers.own_certificates import CertificateProblem, read_certificate, unreadable_files
 from harness.language.schema import CertificateShape, Cluster
 from harness.language.yaml.diagnostics import Diagnostics
 from harness.language.yaml.problems import Span
@@ -52,12 +52,15 @@ def _certificates(cluster: Cluster, tree: Tree, diagnostics: Diagnostics) -> Cer
     files = CertificateFiles(ca=own.ca, certificate=own.certificate, key=own.key, path=diagnostics.path)
     named = ClusterShape(brokers=cluster.brokers, names=cluster.names)
     hosts = [dialled_as(named, advertised_address)(broker)[0] for broker in named.broker_ids]
-    try:
-        read_certificate(files, hosts)
-    except CertificateProblem as wrong:
-        diagnostics.add(at(tree, ("tls", wrong.key)), "certificate", str(wrong), wrong.hint)
-        return None
-    return files
+    problems = unreadable_files(files)
+    if not problems:
+        try:
+            read_certificate(files, hosts)
+        except CertificateProblem as wrong:
+            problems = (wrong,)
+    for one in problems:
+        diagnostics.add(at(tree, ("tls", one.key)), "certificate", str(one), one.hint)
+    return None if problems else files
 
 
 def check_broker(broker: int, brokers: int, where: Span, diagnostics: Diagnostics) -> None:

@@ -108,6 +108,14 @@ def test_a_file_that_cannot_be_used(folder: Path, key: str, how: str) -> None:
     assert name in problem.message
 
 
+def test_every_file_that_cannot_be_read_is_said_at_once(folder: Path) -> None:
+    for name in ("ca.pem", "brokers.pem", "brokers.key"):
+        (folder / name).unlink()
+    with pytest.raises(Problems) as raised:
+        load(folder / "own-tls.scenario.yaml")
+    assert [problem.line for problem in raised.value.problems] == list(LINES.values())
+
+
 @pytest.mark.parametrize("name", ["a\\0b", "/dev/zero", "x" * 300])
 def test_what_names_no_file(folder: Path, name: str) -> None:
     problem = problem_in(folder, ("ca.pem", f'"{name}"'))
