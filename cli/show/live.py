@@ -199,4 +199,7 @@ def _counted(snapshot: Snapshot) -> str:
 
 
 def _time_left(snapshot: Snapshot) -> str:
-    return "" if snapshot.remaining_s is None else f"   at most {seconds(snapshot.remaining_s)} left"
+    """Nothing where a run takes longer than its formula: no bound is known any more."""
+    if snapshot.remaining_s is None or any(map(_overdue, snapshot.active_runs)):
+        return ""
+    return f"   at most {seconds(snapshot.remaining_s)} left"

@@ -115,3 +115,18 @@ def test_the_heartbeat_names_the_oldest_run_and_what_is_left(tmp_path: Path) -> 
     first, second = console.export_text().splitlines()
     assert re.fullmatch(r"\.\.\.   0/3 runs   at most \d\.\d s left", first)
     assert re.fullmatch(r"      dark #1: dialling broker 2, \d\.\d of 2\.0 s", second)
+
+
+def test_no_bound_is_named_once_a_run_takes_longer_than_its_formula(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`at most 0.0 s left` stood there for a minute, until the lab gave up."""
+    made = plans(load(write_scenario(tmp_path)), environment="local", seed=7)
+    progress = SuiteProgress(made, lanes=2)
+    progress.started(made[0])
+    progress.doing(made[0], "waiting for an answer")
+    later = time.monotonic() + 60
+    monkeypatch.setattr(time, "monotonic", lambda: later)
+    first, second = str(heartbeat(progress.snapshot())).splitlines()
+    assert first == "...   0/1 runs"
+    assert second.endswith(", overdue")
