@@ -3,12 +3,20 @@
 import shlex
 import sys
 from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
 
 
 def install_command() -> str:
     """The command that installs what reports need. Of this very Python: there faultlab is installed already, so that no
-    index is asked for a package of that name."""
-    return f"{shlex.quote(sys.executable)} -m pip install 'faultlab[report]'"
+    index is asked for a package of that name. pipx and uv may make environments without pip."""
+    python = shlex.quote(sys.executable)
+    if find_spec("pip") is not None:
+        return f"{python} -m pip install 'faultlab[report]'"
+    environment = Path(sys.prefix)
+    if (environment / "pipx_metadata.json").is_file():
+        return f"pipx runpip {shlex.quote(environment.name)} install 'faultlab[report]'"
+    return f"uv pip install --python {python} 'faultlab[report]'"
 
 
 def prepare_command() -> str:

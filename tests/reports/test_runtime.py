@@ -3,11 +3,13 @@
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from reports.errors import JavaMissing, prepare_command
+from reports import errors
+from reports.errors import JavaMissing, install_command, prepare_command
 from reports.jvm import class_archive, runtime
 from reports.jvm.cache import cache_folder
 from reports.jvm.class_archive import MAX_ARCHIVES, ClassArchive, class_archive_for, delete_old_archives
@@ -183,3 +185,16 @@ def test_old_archives_are_forgotten(tmp_path: Path) -> None:
     assert {"key0/spark-a.jsa", "key4/spark-b.jsa"} < set(left)
     shutil.rmtree(kept.folder)
     delete_old_archives(kept.folder, kept.file)
+
+
+def test_the_advice_on_the_extra_is_one_that_works_without_pip(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Environments that pipx or uv made may have no pip."""
+    monkeypatch.setattr(sys, "executable", "/tools/faultlab/bin/python")
+    monkeypatch.setattr(sys, "prefix", str(tmp_path / "faultlab-2"))
+    (tmp_path / "faultlab-2").mkdir()
+    monkeypatch.setattr(errors, "find_spec", lambda name: object())
+    assert install_command() == "/tools/faultlab/bin/python -m pip install 'faultlab[report]'"
+    monkeypatch.setattr(errors, "find_spec", lambda name: None)
+    assert install_command() == "uv pip install --python /tools/faultlab/bin/python 'faultlab[report]'"
+    (tmp_path / "faultlab-2" / "pipx_metadata.json").write_text("{}")
+    assert install_command() == "pipx runpip faultlab-2 install 'faultlab[report]'"
