@@ -157,9 +157,9 @@ def _client(program: tuple[str, ...]) -> ClientPlan:
         return ClientPlan(name=real.name, version=real.version, argv=(str(real.found()),))
     found = shutil.which(program[0])
     if found is None:
-        raise CommandError(
-            f"there is no program {program[0]}", "name it as you would start it from here; is it executable?"
-        )
+        here = shutil.which(f"./{program[0]}")
+        remedy = f"write ./{program[0]}" if here else "name it as you would start it from here; is it executable?"
+        raise CommandError(f"there is no program {program[0]}", remedy)
     return ClientPlan(name=Path(program[0]).name, version="", argv=(str(Path(found).absolute()), *program[1:]))
 
 

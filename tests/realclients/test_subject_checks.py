@@ -148,10 +148,13 @@ def test_sarama_s_programs_keep_everything(
     assert done.returncode == 0
 
 
-def test_wrong_words_are_refused(faultlab: Callable[..., Any]) -> None:
+def test_wrong_words_are_refused(faultlab: Callable[..., Any], tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text("")
+    (tmp_path / "mine.py").chmod(0o755)
     for words, says in (
         (("--set", "x", "true"), "--set x sets nothing"),
         (("/nonexistent/mine",), "there is no program /nonexistent/mine"),
+        (("mine.py",), "there is no program mine.py\n  write ./mine.py"),
         (("--patience", "soon", "true"), "--patience"),
         ((), "Missing argument"),
     ):
