@@ -33,17 +33,18 @@ class Template:
 def _python(client: str, package: str) -> Template:
     """With the Python that runs faultlab where that one has the client's package, else with the one on PATH."""
     program, shebang = (_FOLDER / client / "my_client.py").read_text(encoding="utf-8"), f"#!{sys.executable}"
-    notes = (f"the program needs {client}: python3 -m pip install {client}",)
+    needs: tuple[str, ...] = (f"python3 -m pip install {client}",)
+    notes = ("install it in your project's own environment, and keep that active: the program runs its python3",)
     if find_spec(package) is not None and " " not in shebang and len(shebang) < _LONGEST_SHEBANG:
         program = "\n".join([shebang, *program.splitlines()[1:], ""])
-        notes = (f"the program's first line names {sys.executable}, which has {client}",)
+        needs, notes = (), (f"the program's first line names {sys.executable}, which has {client}",)
     return Template(
         files={
             Path("my_client.py"): TemplateFile(program, executable=True),
             Path("faultlab_subject.py"): _file(_FOLDER / "python" / "faultlab_subject.py"),
             **_scenario(client),
         },
-        steps=("faultlab run --env local dark.scenario.yaml", "faultlab clients check ./my_client.py"),
+        steps=(*needs, "faultlab run --env local dark.scenario.yaml", "faultlab clients check ./my_client.py"),
         notes=notes,
     )
 

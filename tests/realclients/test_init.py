@@ -5,6 +5,7 @@ import re
 import shlex
 import shutil
 import subprocess
+import sys
 from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
@@ -13,6 +14,7 @@ from typing import Any
 import pytest
 
 from harness.language.loader import load
+from harness.realclients import templates
 from harness.realclients.templates import TEMPLATES, make_template
 
 Faultlab = Callable[..., Any]
@@ -97,3 +99,37 @@ def runs_and_keeps_the_protocol(faultlab: Faultlab, folder: Path, said: str) -> 
     for words in commands:
         done = faultlab(*words, cwd=folder)
         assert done.returncode == 0, done.stdout
+
+
+def test_installing_the_library_is_a_step_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Behind a first run that lacks it stands a minute or two of building Toxiproxy, for nothing."""
+    monkeypatch.setattr(templates, "find_spec", lambda name: None)
+    assert make_template("kafka-python").steps[:2] == (
+        "python3 -m pip install kafka-python",
+        "faultlab run --env local dark.scenario.yaml",
+    )
+
+
+@pytest.mark.parametrize(("client", "setting"), [("kafka-python", "retry_backoff_ms"), ("confluent-kafka", "x.ms")])
+def test_a_number_is_in_the_unit_of_the_setting(tmp_path: Path, client: str, setting: str) -> None:
+    """librdkafka's own `delivery.timeout.ms=500` is half a second; it became 500 s."""
+    library = {"kafka-python": "kafka", "confluent-kafka": "confluent_kafka"}[client]
+    (tmp_path / "my_client.py").write_text(make_template(client).files[Path("my_client.py")].text)
+    (tmp_path / "faultlab_subject.py").write_text("def main(client): pass\n")
+    (tmp_path / f"{library}.py").write_text(
+        "import time\n"
+        "class KafkaException(Exception): pass\n"
+        "class Producer:\n"
+        "    def __init__(self, given): self.given = given\n"
+        "    def poll(self, _): time.sleep(9)\n"
+        "class KafkaProducer:\n"
+        "    def __init__(self, **given): self.given = given\n"
+    )
+    told = (
+        "from my_client import Client; c = Client();"
+        f"[c.connect(['a:1'], {{{setting!r}: v}}) or print(c.producer.given[{setting!r}]) for v in (500, 0.5)]"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", told], cwd=tmp_path, capture_output=True, text=True, timeout=30, check=False
+    )
+    assert done.stdout.split() == ["500", "500"], done.stderr

@@ -20,8 +20,11 @@ class Client:
     """One producer. `send` is called from several threads at once; it returns when your caller would have an answer."""
 
     def connect(self, bootstrap, settings):
-        """Settings have librdkafka's own names; the scenario's durations come in seconds. It connects behind this."""
-        given = {name: round(value * 1000) if name.endswith(".ms") else value for name, value in settings.items()}
+        """Settings have librdkafka's own names; a duration (3s) is a float, in seconds. It connects behind this."""
+        given = {
+            name: round(value * 1000) if name.endswith(".ms") and isinstance(value, float) else value
+            for name, value in settings.items()
+        }
         self.producer = Producer({"bootstrap.servers": ",".join(bootstrap), **given})
         threading.Thread(target=self.poll, daemon=True).start()
 

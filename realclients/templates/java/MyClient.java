@@ -119,7 +119,7 @@ final class Subject {
     private Properties settings() {
         Properties settings = new Properties();
         launch.getAsJsonObject("settings").asMap().forEach((name, value) -> settings.setProperty(
-            name, name.endsWith(".ms") ? String.valueOf(Math.round(value.getAsDouble() * 1000)) : value.getAsString()));
+            name, name.endsWith(".ms") && !value.getAsString().matches("-?\\d+") ? String.valueOf(Math.round(value.getAsDouble() * 1000)) : value.getAsString()));
         return settings;
     }
 

@@ -18,8 +18,11 @@ class Client:
     """One producer. `send` is called from several threads at once; it returns when your caller would have an answer."""
 
     def connect(self, bootstrap, settings):
-        """Settings have kafka-python's own names; the scenario's durations come in seconds."""
-        given = {name: round(value * 1000) if name.endswith("_ms") else value for name, value in settings.items()}
+        """Settings have kafka-python's own names; a duration (3s) is a float, in seconds."""
+        given = {
+            name: round(value * 1000) if name.endswith("_ms") and isinstance(value, float) else value
+            for name, value in settings.items()
+        }
         self.producer = KafkaProducer(bootstrap_servers=bootstrap, **given)
 
     def send(self, topic, value, key, partition):
