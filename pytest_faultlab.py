@@ -9,7 +9,7 @@ command.
 import os
 import shlex
 from collections.abc import Generator, Iterable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from itertools import count
 from pathlib import Path
 from tempfile import mkdtemp
@@ -48,7 +48,7 @@ class Session:
         self._started = False
         server = getattr(config, "workerinput", {}).get(SERVER)
         self.runner: Runner = (
-            RemoteRunner(Path(server)) if server else SessionRunner(self.new_folder, self.options.engine)
+            RemoteRunner(Path(server)) if server else SessionRunner(self.new_folder, self.options.engine, self._say)
         )
         self._server: RunnerServer | None = None
 
@@ -113,6 +113,16 @@ class Session:
         """A new, private one. Raises OSError."""
         factory = getattr(self._config, "_tmp_path_factory", None)
         return Path(factory.mktemp(name) if factory else mkdtemp(prefix=f"{name}-"))
+
+    def _say(self, words: str) -> None:
+        """A line in the terminal, at once: waiting in silence looks like hanging."""
+        plugins = self._config.pluginmanager
+        terminal, capture = plugins.get_plugin("terminalreporter"), plugins.get_plugin("capturemanager")
+        if terminal is not None:
+            with capture.global_and_fixture_disabled() if capture is not None else nullcontext():
+                terminal.ensure_newline()
+                terminal.write_line(f"faultlab: {words}")
+                terminal.flush()
 
     def end(self) -> None:
         """Stop what still runs."""

@@ -14,7 +14,8 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Iterable, Mapping
+import time
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -41,6 +42,8 @@ ENGINE_IS_HERE = (PACKAGE_ROOT / "cli" / "fork_server.py").is_file()
 USAGE, NOTHING = 4, 5
 """Exit codes of faultlab: a scenario or an option is wrong; nothing was selected."""
 KILLED = -int(signal.SIGKILL)
+OBTAINING = b"obtaining "
+"""Begins what a command says of something that this machine lacks and that it builds or downloads."""
 
 
 def scenario_argument(scenario: object, out: Path) -> str:
@@ -133,7 +136,9 @@ class Engine:
     The kernel ends it with the thread that made it.
     """
 
-    def __init__(self, program: EngineProgram) -> None:
+    def __init__(self, program: EngineProgram, say: Callable[[str], None]) -> None:
+        """`say` gets a line at each stage of what a command obtains, from the thread that waits for the command."""
+        self._say = say
         self._stderr_file = _memory_file()  # a pipe that is not read would block the engine
         self._control, child_socket = socket.socketpair()
         words = [*program.words, "--engine", str(os.getpid()), str(child_socket.fileno())]
@@ -156,7 +161,7 @@ class Engine:
         with _memory_file(json.dumps(request.document())) as asked, suppress(OSError):
             socket.send_fds(self._control, [b"!"], [asked.fileno(), stdout, stderr_file.fileno(), write_status])
         os.close(write_status)
-        command = Command(stderr_file, os.fdopen(status, "rb", buffering=0))
+        command = Command(stderr_file, os.fdopen(status, "rb", buffering=0), self._say)
         if command.pid is None:
             command.end()
             with suppress(subprocess.TimeoutExpired):
@@ -205,8 +210,8 @@ class Engine:
 class Command:
     """One command of faultlab, running. It ends with `end`, or by itself. `pid` is None where it could not start."""
 
-    def __init__(self, stderr_file: IO[bytes], status: IO[bytes]) -> None:
-        self._stderr_file, self._status = stderr_file, status
+    def __init__(self, stderr_file: IO[bytes], status: IO[bytes], say: Callable[[str], None]) -> None:
+        self._stderr_file, self._status, self._say = stderr_file, status, say
         self._words = ""
         first = status.readline()
         self.pid = int(first) if first else None
@@ -224,12 +229,31 @@ class Command:
         for file in (self._status, unless):
             if file is not None:
                 waiting.register(file, select.POLLIN)
-        if self._code is None:
-            ready = {number for number, _ in waiting.poll(None if timeout_s is None else timeout_s * 1000)}
+        until = None if timeout_s is None else time.monotonic() + timeout_s
+        while self._code is None:
+            left_s = None if until is None else max(0.0, until - time.monotonic())
+            ready = {number for number, _ in waiting.poll(None if left_s is None else left_s * 1000)}
             if self._status.fileno() in ready:
-                last = self._status.readline()
-                self._code = int(last) if last else KILLED
+                self._read_status()
+            if not ready or (unless is not None and unless.fileno() in ready):
+                break
         return self._code is not None
+
+    def look(self) -> None:
+        """Pass on what it said meanwhile, for one that waits for something else. Waits for nothing."""
+        if self._ending.acquire(blocking=False):
+            try:
+                if not self._status.closed:
+                    self.wait(0.0)
+            finally:
+                self._ending.release()
+
+    def _read_status(self) -> None:
+        line = self._status.readline()
+        if line.startswith(OBTAINING):
+            self._say(line.removeprefix(OBTAINING).decode(errors="replace").strip())
+        else:
+            self._code = int(line) if line else KILLED
 
     def end(self) -> None:
         """Have it end in good order where it has not: runs under way are stopped, what ended is kept."""

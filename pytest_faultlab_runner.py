@@ -17,6 +17,8 @@ from pytest_faultlab_results import LabFailed
 
 FINISH_TIMEOUT_S = 60.0
 """How long a command may take to judge its cases together once all of them are over."""
+LOOK_S = 0.5
+"""How late what a command says of its own accord may be passed on."""
 
 
 class Runner(Protocol):
@@ -55,9 +57,11 @@ class Runner(Protocol):
 class SessionRunner:
     """The `Runner` that owns the engine. `new_folder` makes a results folder, and may raise LabFailed."""
 
-    def __init__(self, new_folder: Callable[[], Path], engine: str | None) -> None:
-        """`engine` is a program that the user names."""
+    def __init__(self, new_folder: Callable[[], Path], engine: str | None, say: Callable[[str], None]) -> None:
+        """`engine` is a program that the user names; `say` shows a line, whichever thread calls it."""
         self._new_folder = new_folder
+        self._say = say
+        self._has_said = False
         self._engine_name = engine
         self._engine: Engine | None = None
         # The engine lives no longer than the thread that makes it: this one waits until `end`.
@@ -118,8 +122,14 @@ class SessionRunner:
         if self._engine is not None and not self._engine.alive:
             self._engine.end()
             self._engine = None
-        self._engine = self._engine or Engine(EngineProgram.find(self._engine_name))
+        self._engine = self._engine or Engine(EngineProgram.find(self._engine_name), self._say_first)
         return self._engine
+
+    def _say_first(self, line: str) -> None:
+        """The first line names what is obtained, how long that takes and where it is kept."""
+        if not self._has_said:
+            self._has_said = True
+            self._say(line)
 
 
 class Batch:
@@ -162,7 +172,8 @@ class Batch:
         Raises LabFailed, ScenarioMistakes: then for every case that is still open.
         """
         with self._changed:
-            self._changed.wait_for(lambda: self._over or case in self._replies)
+            while not self._changed.wait_for(lambda: self._over or case in self._replies, LOOK_S):
+                self._command.look()
             if case in self._replies:
                 return self._replies.pop(case)
         raise self._command.failure()

@@ -3,8 +3,8 @@
 A start of Python with all imports takes half a second, a fork some milliseconds, which matters to a program that runs
 many commands, such as a test session. The other program holds one end of a socket, and sends with each message four
 open files: the request (JSON: `arguments`, `folder`, `environment`), stdout, stderr, and one to which the command's
-process id is written when it begins and its exit code when it ends, a line each. When the socket closes, all commands
-end.
+process id is written when it begins and its exit code when it ends, a line each, and between them what it obtains, in
+lines that begin with `obtaining `. When the socket closes, all commands end.
 """
 
 import gc
@@ -22,6 +22,7 @@ import harness.environments.sim.environment  # noqa: F401
 from cli.errors import print_internal_error
 from cli.exit_codes import ExitCode
 from cli.main import main
+from cli.suite.obtaining import tell_too
 from harness.environments.local.preload import preload
 from harness.environments.local.syscalls import die_with_parent
 
@@ -66,6 +67,7 @@ def _run_command(files: Sequence[int], server: int) -> None:
         os.environ.update(asked["environment"])
         os.chdir(asked["folder"])
         sys.argv = ["faultlab", *asked["arguments"]]
+        tell_too(lambda line: _write_obtaining(status, line))
         code = main(asked["arguments"])
     except BaseException as error:  # noqa: BLE001  (a forked process must not go on as its parent)
         print_internal_error(error)
@@ -73,3 +75,8 @@ def _run_command(files: Sequence[int], server: int) -> None:
         with suppress(OSError):
             os.write(status, f"{int(code)}\n".encode())
         os._exit(code)
+
+
+def _write_obtaining(status: int, line: str) -> None:
+    with suppress(OSError):
+        os.write(status, f"obtaining {' '.join(line.split())}\n".encode())

@@ -1,8 +1,17 @@
 """What an environment needs and the packages do not bring, obtained with a line at each stage on stderr."""
 
+from collections.abc import Callable
+
 import click
 
 from harness.suite.environment_choice import AUTO, PREFERRED
+
+_listeners: list[Callable[[str], None]] = []
+
+
+def tell_too(listener: Callable[[str], None]) -> None:
+    """`listener` gets the lines, too: for whoever does not see this process's stderr while it runs."""
+    _listeners.append(listener)
 
 
 def obtain_for(environment: str) -> None:
@@ -10,4 +19,10 @@ def obtain_for(environment: str) -> None:
     if environment in (AUTO, PREFERRED):
         from harness.environments.local.obtaining import obtain_toxiproxy  # brings along what sim never needs
 
-        obtain_toxiproxy(lambda line: click.echo(line, err=True))
+        obtain_toxiproxy(_tell)
+
+
+def _tell(line: str) -> None:
+    click.echo(line, err=True)
+    for listener in _listeners:
+        listener(line)

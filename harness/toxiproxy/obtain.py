@@ -70,6 +70,10 @@ def obtain(report: ReportProgress) -> Path:
     except ToxiproxyMissing as missing:
         if os.environ.get(_VARIABLE):
             raise
+        where = _cached().parent
+        report(
+            f"toxiproxy {VERSION}: not on this machine; built once, which takes a minute or two, and kept in {where}"
+        )
         try:
             with build_folder(_cached().parent) as build_dir:
                 # The process that held the lock before may have built it.

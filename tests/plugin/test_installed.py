@@ -1,6 +1,7 @@
 """Protects that an existing checkout gets the plugin: its entry point is installed, and set-up sees changes."""
 
 import importlib.util
+import re
 import shutil
 import sys
 import tomllib
@@ -9,6 +10,8 @@ from pathlib import Path
 
 import pytest
 from project import Project, scenario
+
+from harness.toxiproxy.obtain import ToxiproxyMissing, find
 
 ROOT = Path(__file__).parents[2]
 
@@ -83,3 +86,35 @@ def test_the_plugin_alone_runs_an_engine_that_is_elsewhere(project: Project) -> 
     for words, where in (((), f"{tool}:{path}"), (("--faultlab-engine=../tool/faultlab",), path)):
         done = project.pytest(*words, PATH=where, PYTHONPATH=imported)
         assert done.outcomes == {"good": "passed"}, done.out
+
+
+@pytest.mark.cell
+@pytest.mark.parametrize("workers", [(), ("-n", "1")])
+@pytest.mark.parametrize("by", ["collected", "fixture"])
+def test_what_a_first_run_obtains_is_said_in_one_line(project: Project, by: str, workers: tuple[str, ...]) -> None:
+    """A build takes a minute or two, in which pytest would seem to hang. Here `go` copies a server that is there."""
+    try:
+        server = find()
+    except ToxiproxyMissing as missing:
+        pytest.skip(missing.reason)
+    tools, cache = project.path.parent / "tools", project.path.parent / "cache"
+    tools.mkdir()
+    (tools / "go").write_text(f'#!/bin/sh\nmkdir -p "$GOBIN" && sleep 1 && cp {server} "$GOBIN/server"\n')
+    (tools / "go").chmod(0o755)
+    text = scenario("good")
+    if by == "fixture":
+        project.write("test_it.py", f"def test_it(lab):\n    lab.check(lab.run({text!r}, environment='local'))\n")
+    else:
+        project.write("good.scenario.yaml", text)
+
+    done = project.pytest(
+        *workers, env="local", PATH=f"{tools}:/usr/bin:/bin", XDG_CACHE_HOME=str(cache), TOXIPROXY_SERVER=""
+    )
+    assert done.code == 0, done.out
+    said = [line for line in done.out.splitlines() if "toxiproxy" in line]
+    assert len(said) == 1, done.out
+    assert re.fullmatch(
+        r"faultlab: toxiproxy \S+: not on this machine; built once, which takes a minute or two, and kept in "
+        + re.escape(str(cache / "faultlab")),
+        said[0],
+    )
