@@ -83,7 +83,8 @@ def measure(screen: Console, asked: MatrixRequest, *, earlier: Sequence[Path] = 
     runs = [run for folder in earlier for run in read(folder).runs]
     for look in range(1, asked.looks + 1):
         records = evaluate_agreement(agreement_cases(runs, asked.sides), looks=asked.looks)
-        needed = runs_needed_by_case(records, most=asked.most) if look > 1 else None
+        last_look = look == asked.looks
+        needed = runs_needed_by_case(records, most=asked.most, last_look=last_look) if look > 1 else None
         for name in dict.fromkeys(SIDES[side].environment for side in asked.sides):
             folder = asked.out / (name + ("-more" if look > 1 else "") + (f"-{look - 1}" if look > 2 else ""))
             found = run_suite(screen, asked, name, folder, needed=needed, made={run.run_id for run in runs})

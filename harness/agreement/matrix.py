@@ -17,6 +17,8 @@ RELATIVE, ABSOLUTE_S, ABSOLUTE_COUNT = 0.02, 0.050, 0.5
 """Times within 50 ms + 2 % of each other agree; counts agree only if they are equal."""
 SAFETY_FACTOR = 1.5
 """Further runs differ a little from those seen, so more are made than should be enough."""
+GROWTH = 4
+"""Few runs say little of how many are needed: as long as there is another look, a case gets so many times its runs."""
 WORST_FIRST: tuple[Agreement, ...] = ("differs", "unsure", "explained", "agrees")
 
 
@@ -100,13 +102,15 @@ def _sided(side: Side, sample: SideSample) -> SideResult:
     )  # fmt: skip
 
 
-def runs_needed_by_case(records: Iterable[AgreementRecord], *, most: int) -> dict[CaseKey, int]:
-    """How many runs a side each undecided case needs, by `CaseKey.on_any_side`: `most` at most, with a margin."""
+def runs_needed_by_case(records: Iterable[AgreementRecord], *, most: int, last_look: bool = True) -> dict[CaseKey, int]:
+    """How many runs a side each undecided case gets, by `CaseKey.on_any_side`: those it needs with a margin, `most` at
+    most."""
     needed: dict[CaseKey, int] = {}
     for record in records:
         key = case_key(record)
+        allowed = most if last_look else min(most, GROWTH * max(side.runs for side in record.sides))
         for compared in record.compared:
             if compared.outcome == "unsure":
-                runs = min(most, ceil(compared.needed * SAFETY_FACTOR) if compared.needed is not None else most)
+                runs = min(allowed, ceil(compared.needed * SAFETY_FACTOR) if compared.needed is not None else allowed)
                 needed[key] = max(needed.get(key, 0), runs)
     return needed

@@ -90,6 +90,14 @@ def test_what_was_not_measured_does_not_agree(
     assert all(0 < runs <= 60 for runs in runs_needed_by_case(records, most=60).values())
 
 
+def test_a_race_seen_in_few_runs_gets_some_more_before_it_gets_many(refused: list[RunRecord]) -> None:
+    spread = [run for shift_s in (0.0, 0.3) for run in real(few(refused), shift_s)]
+    records = evaluate_agreement(agreement_cases([*few(refused), *spread]))
+    made = max(side.runs for record in records for side in record.sides)
+    assert min(runs_needed_by_case(records, most=300).values()) > 4 * made
+    assert set(runs_needed_by_case(records, most=300, last_look=False).values()) == {4 * made}
+
+
 def test_a_cell_of_one_side_is_not_compared(refused: list[RunRecord]) -> None:
     assert agreement_cases(refused) == ()
     other = [run.model_copy(update={"client_version": "1.60.2"}) for run in real(refused)]

@@ -27,7 +27,7 @@ from tools.fidelity_random.drawing import draws
 from tools.fidelity_random.screening import screen
 from tools.fidelity_random.verdict import by_scenario, report
 
-REPEAT, MAX_REPEAT, LOOKS = 13, 300, 3
+REPEAT, MAX_REPEAT, LOOKS = 13, 300, 4
 """Runs a side at first, and at most where a race has several outcomes; how often the rows are looked at."""
 SEEDS = 1 << 31
 
