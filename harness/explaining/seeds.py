@@ -107,10 +107,12 @@ def sample(
     failed = [run for run in runs if run.ends == "failed"][:MOST_WAITED_FOR] if carry_on else []
     if not failed:
         return found
-    lasting = all(one.lasting for one in predicted.outcomes if one.ends == "failed")
+    in_vain = all(one.ends == "failed" for one in predicted.outcomes) or all(
+        one.lasting for one in predicted.outcomes if one.ends == "failed"
+    )
     cycles_s = [one.again_s or one.seconds for one in predicted.outcomes if one.ends == "failed"]
     patience_s = max([LEAST_PATIENCE_S, *(PATIENCE * cycle_s for cycle_s in cycles_s)])
-    insistent = carried_on(plan, patience_s, every_s=patience_s / CALLS_IN_VAIN if lasting else CALLED_AGAIN_S)
+    insistent = carried_on(plan, patience_s, every_s=patience_s / CALLS_IN_VAIN if in_vain else CALLED_AGAIN_S)
     recoveries = [_recovery_s(simulate(_seeded(insistent, run.seed)), alias) for run in failed]
     return replace(
         found,
