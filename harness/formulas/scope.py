@@ -3,6 +3,7 @@
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 from client.profiles.contract import Profile
@@ -155,10 +156,16 @@ def raw_value(named: ResolvedValue) -> SettingValue:
     return int(value) if named.unit == "count" and value.is_integer() else value
 
 
+@cache
+def _function(call: Callable[..., float | Timer]) -> Function:
+    """Each is asked for again for every plan, and Python takes its time over a signature."""
+    return Function.of(call)
+
+
 def _functions(profile: Profile | None) -> dict[str, Function]:
     own = profile.functions if profile else {}
     known: dict[str, Callable[..., float | Timer]] = {**KERNEL_FUNCTIONS, **CHANCE_FUNCTIONS, **own}
-    return {name: Function.of(call) for name, call in known.items()}
+    return {name: _function(call) for name, call in known.items()}
 
 
 def scope_of(plan: RunPlan, profile: Profile | None) -> Scope:

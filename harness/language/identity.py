@@ -8,6 +8,7 @@ default, so that adding it renames no run.
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, Field, asdict, fields, is_dataclass
+from functools import cache
 from hashlib import sha256
 from typing import Any
 
@@ -138,17 +139,28 @@ def canonical(value: object) -> bytes:
 
 def _fields(value: Any) -> dict[str, Any]:
     """The fields of a part of a plan that are hashed, as JSON values."""
-    always = next((ALWAYS[kind] for kind in type(value).__mro__ if kind in ALWAYS), frozenset())
     found: dict[str, Any] = {}
-    for one in fields(value):
-        held = getattr(value, one.name)
-        if one.name in always or (one.name not in NEVER and held != _default(one)):
-            found[one.name] = _plain(held)
+    kind: type = type(value)
+    for name, always, default in _hashed_fields(kind):
+        held = getattr(value, name)
+        if always or held != default:
+            found[name] = _plain(held)
     return found
 
 
-def _default(field: "Field[Any]") -> object:
-    return field.default_factory() if field.default_factory is not MISSING else field.default
+@cache
+def _hashed_fields(kind: type) -> tuple[tuple[str, bool, object], ...]:
+    """Of the fields that may be hashed: name, whether it is hashed whatever it holds, and what it holds by default."""
+    always = next((ALWAYS[base] for base in kind.__mro__ if base in ALWAYS), frozenset())
+    return tuple(
+        (one.name, one.name in always, _default(one))
+        for one in fields(kind)
+        if one.name in always or one.name not in NEVER
+    )
+
+
+def _default(one: "Field[Any]") -> object:
+    return one.default_factory() if one.default_factory is not MISSING else one.default
 
 
 def _plain(value: Any) -> Any:
