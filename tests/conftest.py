@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from multiprocessing.util import get_temp_dir
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import HealthCheck
@@ -40,6 +40,9 @@ from harness.story import (
     SettleResult,
     Story,
 )
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 # Tests share the machine: how fast examples are made is no finding.
 hypothesis_settings.register_profile("shared machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -101,6 +104,17 @@ def own_temporary_folder() -> Iterator[None]:
             patch.setenv("TMPDIR", folder)
             patch.setattr(tempfile, "tempdir", None)
             yield
+
+
+@pytest.fixture(scope="session")
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator["SparkSession"]:
+    """One Spark for all tests of a process: reports that are made in it take no other."""
+    from reports.jvm.class_archive import class_archive_for
+    from reports.jvm.runtime import find_java
+    from reports.session import spark_session
+
+    with spark_session(class_archive_for(find_java()), tmp_path_factory.mktemp("spark")) as session:
+        yield session
 
 
 SETTINGS = {"Net.DialTimeout": 1.0, "Net.ReadTimeout": 2.0, "Net.WriteTimeout": 3.0, "Metadata.Retry.Backoff": 0.25}

@@ -1,4 +1,4 @@
-"""A seeded suite with all that a report must cope with, written by the record models, and one Spark for all tests."""
+"""A seeded suite with all that a report must cope with, written by the record models."""
 
 import shutil
 import sys
@@ -17,13 +17,10 @@ from reports.ingest.filesystems import LocalFiles
 from reports.ingest.folders import find_folders
 from reports.ingest.records import Records, read_folders
 from reports.ingest.size import Size
-from reports.jvm.class_archive import class_archive_for
-from reports.jvm.runtime import find_java
 from reports.pages.page import write_page
 from reports.pages.view import build_page
 from reports.pipeline import make_report
 from reports.result import ReportResult
-from reports.session import spark_session
 
 sys.path.insert(0, str(Path(__file__).parent))  # helpers, under import-mode=importlib
 from in_chromium import FLAGS, Tables, open_page
@@ -177,13 +174,6 @@ def hard_folder(tmp_path_factory: pytest.TempPathFactory, write_hard_suite: Call
     with (folder / "runs.jsonl").open("a", encoding="utf-8") as runs:
         runs.write('garbage <b>bold</b>\n{"format": 2, "run_id": "x"}\n{"run_id": "cut sho')
     return folder
-
-
-@pytest.fixture(scope="session")
-def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
-    """One Spark for all tests of a process."""
-    with spark_session(class_archive_for(find_java()), tmp_path_factory.mktemp("spark")) as session:
-        yield session
 
 
 @pytest.fixture(scope="session")
