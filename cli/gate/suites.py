@@ -33,13 +33,15 @@ MAX_SUGGESTIONS = 3
 
 def load_baseline(path: Path | None) -> SuiteRuns:
     """The one named, or that of BASELINE. Raises CommandError where there is none."""
-    if path is None and not BASELINE.exists():
+    named = path or BASELINE
+    if not named.exists():
+        update = "faultlab gate --update" + ("" if path is None else f" --baseline {shlex.quote(str(path))}")
         raise CommandError(
-            f"there is no baseline: {BASELINE} does not exist",
-            "make one of the newest results (faultlab run --repeat 20, then faultlab gate --update), or name one with"
-            " --baseline",
+            f"there is no baseline: {named} does not exist",
+            f"make one of the newest results (faultlab run --repeat 20, then {update}), or name "
+            + ("one with --baseline" if path is None else "another"),
         )
-    return load_suite(path or BASELINE)
+    return load_suite(named)
 
 
 def load_current(path: Path | None) -> SuiteRuns:

@@ -121,7 +121,8 @@ def test_one_json_document_has_all_of_it(folder: Path) -> None:
 
 MISTAKES = [
     ((), "there is no baseline: faultlab-baseline.json does not exist", 4),
-    (("--baseline", "nowhere"), "nowhere does not exist", 4),
+    (("--baseline", "no where"), "there is no baseline: no where does not exist", 4),
+    (("--baseline", "no where"), "--repeat 20, then faultlab gate --update --baseline 'no where')", 4),
     (("--baseline", "was"), "there are no results in results/", 5),
     (("--baseline", "was", "--current", "s"), "s is no results folder: it has no manifest.json", 4),
     (("--baseline", "was", "--current", "is", "--floor", "much"), "--floor: `much` is not a duration", 4),
