@@ -34,7 +34,7 @@ def _python(client: str, package: str) -> Template:
     """With the Python that runs faultlab where that one has the client's package, else with the one on PATH."""
     program, shebang = (_FOLDER / client / "my_client.py").read_text(encoding="utf-8"), f"#!{sys.executable}"
     needs: tuple[str, ...] = (f"python3 -m pip install {client}",)
-    notes = ("install it in your project's own environment, and keep that active: the program runs its python3",)
+    notes = (f"install {client} in your project's own environment and keep that active: the program runs its python3",)
     if find_spec(package) is not None and " " not in shebang and len(shebang) < _LONGEST_SHEBANG:
         program = "\n".join([shebang, *program.splitlines()[1:], ""])
         needs, notes = (), (f"the program's first line names {sys.executable}, which has {client}",)
