@@ -15,6 +15,7 @@ import socket
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
+from itertools import pairwise
 
 import cli.commands.list
 import cli.commands.run  # noqa: F401  (what most commands need)
@@ -31,19 +32,35 @@ FILES = 4
 
 def serve(control: socket.socket) -> int:
     """Answer until the other end closes. This process has to have one thread."""
-    preload()
     gc.freeze()
+    has_run = is_preloaded = False
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # commands report their ends themselves
     server = os.getpid()
     while True:
         message, files, _, _ = socket.recv_fds(control, 1, FILES)
         if not message or len(files) != FILES:
             return ExitCode.PASSED
+        words = _arguments(files[0])
+        if words[:1] == ["run"] and not is_preloaded:
+            # Half a second: cells cannot do without, one simulated run needs little of it, many need that each.
+            is_preloaded = has_run or ("--env", "sim") not in pairwise(words)
+            has_run = True
+            if is_preloaded:
+                preload()
+                gc.freeze()
         if os.fork() == 0:
             control.close()
             _run_command(files, server)
         for file in files:
             os.close(file)
+
+
+def _arguments(request: int) -> list[str]:
+    """The words of a command that the process forked for it reads for itself; none where they cannot be read."""
+    try:
+        return list(map(str, json.loads(os.pread(request, os.fstat(request).st_size, 0))["arguments"]))
+    except (OSError, ValueError, KeyError, TypeError):
+        return []
 
 
 def _run_command(files: Sequence[int], server: int) -> None:
