@@ -11,6 +11,8 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 PYTEST = str(Path(sys.executable).with_name("pytest"))
+NOT_THEIRS = ("-p", "no:hypothesispytest")
+"""A plugin that is installed here for our own tests, and that takes as long to import as pytest."""
 LIMIT_S = 110.0
 OURS = re.compile(r"^(PYTEST|COLUMNS|CI$|FAULTLAB|NO_COLOR|FORCE_COLOR|BUILD_NUMBER)")
 
@@ -99,7 +101,7 @@ class Project:
         junit.unlink(missing_ok=True)
         world = [] if env is None else [f"--faultlab-env={env}"]
         done = subprocess.run(
-            [PYTEST, *world, f"--junitxml={junit}", *arguments], cwd=self.path, text=True, timeout=LIMIT_S,
+            [PYTEST, *NOT_THEIRS, *world, f"--junitxml={junit}", *arguments], cwd=self.path, text=True, timeout=LIMIT_S,
             env=self.environment(**variables), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False,
         )  # fmt: skip
         assert "INTERNALERROR" not in done.stdout, done.stdout
