@@ -16,6 +16,7 @@ from pydantic_core import from_json
 
 from client.errors import ClientError, SettingError, without_traceback
 from client.events import Tracer, TraceValue
+from client.golang.scheduler import start_scheduler
 from client.launch import LaunchError, LaunchRecord, parse_launch_record
 from client.net.resolver import TableResolver
 from client.operations import CommandError, Context, Handler, Result
@@ -25,6 +26,8 @@ from client.runtime import ClientRuntime
 from client.tasks import BackgroundTasks
 
 EXIT_USAGE = 4
+_LAST_ANSWERS_S = 0.05
+"""How long operations that closing has ended may take to answer."""
 EXIT_INTERNAL_ERROR = 70
 """Exit codes: a launch record that cannot be followed; an error in this program."""
 
@@ -126,13 +129,15 @@ class _Subject:
         self._loop = asyncio.get_running_loop()
         self._exit = _Exit(log)
         self._outbox = _Outbox(write, self._exit.output_failed)
-        self._tasks = BackgroundTasks(self._exit.task_failed)
+        scheduler = start_scheduler(launch.seed + 1)  # not the client's own chance once more
+        self._commands = BackgroundTasks(self._exit.task_failed)  # begin in the order in which they were read
+        self._goroutines = BackgroundTasks(self._exit.task_failed, scheduler.start)
         rng, ask = Random(launch.seed), profile.resolver
         self._runtime = ClientRuntime(
             rng,
             TableResolver() if launch.name_server is None or ask is None else ask(launch.name_server, rng),
             Tracer(self._loop.time, self._outbox.trace),
-            tasks=self._tasks,
+            tasks=self._goroutines,
             ca_pem=launch.ca_pem,
             credentials=launch.credentials,
         )
@@ -142,13 +147,14 @@ class _Subject:
 
     async def run(self, lines: AsyncIterator[bytes]) -> int:
         self._outbox.put({"ev": "ready", "clock_ns": self._now_ns()})
-        self._tasks.go(self._read_commands(lines), "subject/commands")
+        self._commands.go(self._read_commands(lines), "subject/commands")
         try:
             return await self._exit.code
         finally:
             for context in self._calls.values():
                 context.cancellation.cancel()
-            self._tasks.cancel_all()
+            self._commands.cancel_all()
+            self._goroutines.cancel_all()
             self._outbox.flush()
 
     async def _read_commands(self, lines: AsyncIterator[bytes]) -> None:
@@ -183,7 +189,7 @@ class _Subject:
             self._reject(f"the id {name} was used before")
             return
         self._used_ids[name] = None
-        self._tasks.go(self._execute(name, command), f"subject/{name}")
+        self._commands.go(self._execute(name, command), f"subject/{name}")
 
     def _reject(self, why: str) -> None:
         """A line that names no operation which could be answered."""
@@ -201,7 +207,8 @@ class _Subject:
             answer = {"ev": "error", "id": name, "error": str(wrong), "class": type(wrong).__name__}
         self._outbox.put({**answer, "at_ns": self._now_ns()})
         if self._session is not None and self._session.handles.closed:
-            self._exit.set_code(0)
+            # What closing has ended is still to be answered, by tasks that have not run yet.
+            self._loop.call_later(_LAST_ANSWERS_S if self._calls else 0.0, self._exit.set_code, 0)
 
     async def _carry_out(self, name: str, command: Mapping[str, object]) -> Result:
         """Raises ClientError, CommandError and SettingError, of which the command's answer is made."""

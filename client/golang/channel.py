@@ -8,8 +8,9 @@ Cancelling a parked task takes it out of the queue. A task that is cancelled aft
 with it: Go cannot cancel a goroutine, so cancelling stands for the end of the process.
 """
 
-import asyncio
 from typing import Any, Generic, NamedTuple, TypeVar
+
+from client.golang.scheduler import Waiter
 
 T = TypeVar("T")
 
@@ -27,12 +28,12 @@ class Completion(NamedTuple):
 
 
 class ParkedOperation:
-    """One operation of a parked task. Those of one select share a future: the first to set it wins."""
+    """One operation of a parked task. Those of one select share a waiter: the first to wake it wins."""
 
-    __slots__ = ("case", "future", "value")
+    __slots__ = ("case", "value", "waiter")
 
-    def __init__(self, future: "asyncio.Future[Completion]", case: str, value: object) -> None:
-        self.future = future
+    def __init__(self, waiter: Waiter[Completion], case: str, value: object) -> None:
+        self.waiter = waiter
         self.case = case
         self.value = value
 
@@ -56,15 +57,17 @@ class Channel(Generic[T]):
     async def send(self, value: T) -> None:
         """Hand a value over. Raises ClosedChannelError where the channel is closed, also while it waits."""
         if not self.try_send(value):
-            await self.park_sender(asyncio.get_running_loop().create_future(), "", value).future
+            await self.park_sender(Waiter(), "", value).waiter
 
     async def receive(self) -> tuple[T | None, bool]:
         """The next value and True; None and False once the channel is closed and empty."""
         taken = self.try_receive()
         if taken is not None:
             return taken
-        passed = await self.park_receiver(asyncio.get_running_loop().create_future(), "").future
-        return passed.value, passed.ok
+        waiter: Waiter[Completion] = Waiter()
+        self.park_receiver(waiter, "")
+        await waiter
+        return waiter.value.value, waiter.value.ok
 
     def __aiter__(self) -> "Channel[T]":
         """`for v := range ch`: every value until the channel is closed and empty."""
@@ -74,7 +77,10 @@ class Channel(Generic[T]):
         value: Any
         taken = self.try_receive()
         if taken is None:
-            _, value, ok = await self.park_receiver(asyncio.get_running_loop().create_future(), "").future
+            waiter: Waiter[Completion] = Waiter()
+            self.park_receiver(waiter, "")
+            await waiter
+            _, value, ok = waiter.value
         else:
             value, ok = taken
         if not ok:
@@ -87,9 +93,9 @@ class Channel(Generic[T]):
             raise ClosedChannelError("close of closed channel")
         self._closed = True
         while (receiver := _pop_waiter(self._receivers)) is not None:
-            receiver.future.set_result(Completion(receiver.case, None, False))
+            receiver.waiter.wake(Completion(receiver.case, None, False))
         while (sender := _pop_waiter(self._senders)) is not None:
-            sender.future.set_exception(ClosedChannelError("send on closed channel"))
+            sender.waiter.fail(ClosedChannelError("send on closed channel"))
 
     # What select is built from: none of these waits.
 
@@ -100,8 +106,8 @@ class Channel(Generic[T]):
         receivers = self._receivers
         while receivers:
             receiver = receivers.pop(0)
-            if not receiver.future.done():
-                receiver.future.set_result(Completion(receiver.case, value, True))
+            if receiver.waiter.waits:
+                receiver.waiter.wake(Completion(receiver.case, value, True))
                 return True
         if len(self._buffer) < self.capacity:
             self._buffer.append(value)
@@ -120,7 +126,7 @@ class Channel(Generic[T]):
         else:
             return (None, False) if self._closed else None
         if sender is not None:
-            sender.future.set_result(Completion(sender.case, None, True))
+            sender.waiter.wake(Completion(sender.case, None, True))
         return value, True
 
     def can_send(self) -> bool:
@@ -133,13 +139,13 @@ class Channel(Generic[T]):
     def can_receive(self) -> bool:
         return bool(self._buffer) or self._closed or (bool(self._senders) and _has_waiter(self._senders))
 
-    def park_sender(self, future: "asyncio.Future[Completion]", case: str, value: T) -> ParkedOperation:
-        parked = ParkedOperation(future, case, value)
+    def park_sender(self, waiter: Waiter[Completion], case: str, value: T) -> ParkedOperation:
+        parked = ParkedOperation(waiter, case, value)
         self._senders.append(parked)
         return parked
 
-    def park_receiver(self, future: "asyncio.Future[Completion]", case: str) -> ParkedOperation:
-        parked = ParkedOperation(future, case, None)
+    def park_receiver(self, waiter: Waiter[Completion], case: str) -> ParkedOperation:
+        parked = ParkedOperation(waiter, case, None)
         self._receivers.append(parked)
         return parked
 
@@ -153,7 +159,7 @@ class Channel(Generic[T]):
 
 def _has_waiter(queue: list[ParkedOperation]) -> bool:
     """Whether a task still waits. Cancelled tasks, and selects that another case won, are dropped on the way."""
-    while queue and queue[0].future.done():
+    while queue and not queue[0].waiter.waits:
         queue.pop(0)
     return bool(queue)
 

@@ -10,6 +10,8 @@ the newcomer, and the woken one to the end of the queue. So a goroutine that loc
 
 import asyncio
 
+from client.golang.scheduler import Waiter
+
 _STARVATION_THRESHOLD_S = 0.001
 
 
@@ -26,7 +28,7 @@ class Mutex:
         self._waiting = 0
         self._wake_ups = 0
         """The semaphore: wake-ups that no waiter has used yet."""
-        self._parked: list[asyncio.Future[bool]] = []
+        self._parked: list[Waiter[bool]] = []
 
     def locked(self) -> bool:
         """Whether TryLock would fail."""
@@ -47,7 +49,7 @@ class Mutex:
             if awoke:
                 self._starving = self._starving or starved
                 self._woken = False
-            await self._park(loop, in_front=awoke)
+            await self._park(in_front=awoke)
             starved = starved or loop.time() - wait_started_at > _STARVATION_THRESHOLD_S
             if self._starving:  # it was handed over
                 self._waiting -= 1
@@ -58,16 +60,16 @@ class Mutex:
         self._locked = True
         self._woken = False
 
-    async def _park(self, loop: asyncio.AbstractEventLoop, *, in_front: bool) -> None:
+    async def _park(self, *, in_front: bool) -> None:
         """Returns with a wake-up, not necessarily the one meant for this task."""
         while self._wake_ups == 0:
-            turn: asyncio.Future[bool] = loop.create_future()
+            turn: Waiter[bool] = Waiter()
             if in_front:
                 self._parked.insert(0, turn)
             else:
                 self._parked.append(turn)
-            handed_over = await turn
-            if handed_over:
+            await turn
+            if turn.value:  # it was handed over
                 return
         self._wake_ups -= 1
 
@@ -80,11 +82,11 @@ class Mutex:
             self._waiting -= 1
             self._woken = True
         if self._starving and self._parked:
-            self._parked.pop(0).set_result(True)
+            self._parked.pop(0).wake(True)
             return
         self._wake_ups += 1
         if self._parked:
-            self._parked.pop(0).set_result(False)
+            self._parked.pop(0).wake(False)
 
     async def __aenter__(self) -> None:
         if self._locked or self._starving:

@@ -3,7 +3,7 @@
 A waiting writer keeps new readers out. When it is done, the readers that came meanwhile go before the next writer.
 """
 
-import asyncio
+from client.golang.scheduler import Waiter
 
 
 class RWMutex:
@@ -34,9 +34,9 @@ class _LockState:
     def __init__(self) -> None:
         self.has_writer = False
         self._readers = 0
-        self._drained: asyncio.Future[None] | None = None
-        self._waiting_readers: list[asyncio.Future[None]] = []
-        self._waiting_writers: list[asyncio.Future[None]] = []
+        self._drained: Waiter[None] | None = None
+        self._waiting_readers: list[Waiter[None]] = []
+        self._waiting_writers: list[Waiter[None]] = []
 
     async def acquire_read(self) -> None:
         if self.has_writer:
@@ -47,7 +47,7 @@ class _LockState:
     def release_read(self) -> None:
         self._readers -= 1
         if self._readers == 0 and self._drained is not None:
-            self._drained.set_result(None)
+            self._drained.wake(None)
             self._drained = None
 
     async def acquire_write(self) -> None:
@@ -55,16 +55,16 @@ class _LockState:
             await _park_in(self._waiting_writers)  # the task that wakes us leaves `has_writer` set
         self.has_writer = True
         if self._readers:
-            self._drained = asyncio.get_running_loop().create_future()
+            self._drained = Waiter()
             await self._drained
 
     def release_write(self) -> None:
         while self._waiting_readers:
             self._readers += 1
-            self._waiting_readers.pop(0).set_result(None)
+            self._waiting_readers.pop(0).wake(None)
         self.has_writer = bool(self._waiting_writers)
         if self._waiting_writers:
-            self._waiting_writers.pop(0).set_result(None)
+            self._waiting_writers.pop(0).wake(None)
 
 
 class _ReadGuard:
@@ -93,7 +93,7 @@ class _WriteGuard:
         self._lock.release_write()
 
 
-async def _park_in(queue: "list[asyncio.Future[None]]") -> None:
-    future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-    queue.append(future)
-    await future
+async def _park_in(queue: list[Waiter[None]]) -> None:
+    waiter: Waiter[None] = Waiter()
+    queue.append(waiter)
+    await waiter

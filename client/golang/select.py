@@ -4,11 +4,11 @@ Of several cases that can proceed one is chosen by uniform chance, from the gene
 A case on a nil channel (None) never proceeds.
 """
 
-import asyncio
 from random import Random
 from typing import Any, NamedTuple
 
 from client.golang.channel import Channel, Completion, ParkedOperation
+from client.golang.scheduler import Waiter
 
 
 class Send(NamedTuple):
@@ -36,21 +36,22 @@ async def select(rng: Random, **cases: SelectCase) -> Selected:
     chosen = select_or_default(rng, **cases)
     if chosen is not None:
         return chosen
-    future: asyncio.Future[Completion] = asyncio.get_running_loop().create_future()
+    waiter: Waiter[Completion] = Waiter()
     parked: list[tuple[Channel[Any], ParkedOperation]] = []
     for name, case in cases.items():
         channel = case.channel
         if channel is None:
             continue
         if isinstance(case, Send):
-            parked.append((channel, channel.park_sender(future, name, case.value)))
+            parked.append((channel, channel.park_sender(waiter, name, case.value)))
         else:
-            parked.append((channel, channel.park_receiver(future, name)))
+            parked.append((channel, channel.park_receiver(waiter, name)))
     try:
-        return await future
+        await waiter
     finally:
         for channel, one in parked:
             channel.unpark(one)
+    return waiter.value
 
 
 def select_or_default(rng: Random, **cases: SelectCase) -> Selected | None:

@@ -1,6 +1,6 @@
 """WaitGroup: wait until everything that is under way is done. Source: Go's sync.WaitGroup."""
 
-import asyncio
+from client.golang.scheduler import Waiter
 
 
 class WaitGroup:
@@ -10,7 +10,7 @@ class WaitGroup:
 
     def __init__(self) -> None:
         self._count = 0
-        self._waiters: list[asyncio.Future[None]] = []
+        self._waiters: list[Waiter[None]] = []
 
     def add(self, delta: int) -> None:
         self._count += delta
@@ -18,14 +18,14 @@ class WaitGroup:
         if self._count == 0:
             waiters, self._waiters = self._waiters, []
             for waiter in waiters:
-                if not waiter.done():
-                    waiter.set_result(None)
+                if waiter.waits:
+                    waiter.wake(None)
 
     def done(self) -> None:
         self.add(-1)
 
     async def wait(self) -> None:
         if self._count > 0:
-            waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            waiter: Waiter[None] = Waiter()
             self._waiters.append(waiter)
             await waiter

@@ -52,7 +52,7 @@ def test_offsets_are_asked_of_each_leader_and_merged() -> None:
         before = len(lab.of("request_sent", api="ListOffsets"))
         assert (await program.call("list_offsets", "l", topic="spread", partitions=4))["offsets"] == "0:0 1:0 2:0 3:0"
         asked = [fields["broker"] for _, fields in lab.of("request_sent", api="ListOffsets")][before:]
-        assert asked == [1, 2, 1, 2], "one request for each partition"
+        assert sorted(asked) == [1, 1, 2, 2], "one request for each partition"
         with lab.answering("list_offsets", ErrorAnswer(error="NOT_LEADER_OR_FOLLOWER")):
             found = await program.call("list_offsets", "refused", topic="spread", partitions=1)
         assert found["offsets"] == "0:NotLeaderForPartition"

@@ -27,9 +27,9 @@ def test_concurrent_messages_share_a_batch(version: str) -> None:
         program = await lab.program(Writer_BatchSize=2, Writer_BatchTimeout=0.5).connect()
         began_s = lab.loop.time()
         found = await asyncio.gather(*(program.send(value, partition=0) for value in ("a", "b", "c")))
-        assert [one["offset"] for one in found] == [0, 1, 2]
+        assert sorted(one["offset"] for one in found) == [0, 1, 2]
         assert lab.loop.time() - began_s == pytest.approx(0.5, abs=ROUND_TRIPS_S)
-        assert written(lab) == [["a", "b"], ["c"]]
+        assert [len(batch) for batch in written(lab)] == [2, 1], "in any order: they are sent at once"
 
     on_virtual_time(check, version)
 
@@ -39,7 +39,7 @@ def test_a_batch_that_is_full_by_bytes_makes_room_for_the_next(version: str) -> 
     async def check(lab: Lab) -> None:
         program = await lab.program(Writer_BatchBytes=100, Writer_BatchTimeout=0.5).connect()
         await asyncio.gather(*(program.send(value * 60, partition=0) for value in "ab"))
-        assert written(lab) == [["a" * 60], ["b" * 60]]
+        assert sorted(written(lab)) == [["a" * 60], ["b" * 60]]
         too_large = 100 - 22 + (version != V50)
         error = (await program.ended(program.send("x" * too_large)))[1]
         assert error is not None

@@ -24,6 +24,7 @@ def test_offsets_come_back_and_the_record_is_in_the_log(on_each_release: Callabl
         assert [(f.partition, f.offset) for f in found] == [(0, 0), (0, 1), (0, 2)]
         assert lab.log == [(1, "orders", 0, b"0"), (1, "orders", 0, b"1"), (1, "orders", 0, b"2")]
         await producer.close()
+        await asyncio.sleep(0.01)  # connections are closed in the background
 
     lab = on_each_release(check)
     assert len(lab.of("connection_closed")) == 2

@@ -6,6 +6,7 @@ Source: Shopify/sarama v1.27.2 client.go, IBM/sarama v1.60.1 client.go (private 
 it reads: a writer then waits for it, and later readers for the writer.
 """
 
+import sys
 from collections.abc import Sequence
 
 from client.events import TraceKind
@@ -52,10 +53,10 @@ class BrokerRegistry:
 
     async def _least_loaded(self) -> Broker | None:
         """The registered broker with the fewest responses to come. Asking a broker waits for its lock."""
-        chosen, fewest = None, -1
+        chosen, fewest = None, sys.maxsize
         for _, broker in in_map_order(self._runtime.rng, self._registered):
-            if chosen is None or fewest > await broker.response_size():
-                fewest = await broker.response_size()
+            if fewest > await broker.response_size():
+                fewest = await broker.response_size()  # upstream asks, and waits, twice
                 chosen = broker
         return chosen
 

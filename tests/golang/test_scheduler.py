@@ -1,0 +1,150 @@
+"""Protects the order in which woken goroutines run: that of Go's processors, seeded, and each woken once."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from random import Random
+
+from turns import run, turns
+
+from client.golang import Channel, Mutex, Receive, select
+from client.golang.scheduler import current_scheduler, start_scheduler
+from client.tasks import BackgroundTasks
+
+SEEDS = 300
+
+
+def orders(race: Callable[[list[str]], Awaitable[None]]) -> list[list[str]]:
+    """What `race` notes, seed by seed."""
+
+    async def one(seed: int) -> list[str]:
+        start_scheduler(seed)
+        noted: list[str] = []
+        await race(noted)
+        return noted
+
+    async def each() -> list[list[str]]:
+        return [await asyncio.create_task(one(seed)) for seed in range(SEEDS)]
+
+    return asyncio.run(each())
+
+
+async def wake_two(noted: list[str]) -> None:
+    first: Channel[None] = Channel()
+    second: Channel[None] = Channel()
+
+    async def receiver(name: str, channel: Channel[None]) -> None:
+        await channel.receive()
+        noted.append(name)
+
+    tasks = [asyncio.create_task(receiver("first", first)), asyncio.create_task(receiver("second", second))]
+    await turns()
+    await first.send(None)
+    await second.send(None)
+    await asyncio.gather(*tasks)
+
+
+def test_who_was_woken_last_runs_first_unless_the_other_is_stolen() -> None:
+    found = orders(wake_two)
+    last_first = found.count(["second", "first"])
+    assert SEEDS / 2 < last_first < SEEDS
+    assert last_first + found.count(["first", "second"]) == SEEDS
+    assert orders(wake_two) == found
+
+
+async def unlock_and_wake(noted: list[str]) -> None:
+    """A goroutine unlocks a mutex for a waiter, and wakes by way of another one a third that locks it as well."""
+    mutex, begin, passed_on = Mutex(), Channel[None](), Channel[None]()
+
+    async def waiter() -> None:
+        async with mutex:
+            noted.append("waiter")
+
+    async def pass_on() -> None:
+        await begin.receive()
+        await passed_on.send(None)
+
+    async def newcomer() -> None:
+        await passed_on.receive()
+        async with mutex:
+            noted.append("newcomer")
+
+    await mutex.lock()
+    tasks = [asyncio.create_task(one()) for one in (waiter, pass_on, newcomer)]
+    await turns()
+    mutex.unlock()
+    await begin.send(None)
+    await asyncio.gather(*tasks)
+
+
+def test_a_chain_of_wake_ups_overtakes_who_was_woken_before_it() -> None:
+    found = orders(unlock_and_wake)
+    overtaken = found.count(["newcomer", "waiter"])
+    assert SEEDS / 2 < overtaken < SEEDS
+
+
+async def start_two(noted: list[str]) -> None:
+    tasks = BackgroundTasks(start=current_scheduler().start)
+    ended: Channel[None] = Channel()
+
+    async def work(name: str) -> None:
+        noted.append(name)
+        await ended.send(None)
+
+    tasks.go(work("first"), "first")
+    tasks.go(work("second"), "second")
+    for _ in range(2):
+        await ended.receive()
+
+
+def test_who_was_started_last_begins_first_unless_the_other_is_stolen() -> None:
+    found = orders(start_two)
+    last_first = found.count(["second", "first"])
+    assert SEEDS / 2 < last_first < SEEDS
+    assert last_first + found.count(["first", "second"]) == SEEDS
+
+
+def test_who_was_cancelled_before_it_began_never_begins() -> None:
+    async def test() -> None:
+        tasks = BackgroundTasks(start=start_scheduler(1).start)
+        ran: list[str] = []
+
+        async def work() -> None:
+            ran.append("work")
+
+        tasks.go(work(), "work")
+        tasks.cancel_all()
+        await turns()
+        assert not ran
+
+    run(test)
+
+
+def test_who_was_woken_and_has_not_run_is_not_woken_again() -> None:
+    async def test() -> None:
+        start_scheduler(1)
+        one: Channel[int] = Channel()
+        other: Channel[int] = Channel()
+        chosen = asyncio.create_task(select(Random(1), one=Receive(one), other=Receive(other)))
+        await turns()
+        assert one.try_send(1)
+        assert not other.try_send(2)
+        assert not one.can_send()
+        assert await chosen == ("one", 1, True)
+
+    run(test)
+
+
+def test_a_task_may_be_cancelled_between_its_wake_up_and_its_turn() -> None:
+    async def test() -> None:
+        start_scheduler(1)
+        channel: Channel[int] = Channel()
+        cancelled, next_one = (asyncio.create_task(channel.receive()) for _ in range(2))
+        await turns()
+        assert channel.try_send(1)
+        cancelled.cancel()
+        assert channel.try_send(2)
+        assert await next_one == (2, True)
+        await asyncio.wait((cancelled,))
+        assert cancelled.cancelled()
+
+    run(test)
