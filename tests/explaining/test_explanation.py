@@ -32,8 +32,14 @@ def ask(
     return explain(library, word, Question(version=RELEASE, given=given), simulate, budget_s=budget_s)
 
 
-def test_the_well_known_case(sarama: CaseCatalogue, simulate: Simulate) -> None:
-    found = ask(sarama, simulate, "blackhole", SHORT)
+@pytest.fixture(scope="module")
+def well_known(sarama: CaseCatalogue, simulate: Simulate) -> Explanation:
+    """A question that several tests read the answer of; that it is the same each time, one of them holds."""
+    return ask(sarama, simulate, "blackhole", SHORT)
+
+
+def test_the_well_known_case(well_known: Explanation) -> None:
+    found = well_known
     assert found.prediction.cited.formula.name == "established_blackhole"
     assert found.prediction.seconds == pytest.approx(8.85)
     assert found.run.seconds == pytest.approx(8.85, abs=0.01)
@@ -90,8 +96,8 @@ def test_every_bundled_formula_takes_the_time_that_it_says(sarama: CaseCatalogue
     assert {"established_blackhole", "bootstrap_blackhole", "bootstrap_refused"} <= tried
 
 
-def test_no_effect_is_said_of_nothing_that_was_not_tried_both_ways(sarama: CaseCatalogue, simulate: Simulate) -> None:
-    found = ask(sarama, simulate, "blackhole", SHORT)
+def test_no_effect_is_said_of_nothing_that_was_not_tried_both_ways(well_known: Explanation) -> None:
+    found = well_known
     kinds = {setting.name: setting.kind for setting in profile("sarama").settings.for_release(RELEASE)}
     assert {one.setting for one in found.effects} == {n for n, kind in kinds.items() if kind in ("duration", "count")}
     for one in found.effects:
@@ -107,24 +113,24 @@ def test_no_effect_is_said_of_nothing_that_was_not_tried_both_ways(sarama: CaseC
                     assert trial.run.seconds == pytest.approx(found.run.seconds, abs=SAME_S)
 
 
-def test_a_setting_that_switches_to_another_formula_says_where(sarama: CaseCatalogue, simulate: Simulate) -> None:
-    found = ask(sarama, simulate, "blackhole", SHORT)
+def test_a_setting_that_switches_to_another_formula_says_where(well_known: Explanation) -> None:
+    found = well_known
     turning_points = next(one.turning_points for one in found.effects if one.setting == "Producer.Retry.Max")
     assert [trial.changes for trial in turning_points] == [(("Producer.Retry.Max", 0.0),)]
     assert turning_points[0].predicted_s == pytest.approx(2.0)
     assert turning_points[0].agrees
 
 
-def test_what_the_formula_does_not_know_is_found_by_running_it(sarama: CaseCatalogue, simulate: Simulate) -> None:
-    found = ask(sarama, simulate, "blackhole", SHORT)
+def test_what_the_formula_does_not_know_is_found_by_running_it(well_known: Explanation) -> None:
+    found = well_known
     cut = next(one for one in found.effects if one.setting == "Metadata.Timeout")
     assert not cut.none
     assert cut.beyond_formula[0].predicted_s is None, "the formula asks that it is off"
     assert (cut.beyond_formula[0].run.seconds or 99) < 8
 
 
-def test_levers_are_sorted_and_every_one_was_tried(sarama: CaseCatalogue, simulate: Simulate) -> None:
-    found = ask(sarama, simulate, "blackhole", SHORT)
+def test_levers_are_sorted_and_every_one_was_tried(well_known: Explanation) -> None:
+    found = well_known
     assert [dict(trial.changes) for trial in found.reductions[:1]] == [{"Metadata.Retry.Max": 1.0}]
     times = [trial.predicted_s for trial in found.reductions]
     assert times == sorted(times)
@@ -213,14 +219,16 @@ def test_the_same_question_has_the_same_answer(sarama: CaseCatalogue, simulate: 
     assert ask(sarama, simulate, "blackhole", SHORT, 3.0) == ask(sarama, simulate, "blackhole", SHORT, 3.0)
 
 
-def test_what_would_explain_it_better_is_named_with_the_reason(sarama: CaseCatalogue, simulate: Simulate) -> None:
+def test_what_would_explain_it_better_is_named_with_the_reason(
+    sarama: CaseCatalogue, simulate: Simulate, well_known: Explanation
+) -> None:
     """Many brokers outlast the refresh in the background: another case answers, and it says so."""
     many = explain(sarama, "blackhole", Question(version=RELEASE, given={}, brokers=12, bootstrap=12), simulate)
     assert many.configured_case.case.name == "leader-dark"
     assert many.inapplicable is not None
     assert many.inapplicable.case.name == "blackhole-established"
     assert "sum < Metadata.RefreshFrequency" in many.inapplicable.reasons[0]
-    assert ask(sarama, simulate, "blackhole", SHORT).inapplicable is None
+    assert well_known.inapplicable is None
 
 
 def test_a_case_assumes_the_mode_without_which_it_says_nothing(kafka_go: CaseCatalogue, sarama: CaseCatalogue) -> None:
