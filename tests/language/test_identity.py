@@ -8,17 +8,17 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
 import pytest
+from bundled_scenarios import bundled_scenarios
 
 from harness.faults.blackhole import Blackhole
-from harness.language import find, identity, load, plans
+from harness.language import identity, plans
 from harness.plan import ClientPlan, PlannedFault, ResolvedValue, RunPlan
 
 PINNED = json.loads(Path(__file__).with_name("identities.json").read_text())
-SUITE = {one.name: one for one in map(load, find([Path(__file__).parents[2] / "scenarios"]))}
 
 
 def bundled(scenario: str, environment: str) -> tuple[RunPlan, ...]:
-    return plans(SUITE[scenario], environment=environment, seed=1)
+    return plans(bundled_scenarios()[scenario], environment=environment, seed=1)
 
 
 @pytest.fixture

@@ -1,16 +1,13 @@
 """Protects the bundled scenarios: they predict what the real client is known to do, and the suite stays short."""
 
-from pathlib import Path
-
 import pytest
+from bundled_scenarios import FOLDER, bundled_scenarios
 
-from harness.language import Scenario, condition_holds, evaluate, find, load, load_formulas, plans
+from harness.language import Scenario, condition_holds, evaluate, load_formulas, plans
 from harness.measures import MEASURES, parse
 from harness.operations import OPERATIONS
 from harness.plan import PlannedOperation, RunPlan
 
-FOLDER = Path(__file__).parents[2] / "scenarios"
-SCENARIOS = {scenario.name: scenario for scenario in map(load, find([FOLDER]))}
 LANES = 16
 START_S = 1.0
 
@@ -27,7 +24,7 @@ def established(retry_max: int, brokers: int, bootstrap: str) -> RunPlan:
         "cluster.brokers": str(brokers),
         "client.bootstrap": bootstrap,
     }
-    return cell(SCENARIOS["sarama-blackhole-established"], **wanted)
+    return cell(bundled_scenarios()["sarama-blackhole-established"], **wanted)
 
 
 def predicted(plan: RunPlan, measure: str) -> float:
@@ -57,7 +54,7 @@ def test_established_blackhole_predicts_what_real_sarama_was_measured_to_do(
 
 
 def test_the_articles_numbers() -> None:
-    scenario = SCENARIOS["sarama-blackhole-article"]
+    scenario = bundled_scenarios()["sarama-blackhole-article"]
     assert "slow" in scenario.tags
     assert predicted(cell(scenario, **{"settings.Producer.Retry.Max": "1"}), "probe.time_to_error") == 126.85
     assert predicted(cell(scenario, **{"settings.Producer.Retry.Max": "0"}), "probe.time_to_error") == 3.0
@@ -65,15 +62,15 @@ def test_the_articles_numbers() -> None:
 
 @pytest.mark.parametrize(("seconds", "index"), [(4.75, 0), (4.35, 1)])
 def test_bootstrap(seconds: float, index: int) -> None:
-    assert predicted(SCENARIOS["sarama-bootstrap-blackhole"].cells[index], "probe.time_to_error") == seconds
-    assert predicted(SCENARIOS["sarama-bootstrap-refused"].cells[index], "probe.time_to_error") == 0.75
+    assert predicted(bundled_scenarios()["sarama-bootstrap-blackhole"].cells[index], "probe.time_to_error") == seconds
+    assert predicted(bundled_scenarios()["sarama-bootstrap-refused"].cells[index], "probe.time_to_error") == 0.75
 
 
 def test_claims_are_declared_as_they_turned_out_and_say_whose_they_are() -> None:
     plan = established(1, 1, "[1]")
     claims = {
         e.name[:2]: e
-        for c in SCENARIOS["sarama-blackhole-established"].cells
+        for c in bundled_scenarios()["sarama-blackhole-established"].cells
         for e in c.expectations
         if e.kind == "claim"
     }
@@ -84,7 +81,7 @@ def test_claims_are_declared_as_they_turned_out_and_say_whose_they_are() -> None
 
 
 def test_refuted_claims_are_far_enough_from_the_truth_to_be_told_apart() -> None:
-    for scenario in SCENARIOS.values():
+    for scenario in bundled_scenarios().values():
         for plan in scenario.cells:
             refuted = (e for e in plan.expectations if e.kind == "claim" and e.holds is False)
             for claim in (e for e in refuted if MEASURES[parse(e.measure).measure].unit != "text"):
@@ -95,9 +92,9 @@ def test_refuted_claims_are_far_enough_from_the_truth_to_be_told_apart() -> None
 
 def test_every_named_formula_is_cited_and_every_cell_is_judged() -> None:
     formulas = load_formulas(FOLDER / "sarama" / "formulas.yaml")
-    cited = {e.name for s in SCENARIOS.values() for c in s.cells for e in (*c.expectations, *c.statistics)}
+    cited = {e.name for s in bundled_scenarios().values() for c in s.cells for e in (*c.expectations, *c.statistics)}
     assert set(formulas) <= cited
-    for scenario in SCENARIOS.values():
+    for scenario in bundled_scenarios().values():
         for plan in scenario.cells:
             expected = (*plan.expectations, *plan.statistics)
             judged = [e for e in expected if e.kind != "claim" or e.holds is not None]
@@ -108,14 +105,14 @@ def test_every_named_formula_is_cited_and_every_cell_is_judged() -> None:
 @pytest.mark.parametrize("operation", sorted(OPERATIONS))
 def test_every_operation_occurs_in_a_scenario_of_the_quick_suite(operation: str) -> None:
     """What is not slow runs in both worlds."""
-    quick = (scenario for scenario in SCENARIOS.values() if "slow" not in scenario.tags)
+    quick = (scenario for scenario in bundled_scenarios().values() if "slow" not in scenario.tags)
     done = {step.operation for s in quick for step in s.cells[0].steps if isinstance(step, PlannedOperation)}
     assert operation in done
 
 
 def test_predictions_for_the_release_that_refreshes_first() -> None:
     """As measured on real builds of 1.60.1 at R = 2 s, D = 1 s: 8.755, 13.610, 15.613, 31.619 s."""
-    newer, seeds = (SCENARIOS[f"sarama-blackhole-established-1.60.1{end}"] for end in ("", "-three-seeds"))
+    newer, seeds = (bundled_scenarios()[f"sarama-blackhole-established-1.60.1{end}"] for end in ("", "-three-seeds"))
     wanted = [("0", "1"), ("1", "1"), ("1", "3")]
     plans_ = [cell(newer, **{"settings.Producer.Retry.Max": m, "cluster.brokers": n}) for m, n in wanted]
     found = [predicted(plan, "probe.time_to_error") for plan in (*plans_, *seeds.cells)]
@@ -126,7 +123,7 @@ def test_predictions_for_the_release_that_refreshes_first() -> None:
 def test_the_suite_on_real_sockets_stays_short() -> None:
     runs = [
         plan
-        for scenario in SCENARIOS.values()
+        for scenario in bundled_scenarios().values()
         if "slow" not in scenario.tags
         for plan in plans(scenario, environment="local", seed=7)
     ]
