@@ -37,8 +37,10 @@ class JsonLineStream:
         self._out.write(json.dumps({"format": FORMAT, what: value}) + "\n")
         self._out.flush()
 
-    def impossible(self, one: UnrunnableScenario) -> None:
-        texts = full_texts(one.why) if isinstance(one.why, Problems) else [str(one.why)]
+    def impossible(self, one: UnrunnableScenario, remedy: str | None) -> None:
+        """`remedy` goes below the reasons."""
+        texts = list(full_texts(one.why)) if isinstance(one.why, Problems) else [str(one.why)]
+        texts += [remedy] if remedy is not None else []
         document = {"ids": one.case_ids, "path": str(one.scenario.path), "text": "\n\n".join(texts)}
         self.line("impossible", document)
 

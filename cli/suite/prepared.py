@@ -72,15 +72,13 @@ def prepare(request: Request, options: RunOptions, stack: ExitStack) -> Prepared
         )
     except Problems as problems:
         print_problems(problems, ci=options.ci)
-        if local_unavailable is not None and any(problem.code == REFUSED for problem in problems.problems):
-            # The user did not ask for the environment that refuses: the remedy is to make the other one run.
-            why = f"{local_unavailable.reason}\n  {local_unavailable.remedy}"
-            click.echo(f"sim was taken, as local cannot run here: {why}", err=True)
+        if (remedy := _why_simulated(problems, local_unavailable)) is not None:
+            click.echo(remedy, err=True)
         return ExitCode.USAGE
     except OSError as error:
         raise CommandError(f"cannot read {error.filename}: {error.strerror}", "check its permissions") from error
     for one in impossible:
-        JsonLineStream(sys.stdout).impossible(one)
+        JsonLineStream(sys.stdout).impossible(one, _why_simulated(one.why, local_unavailable))
     if not suite.plans:
         if impossible:
             return ExitCode.INCONCLUSIVE
@@ -97,6 +95,15 @@ def prepare(request: Request, options: RunOptions, stack: ExitStack) -> Prepared
             code=ExitCode.NOTHING_SELECTED,
         )
     return PreparedSuite(stack, environment, suite, local_unavailable)
+
+
+def _why_simulated(refused: object, local_unavailable: EnvironmentUnavailable | None) -> str | None:
+    """Where the user did not ask for the environment that refuses, the remedy is to make the other one run."""
+    if local_unavailable is None or not isinstance(refused, Problems):
+        return None
+    if all(problem.code != REFUSED for problem in refused.problems):
+        return None
+    return f"sim was taken, as local cannot run here: {local_unavailable.reason}\n  {local_unavailable.remedy}"
 
 
 def _plan_whole(

@@ -184,6 +184,8 @@ def test_an_environment_that_nobody_asked_for_is_explained(tmp_path: Path) -> No
     assert "--env" not in done.err.splitlines()[-1]
     asked = faultlab("run", "--env", "sim", "dark.scenario.yaml", cwd=tmp_path / "mine", env=nowhere)
     assert "sim was taken" not in asked.err
+    streamed = faultlab("run", "--stream", "dark.scenario.yaml", cwd=tmp_path / "mine", env=nowhere)
+    assert why in json.loads(streamed.out)["impossible"]["text"], "as pytest shows it"
 
 
 @pytest.mark.parametrize(
