@@ -218,7 +218,7 @@ def finding(longest: Mapping[str, tuple[float, bool]]) -> str:
         return "No call came back with an error in these runs: the times are those until an answer."
     worst, least = max(failing, key=lambda one: failing[one]), min(failing, key=lambda one: failing[one])
     up, down = (figures.short(seconds, at_least=is_bound) for seconds, is_bound in (failing[worst], failing[least]))
-    first = f"Callers hang longest under {worst}: {up} in the median"
+    first = f"Callers hang longest under {worst}: {up} in its slowest case"
     return f"{first}." if worst == least else f"{first}; shortest under {least}: {down}."
 
 

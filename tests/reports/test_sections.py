@@ -38,7 +38,7 @@ def test_an_error_says_more_than_a_longer_answer_and_without_one_the_answer_stan
     )
     told = {cell.fault: (cell.number, cell.ending) for _, cells in found.rows for cell in cells}
     assert told == {"blackhole": ("2.00 s", ""), "no fault": ("0.20 s", "no error")}
-    assert found.finding == "Callers hang longest under blackhole: 2.00 s in the median."
+    assert found.finding == "Callers hang longest under blackhole: 2.00 s in its slowest case."
 
 
 def test_what_was_not_run_says_why() -> None:
@@ -55,7 +55,7 @@ def test_a_wait_that_did_not_end_is_at_least_so_long() -> None:
     one = run()
     found = heat([one], [waited(one, 60.0, unended=True)])
     assert found.rows[0][1][0].number == "\u2265 60.00 s"
-    assert found.finding == "Callers hang longest under blackhole: \u2265 60.00 s in the median."
+    assert found.finding == "Callers hang longest under blackhole: \u2265 60.00 s in its slowest case."
     assert found.longest is not None
     assert (found.longest.long, found.longest.causes) == ("\u2265 60.000 s", ())
 
@@ -66,7 +66,7 @@ def test_the_longest_wait_is_that_of_a_single_run_whatever_the_median_says() -> 
     found = heat([one, other], [{**waited(one, 5.0), "max": 60.0, "pairs": pairs}, waited(other, 9.0)])
     assert found.longest is not None
     assert (found.longest.long, found.longest.causes) == ("\u2265 60.000 s", ())
-    assert found.finding == "Callers hang longest under blackhole: 9.00 s in the median."
+    assert found.finding == "Callers hang longest under blackhole: 9.00 s in its slowest case."
 
 
 def test_where_nothing_was_tested_nothing_is_said_of_errors() -> None:
