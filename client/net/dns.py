@@ -98,7 +98,7 @@ def decode_answer(message: bytes) -> Answer:
 
 @contextmanager
 def _refusing() -> Iterator[None]:
-    """Runs with names alone need dnslib: it is imported then."""
+    """Runs with names alone need dnslib: the simulation imports it then."""
     from dnslib import DNSError
     from dnslib.label import DNSLabelError
 

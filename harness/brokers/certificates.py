@@ -1,6 +1,6 @@
 """Certificates of brokers, made anew in each process by an authority that no other machine trusts.
 
-Only runs with TLS need them, and their library takes a tenth of a second to load: it is imported then.
+Only runs with TLS need them, and their library takes a twentieth of a second to load: the simulation imports it then.
 """
 
 import ssl

@@ -3,6 +3,9 @@
 import codecs
 import encodings.idna  # noqa: F401 - what asyncio needs at its first dial
 
+import dnslib  # noqa: F401 - what a name server and a client's first look-up need
+import trustme  # noqa: F401 - what brokers with TLS make their certificates with
+
 from client.profiles import profiles
 from harness.brokers.embedded.handlers import prepare_all
 
