@@ -16,7 +16,7 @@ from pydantic_core import from_json
 
 from client.errors import ClientError, SettingError, without_traceback
 from client.events import Tracer, TraceValue
-from client.golang.scheduler import start_scheduler
+from client.golang.scheduler import Scheduler, start_scheduler
 from client.launch import LaunchError, LaunchRecord, parse_launch_record
 from client.net.resolver import TableResolver
 from client.operations import CommandError, Context, Handler, Result
@@ -92,9 +92,14 @@ class _Exit:
 
 
 class _Outbox:
-    """Events to be written, in order. Those of one moment are written together, once all of them have happened."""
+    """Events to be written, in order. Those of one moment are written together, once all of them have happened.
 
-    def __init__(self, write: Write, on_write_error: Callable[[OSError], None]) -> None:
+    That is when no goroutine has a step to do: who reads that an operation has begun may give the next one at once, and
+    on busy processors runs before this process does again. The first one's request is then on its way, as with Go.
+    """
+
+    def __init__(self, write: Write, on_write_error: Callable[[OSError], None], scheduler: Scheduler) -> None:
+        self._scheduler = scheduler
         self._write = write
         self._on_write_error = on_write_error
         self._loop = asyncio.get_running_loop()
@@ -102,14 +107,20 @@ class _Outbox:
 
     def put(self, event: Event) -> None:
         if not self._events:
-            self._loop.call_at(self._loop.time(), self.flush)
+            self._loop.call_at(self._loop.time(), self._flush_at_rest)
         self._events.append(event)
 
     def trace(self, at_ns: int, kind: str, fields: dict[str, TraceValue]) -> None:
         """`put` for a Tracer."""
         if not self._events:
-            self._loop.call_at(self._loop.time(), self.flush)
+            self._loop.call_at(self._loop.time(), self._flush_at_rest)
         self._events.append((at_ns, kind, fields))
+
+    def _flush_at_rest(self) -> None:
+        if self._scheduler.has_work:
+            self._loop.call_at(self._loop.time(), self._flush_at_rest)
+        else:
+            self.flush()
 
     def flush(self) -> None:
         """Write what has not gone out yet."""
@@ -128,8 +139,8 @@ class _Subject:
         self._log = log
         self._loop = asyncio.get_running_loop()
         self._exit = _Exit(log)
-        self._outbox = _Outbox(write, self._exit.output_failed)
         scheduler = start_scheduler(launch.seed + 1)  # not the client's own chance once more
+        self._outbox = _Outbox(write, self._exit.output_failed, scheduler)
         self._commands = BackgroundTasks(self._exit.task_failed)  # begin in the order in which they were read
         self._goroutines = BackgroundTasks(self._exit.task_failed, scheduler.start)
         rng, ask = Random(launch.seed), profile.resolver

@@ -110,7 +110,8 @@ class Scheduler:
         self._queue: deque[_Runnable] = deque()
         self._loop = get_running_loop()
         self._context = copy_context()
-        self._running = False
+        self.has_work = False
+        """Whether a goroutine was woken or started and has not run yet."""
 
     def start(self, begin: Callable[[], object]) -> None:
         """Call this next, in the caller's context: a `go` statement."""
@@ -121,8 +122,8 @@ class Scheduler:
         if self._next is not None:
             self._queue.append(self._next)
         self._next = runnable
-        if not self._running:
-            self._running = True
+        if not self.has_work:
+            self.has_work = True
             self._loop.call_soon(self._run, context=self._context)
 
     def _run(self) -> None:
@@ -135,7 +136,7 @@ class Scheduler:
             self._next = None
         runnable.context.run(runnable.callback, runnable)  # type: ignore[arg-type]
         if self._next is None and not queue:
-            self._running = False
+            self.has_work = False
         else:
             self._loop.call_soon(self._run, context=self._context)
 
