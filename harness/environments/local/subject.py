@@ -7,7 +7,7 @@ import os
 from collections.abc import AsyncIterator, Callable, Mapping
 from pathlib import Path
 
-from client.process import serve_pipes
+from client.process import run_pipes
 from harness.environments.local.children import ChildFiles, ChildProcess, execute, fork
 from harness.environments.local.lines import LineReader, open_reader, open_writer
 from harness.environments.local.log_limit import LogLimit
@@ -136,4 +136,4 @@ def _started(program: Program, files: ChildFiles) -> ChildProcess:
 def _serve(launch: Mapping[str, object]) -> int:
     """The bundled client, in its own process, over its standard streams."""
     logging.basicConfig(level=logging.INFO, format="%(message)s")
-    return asyncio.run(serve_pipes(launch, 0, 1))
+    return run_pipes(launch, 0, 1)
