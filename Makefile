@@ -13,7 +13,7 @@ setup:           ## set everything up in .venv
 	@$(PYTHON) tools/set_up.py
 
 run: setup       ## run the bundled scenarios and write the report
-	@$(BIN)/faultlab run --report
+	@$(BIN)/faultlab run --cells auto --report
 
 # Tests that compute share the two cores; tests in cells wait, so many run side by side.
 test: setup      ## the tests, except the slow ones
