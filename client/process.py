@@ -5,10 +5,10 @@ import json
 import logging
 import os
 from collections.abc import Mapping, Sequence
-from selectors import SelectSelector
 
 from pydantic_core import to_json
 
+from client.net import precise_loop
 from client.serve import EXIT_USAGE, LOG, Event, event_to_dict, serve
 
 _LINE_LIMIT_BYTES = 16 << 20
@@ -37,13 +37,8 @@ def main() -> int:
 
 
 def run_pipes(launch: Mapping[str, object], stdin: int, stdout: int) -> int:
-    """`serve_pipes` in a loop of its own, whose timers fire within a few hundredths of a millisecond.
-
-    epoll waits for whole milliseconds, and wakes two goroutines at once whose sleeps end one behind the other: then the
-    first one's next step is not taken before the second has woken, as it is in Go.
-    """
-    with asyncio.Runner(loop_factory=lambda: asyncio.SelectorEventLoop(SelectSelector())) as runner:
-        return runner.run(serve_pipes(launch, stdin, stdout))
+    """`serve_pipes` in a loop of its own."""
+    return precise_loop.run(serve_pipes(launch, stdin, stdout))
 
 
 async def serve_pipes(launch: Mapping[str, object], stdin: int, stdout: int) -> int:
