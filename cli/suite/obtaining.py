@@ -10,7 +10,7 @@ _listeners: list[Callable[[str], None]] = []
 
 
 def tell_too(listener: Callable[[str], None]) -> None:
-    """`listener` gets the lines, too: for whoever does not see this process's stderr while it runs."""
+    """Also pass each line to `listener`, for a reader who cannot see stderr while the command runs."""
     _listeners.append(listener)
 
 

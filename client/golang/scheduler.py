@@ -5,8 +5,8 @@ before goes to the end of the processor's queue. There it waits until a whole ch
 until an idle processor has woken up and steals it. So who unlocks a mutex for a waiter, and then wakes a goroutine that
 takes the same mutex, lets that one overtake; a queue in the order of the wake-ups would not.
 
-A goroutine that is started is woken in the same way: its starter's next wake-up lets it wait. No time passes here: the
-delay of a theft is counted in steps of other goroutines. Whose sleep or whose socket is ready runs in the loop's order.
+A goroutine that is started counts as woken. No time passes here: how long it takes until one is stolen is counted in
+steps of other goroutines. A goroutine whose sleep has ended, or whose socket is ready, runs in the order of the loop.
 Source: Go 1.26.8, runtime/proc.go (ready, newproc, runqput, runqget, runqgrab).
 """
 
@@ -20,10 +20,13 @@ from typing import Any, Generic, TypeVar
 T = TypeVar("T")
 
 STOLEN = 0.1
-"""How likely the oldest of the queue is stolen before a step of another goroutine: its delay is geometric, of 10 steps
-in the mean. bench/goroutine_delay.go measures the delay: with Go 1.26.8 on two processors an idle one stole after 60 to
-70 us in the quickest quarter, after 200 to 500 us in the median, and not at all in the slowest quarter. A step takes 10
-to 22 us: with Sarama 1.60.1 a message passes five goroutines in 50 to 110 us, from the producer's Input to the socket.
+"""The chance that the oldest in the queue is stolen before another goroutine takes a step: 10 steps on average.
+
+It depends on how busy the machine is, and this is for one that runs a suite. bench/goroutine_delay.go, Go 1.26.8, two
+processors: with nothing beside it an idle processor steals after 22 to 29 us in the median, 55 us in nine of ten times;
+beside two programs that compute, after 60 us in a quarter of the times, and in half of them not before the others have
+finished. A step takes 10 to 22 us: with Sarama 1.60.1 a message passes five goroutines in 50 to 110 us, from the
+producer's Input to the socket.
 """
 
 

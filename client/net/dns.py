@@ -98,7 +98,7 @@ def decode_answer(message: bytes) -> Answer:
 
 @contextmanager
 def _refusing() -> Iterator[None]:
-    """Runs with names alone need dnslib: the simulation imports it then."""
+    """Only runs with names need dnslib: cells find it loaded, a simulated run imports it when it needs it."""
     from dnslib import DNSError
     from dnslib.label import DNSLabelError
 

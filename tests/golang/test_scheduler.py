@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from random import Random
 
+import pytest
 from turns import run, turns
 
 from client.golang import Channel, Mutex, Receive, select
@@ -41,14 +42,6 @@ async def wake_two(noted: list[str]) -> None:
     await first.send(None)
     await second.send(None)
     await asyncio.gather(*tasks)
-
-
-def test_who_was_woken_last_runs_first_unless_the_other_is_stolen() -> None:
-    found = orders(wake_two)
-    last_first = found.count(["second", "first"])
-    assert SEEDS / 2 < last_first < SEEDS
-    assert last_first + found.count(["first", "second"]) == SEEDS
-    assert orders(wake_two) == found
 
 
 async def unlock_and_wake(noted: list[str]) -> None:
@@ -96,11 +89,13 @@ async def start_two(noted: list[str]) -> None:
         await ended.receive()
 
 
-def test_who_was_started_last_begins_first_unless_the_other_is_stolen() -> None:
-    found = orders(start_two)
+@pytest.mark.parametrize("race", [wake_two, start_two])
+def test_the_last_runs_first_unless_the_other_is_stolen(race: Callable[[list[str]], Awaitable[None]]) -> None:
+    found = orders(race)
     last_first = found.count(["second", "first"])
     assert SEEDS / 2 < last_first < SEEDS
     assert last_first + found.count(["first", "second"]) == SEEDS
+    assert orders(race) == found
 
 
 def test_who_was_cancelled_before_it_began_never_begins() -> None:
