@@ -58,7 +58,12 @@ def gate(
         if isinstance(sides, ExitCode):
             return sides
         return report_result(screen, compare_with_baseline(*sides, floor=declared), options)
-    if a is not None or b is not None or paths:
+    if paths and a is None and b is None:
+        raise CommandError(
+            f"without --a and --b the gate takes no paths, but {paths[0]} is one",
+            "name the results to check with --current DIR, or scenarios of the baseline with --only NAME",
+        )
+    if a is not None or b is not None:
         raise CommandError(
             "two programs are run in turn with --run, --a and --b, and scenarios",
             "faultlab gate --run --a './mine-before' --b './mine-now' my.scenario.yaml",

@@ -69,6 +69,7 @@ MISTAKES = [
     (("--a", "./old", "--b", "./old", "mine.scenario.yaml"), "--a and --b are the same command"),
     (("--a", "./old", "--b", "./new"), "need scenarios whose program they replace"),
     (("--a", "./old", "mine.scenario.yaml"), "two programs are run in turn with --run, --a and --b"),
+    (("mine.scenario.yaml",), "without --a and --b the gate takes no paths, but mine.scenario.yaml is one"),
     (("--a", "./old", "--b", "'", "mine.scenario.yaml"), "No closing quotation"),
     (("--a", "./old", "--b", "./new", "--baseline", "x", "mine.scenario.yaml"), "there is no baseline to name"),
 ]
