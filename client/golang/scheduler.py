@@ -6,7 +6,8 @@ until an idle processor has woken up and steals it. So who unlocks a mutex for a
 takes the same mutex, lets that one overtake; a queue in the order of the wake-ups would not.
 
 A goroutine that is started counts as woken. No time passes here: how long it takes until one is stolen is counted in
-steps of other goroutines. A goroutine whose sleep has ended, or whose socket is ready, runs in the order of the loop.
+steps of other goroutines. A goroutine whose sleep has ended goes to the end of the queue; one whose socket is ready, or
+whose ticker or timer fires, runs in the order of the loop.
 Source: Go 1.26.8, runtime/proc.go (ready, newproc, runqput, runqget, runqgrab).
 """
 
@@ -55,6 +56,12 @@ class Waiter(Generic[T]):
         self.value = value
         self.waits = False
         current_scheduler().ready(self)
+
+    def wake_last(self, value: T) -> None:
+        """Make the goroutine run after those that can run, with this value. For the loop to call: see `ready_last`."""
+        self.value = value
+        self.waits = False
+        current_scheduler().ready_last(self)
 
     def fail(self, error: BaseException) -> None:
         """Make the goroutine run, and raise this."""
@@ -125,6 +132,18 @@ class Scheduler:
         if self._next is not None:
             self._queue.append(self._next)
         self._next = runnable
+        self._go_on()
+
+    def ready_last(self, runnable: _Runnable) -> None:
+        """Run it once the goroutines that can run have come to rest, unless it is stolen before: a sleep that ends.
+
+        Of two that end some tenths of a millisecond apart, the first has by then done what it does at once. Here a step
+        takes ten times as long as in Go, so without this the second would end in the midst of it.
+        """
+        self._queue.append(runnable)
+        self._go_on()
+
+    def _go_on(self) -> None:
         if not self.has_work:
             self.has_work = True
             self._loop.call_soon(self._run, context=self._context)

@@ -1,13 +1,14 @@
 """Protects the order in which woken goroutines run: that of Go's processors, seeded, and each woken once."""
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable
 from random import Random
 
 import pytest
 from turns import run, turns
 
-from client.golang import Channel, Mutex, Receive, select
+from client.golang import Channel, Mutex, Receive, select, sleep
 from client.golang.scheduler import current_scheduler, start_scheduler
 from client.tasks import BackgroundTasks
 
@@ -96,6 +97,44 @@ def test_the_last_runs_first_unless_the_other_is_stolen(race: Callable[[list[str
     assert SEEDS / 2 < last_first < SEEDS
     assert last_first + found.count(["first", "second"]) == SEEDS
     assert orders(race) == found
+
+
+def test_a_sleep_that_ends_waits_for_a_chain_of_wake_ups() -> None:
+    async def two_sleeps(noted: list[str]) -> None:
+        """Each wakes a goroutine, which notes it, after a sleep; both sleeps end in the same turn of the loop."""
+
+        async def wake_another(name: str) -> None:
+            asked: Channel[None] = Channel()
+            answering = asyncio.create_task(answer(name, asked))
+            await sleep(0.0001)
+            noted.append(name)
+            await asked.send(None)
+            await answering
+
+        async def answer(name: str, asked: Channel[None]) -> None:
+            await asked.receive()
+            noted.append(name)
+
+        tasks = [asyncio.create_task(wake_another(name)) for name in ("first", "second")]
+        await turns()
+        time.sleep(0.001)
+        await asyncio.gather(*tasks)
+
+    found = orders(two_sleeps)
+    one_by_one = found.count(["first", "first", "second", "second"])
+    assert SEEDS / 2 < one_by_one < SEEDS
+
+
+def test_a_sleep_that_is_cancelled_ends_once() -> None:
+    async def test() -> None:
+        start_scheduler(1)
+        asleep = asyncio.create_task(sleep(0.001))
+        await turns()
+        asleep.cancel()
+        await asyncio.sleep(0.005)
+        assert asleep.cancelled()
+
+    run(test)
 
 
 def test_who_was_cancelled_before_it_began_never_begins() -> None:
