@@ -4,7 +4,7 @@ BIN := .venv/bin
 # Every worker would rewrite every test, and every command under test compile all of faultlab, if nothing were kept.
 PYTEST := env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest --durations=20 --durations-min=2
 
-.PHONY: help setup run test test-all lint check format bench bench-gate fidelity fidelity-random lock clean
+.PHONY: help setup run test test-ci test-all lint check format bench bench-gate fidelity fidelity-random lock clean
 
 help:            ## show this
 	@grep -E '^[a-z-]+: .*##' Makefile | sed -E 's/: .*## /\t/' | expand -t 16
@@ -16,7 +16,11 @@ run: setup       ## run the bundled scenarios and write the report
 	@$(BIN)/faultlab run --cells auto --report
 
 # Tests that compute share the two cores; tests in cells wait, so many run side by side.
-test: setup      ## the tests, except the slow ones
+test: setup      ## the tests of everything, in some minutes
+	$(PYTEST) -q -n 2 --dist loadgroup -m "not cell and not slow and not ci"
+	$(PYTEST) -q -n 6 -m "cell and not slow and not ci"
+
+test-ci: setup   ## what CI runs: whole programs, a browser and many drawn examples, too
 	$(PYTEST) -q -n 2 --dist loadgroup -m "not cell and not slow"
 	$(PYTEST) -q -n 6 -m "cell and not slow"
 

@@ -12,6 +12,8 @@ import pytest
 import bench
 from bench import sim_runs
 
+pytestmark = pytest.mark.ci
+
 ROOT = Path(bench.__file__).parents[1]
 
 

@@ -8,6 +8,8 @@ import pytest
 
 from bench import gate_constants, gate_errors, gate_other_data
 
+pytestmark = pytest.mark.ci
+
 
 def test_the_runs_it_draws_from_are_many_and_name_no_machines_folders() -> None:
     pools = gate_errors.pools()

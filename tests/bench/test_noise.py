@@ -11,6 +11,8 @@ import pytest
 from bench import noise
 from harness.judging import judge
 
+pytestmark = pytest.mark.ci
+
 TIME = "probe.time_to_error"
 RIGHT = "2*Net.ReadTimeout + 4*Net.DialTimeout + 3*Metadata.Retry.Backoff"
 

@@ -8,6 +8,8 @@ from bench.soak import soak
 from harness.conductor import conduct
 from harness.environments.sim.environment import SimEnvironment
 
+pytestmark = pytest.mark.ci
+
 
 def test_no_composition_hangs_leaks_or_is_wrong_about_an_effect(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.CRITICAL)  # a record that pytest keeps holds an error, its frames, and their sockets

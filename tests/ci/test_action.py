@@ -15,6 +15,8 @@ from runner import EXPRESSION, ROOT, Runner, load
 
 from harness.toxiproxy.obtain import VERSION
 
+pytestmark = pytest.mark.ci
+
 ACTION = load((ROOT / "action.yml").read_text())
 STEPS = {step["name"]: step for step in ACTION["runs"]["steps"]}
 HERE = f"{Path(sys.executable).parent}:/usr/sbin:/usr/bin:/sbin:/bin"

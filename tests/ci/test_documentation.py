@@ -13,6 +13,8 @@ from runner import ROOT, Runner, load
 
 from cli.exit_codes import ExitCode
 
+pytestmark = pytest.mark.ci
+
 PAGE = (ROOT / "docs" / "CI.md").read_text()
 ACTION = load((ROOT / "action.yml").read_text())
 SCENARIO = """\

@@ -18,6 +18,7 @@ def short(folder: Path) -> Path:
     return path
 
 
+@pytest.mark.ci
 @pytest.mark.cell
 def test_profile_and_simulation_agree_after_a_second_look(tmp_path: Path) -> None:
     short(tmp_path)

@@ -11,6 +11,8 @@ from command_line import COMMAND, Done, environment, faultlab, write_scenario
 
 from harness.records.reader import read
 
+pytestmark = pytest.mark.ci
+
 DENY = 'echo 0 > /proc/sys/user/max_user_namespaces && exec "$@"'
 UNSHARE = shutil.which("unshare")
 

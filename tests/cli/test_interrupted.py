@@ -22,7 +22,7 @@ from harness.records.reader import read, read_events
 
 GONE_WITHIN_S = 2.0
 MARK = "FAULTLAB_TEST_MARK"
-pytestmark = pytest.mark.cell
+pytestmark = [pytest.mark.cell, pytest.mark.ci]
 
 
 def quick_scenario(folder: Path, *, runs: int, name: str = "dark", timeout: str = "300ms") -> Path:

@@ -21,6 +21,7 @@ def results(tmp_path: Path) -> Path:
     return tmp_path / "r"
 
 
+@pytest.mark.ci
 @pytest.mark.usefixtures("spark")
 def test_a_report_names_its_page_and_what_was_set_aside(
     results: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

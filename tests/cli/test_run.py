@@ -13,6 +13,7 @@ from command_line import COMMAND, environment, faultlab, write_scenario
 from harness.records.reader import read
 
 
+@pytest.mark.ci
 def test_the_bundled_scenarios_pass_on_sim_in_an_empty_folder(tmp_path: Path) -> None:
     done = faultlab("run", "--env", "sim", cwd=tmp_path)
     assert done.code == 0, done.out + done.err

@@ -82,6 +82,17 @@ async def test_writing_to_a_peer_that_has_gone_fails_at_the_second_try(kit: Tool
         await writer.drain()
 
 
+async def test_a_write_directly_after_one_that_met_no_peer_fails(kit: Toolkit) -> None:
+    """The reset is there when the first call returns: nothing has to be awaited in between."""
+    (reader, writer), (_, far_writer) = await pair()
+    far_writer.close()
+    assert await reader.read() == b""
+    writer.write(b"first")
+    writer.write(b"second")
+    with pytest.raises((BrokenPipeError, ConnectionResetError)):
+        await writer.drain()
+
+
 async def test_abort_drops_what_the_kernel_has_not_taken(kit: Toolkit) -> None:
     (_, writer), (far_reader, _) = await pair()
     async with kit.packets("to_broker"):

@@ -18,6 +18,8 @@ from harness.explaining import (
 )
 from harness.formulas.chance import mean_of_longer_s, shuffled_before
 
+pytestmark = pytest.mark.ci
+
 SEEDS = 24
 
 

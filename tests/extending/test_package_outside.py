@@ -11,6 +11,8 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))  # helpers, under import-mode=importlib
 from installed import Installation
 
+pytestmark = pytest.mark.ci
+
 SCENARIO = "slow-listing.scenario.yaml"
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from machine import MARK, mounts_of_ours, network_namespaces_of, processes_marked
 
-pytestmark = pytest.mark.cell
+pytestmark = [pytest.mark.cell, pytest.mark.ci]
 
 HERE = Path(__file__).parent
 CELLS = 4

@@ -3,7 +3,10 @@
 import re
 from pathlib import Path
 
+import pytest
 from project import Project
+
+pytestmark = pytest.mark.ci
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "PYTEST.md").read_text()

@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 from project import WRONG, Project, processes_about, scenario, untouched
 
+pytestmark = pytest.mark.ci
+
 ROOT = Path(__file__).parents[2]
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 from project import PYTEST, Project, processes_about, scenario
 
-pytestmark = [pytest.mark.cell, pytest.mark.timeout(150)]
+pytestmark = [pytest.mark.cell, pytest.mark.timeout(150), pytest.mark.ci]
 
 LONG = "{Net.ReadTimeout: 40s, Net.DialTimeout: 1s, Producer.Retry.Max: 0}"
 

@@ -3,6 +3,8 @@
 import pytest
 from project import WRONG, Project, processes_about, scenario
 
+pytestmark = pytest.mark.ci
+
 CASES = 30
 MANY = "{settings.Net.DialTimeout: [" + ", ".join(f"{1000 + number}ms" for number in range(CASES)) + "]}"
 """What their results take is more than a pipe holds."""

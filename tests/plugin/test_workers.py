@@ -3,6 +3,8 @@
 import pytest
 from project import WRONG, Project, processes_about, runs_in, scenario
 
+pytestmark = pytest.mark.ci
+
 THREE = "{settings.Net.DialTimeout: [1s, 2s, 3s]}"
 ENGINES = """
 import os

@@ -9,7 +9,7 @@ import pytest
 
 from harness.records.reader import Results, read, read_events
 
-pytestmark = [pytest.mark.cell, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.cell, pytest.mark.timeout(900), pytest.mark.ci]
 
 Built = Callable[[str], Path]
 WITHIN = "within: 1% + 50ms"

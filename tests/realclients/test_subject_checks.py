@@ -10,7 +10,7 @@ import pytest
 
 from harness.subject_checks import CHECKS
 
-pytestmark = [pytest.mark.cell, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.cell, pytest.mark.timeout(900), pytest.mark.ci]
 Built = Callable[[str], Path]
 
 SAY = """

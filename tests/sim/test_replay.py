@@ -39,6 +39,7 @@ def test_a_blackholed_producer_fails_when_the_formula_says() -> None:
     assert story.error is None
 
 
+@pytest.mark.ci
 def test_a_thousand_replays_are_identical() -> None:
     sim = SimEnvironment(conduct)
     first = sim.run(blackholed(retries=0), ignored, None)

@@ -14,6 +14,8 @@ from harness.stats.ranks import mann_whitney_p_value
 from harness.stats.shift import shift
 from harness.stats.significance import false_discovery_rates, fisher_p_value, min_runs_per_side
 
+pytestmark = pytest.mark.ci
+
 SMALL = st.lists(st.integers(0, 4).map(float), min_size=2, max_size=5)
 
 

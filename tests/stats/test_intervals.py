@@ -15,6 +15,8 @@ from hypothesis import strategies as st
 from harness.stats import Interval, mean_interval, quantile_interval, runs_for_quantile, runs_for_share, share_interval
 from harness.stats.binomial import at_least, at_most
 
+pytestmark = pytest.mark.ci
+
 CHANCE = 0.05
 Draw = Callable[[Random], float]
 

@@ -123,6 +123,11 @@ class Network:
         self.loop.call_kernel_at(self.loop.now + DELAY_S, self._arrive, segment)
         return True
 
+    def resets(self, socket: TcpSocket) -> bool:
+        """Whether data from this socket is answered with a reset: nobody will read it, and no rule treats packets."""
+        peer = self.sockets.get((socket.remote, socket.local))
+        return (peer is None or peer.orphan) and not self._input and not self._output
+
     def dispose(self) -> None:
         """The simulation is over: forget every socket and listener."""
         for socket in self.sockets.values():

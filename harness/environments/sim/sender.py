@@ -109,6 +109,11 @@ class Sender:
         return bool(self._flight or self._unsent or self._fin_due())
 
     @property
+    def sent_now(self) -> bool:
+        """Whether something was sent at this moment, for the first time."""
+        return bool(self._flight) and not self._flight[-1].again and self._flight[-1].at == self._socket.loop.now
+
+    @property
     def writable(self) -> bool:
         """Whether a waiting writer is woken: a third of the buffer is free again."""
         return 3 * self.queued <= 2 * SEND_BUFFER

@@ -99,7 +99,13 @@ class TcpSocket:
 
     def send(self, data: bytes | memoryview) -> int:
         """How many bytes the kernel took: 0 where the send buffer is full. Raises the connection's error once, then
-        BrokenPipeError."""
+        BrokenPipeError.
+
+        On loopback, what the peer's kernel answers is there when the call returns: a write directly after one that met
+        no peer finds its reset.
+        """
+        if self.sender.sent_now and self.network.resets(self):
+            self._reset_by_peer()
         self._raise_error()
         if self.gone or self.orphan:
             raise BrokenPipeError(EPIPE, strerror(EPIPE))
@@ -185,7 +191,7 @@ class TcpSocket:
         if self._keep_alive is not None:
             self._keep_alive.heard()
         if flags & RST:
-            self.fail(EPIPE if self.receiver.ended else ECONNRESET)
+            self._reset_by_peer()
             return
         if flags & SYN:
             if flags & ACK:  # our ACK of it was lost: the peer is still waiting
@@ -212,6 +218,9 @@ class TcpSocket:
         self._forget()
         self._post_read()
         self._post_write()
+
+    def _reset_by_peer(self) -> None:
+        self.fail(EPIPE if self.receiver.ended else ECONNRESET)
 
     def _dial(self) -> None:
         syn = Segment(self.local, self.remote, SYN, edge=self.receiver.edge)
