@@ -14,6 +14,7 @@ from client.golang.resolver import GoResolver, resolve_within
 from client.golang.rwmutex import RWMutex
 from client.golang.select import Receive, Selected, Send, select, select_or_default
 from client.golang.time import Ticker, Timer, after, sleep
+from client.golang.tls_records import TlsRecords
 from client.golang.waitgroup import WaitGroup
 
 __all__ = [
@@ -30,6 +31,7 @@ __all__ = [
     "Send",
     "Ticker",
     "Timer",
+    "TlsRecords",
     "WaitGroup",
     "after",
     "background",

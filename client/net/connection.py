@@ -6,7 +6,7 @@ It is built on `Stream`. How a client numbers requests and handles errors is its
 import asyncio
 import ssl
 from collections import deque
-from collections.abc import Awaitable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from typing import NamedTuple, TypeVar
 
 from client.events import TraceKind, Tracer
@@ -47,10 +47,13 @@ class Connection:
         """Whether the kernel has an error for it that no operation has raised yet."""
         return self._stream.has_pending_error
 
-    def use_tls(self, context: ssl.SSLContext, *, server_name: str) -> None:
-        """Encrypt from now on; nothing was sent before. `server_name` is what the certificate has to be for."""
+    def use_tls(
+        self, context: ssl.SSLContext, *, server_name: str, records: Callable[[bytes], Iterable[bytes]]
+    ) -> None:
+        """Encrypt from now on; nothing was sent before. `server_name` is what the certificate has to be for; `records`
+        cuts what is written at once, as the client does."""
         assert isinstance(self._stream, Stream), "TLS inside of TLS"
-        self._stream = TlsStream(self._stream, context, server_name=server_name)
+        self._stream = TlsStream(self._stream, context, server_name=server_name, records=records)
 
     @property
     def needs_handshake(self) -> bool:

@@ -1,6 +1,7 @@
 """TLS on a stream: what a client reads and writes is encrypted on the way, in every world alike."""
 
 import ssl
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 
 from client.net.errors import Cause, NetError, Phase
@@ -23,12 +24,17 @@ class TlsStream:
     Deadlines are those of the stream beneath, so a handshake is as long as reading and writing may be.
     """
 
-    def __init__(self, stream: Stream, context: ssl.SSLContext, *, server_name: str) -> None:
-        """`server_name` is what the certificate has to be for: a name or an address."""
+    def __init__(
+        self, stream: Stream, context: ssl.SSLContext, *, server_name: str, records: Callable[[bytes], Iterable[bytes]]
+    ) -> None:
+        """`server_name` is what the certificate has to be for: a name or an address. `records` cuts what is written at
+        once into what the client gives to the kernel one by one, at most 16 KiB each."""
         self.remote = stream.remote
         self.local = stream.local
         self._stream = stream
         self._session = TlsSession(context, server_name=server_name)
+        self._records = records
+        self._unwritten: list[bytes] = []
         self._plain = bytearray()
         self._ended = False
         self.failure: NetError | None = None
@@ -114,11 +120,25 @@ class TlsStream:
     def try_write(self, data: bytes) -> bool:
         """Give data to the kernel; True if it took all of it, False if `drain` has to wait for that."""
         assert self.established, "written before the handshake"
-        self._session.write(data)
-        return self._stream.try_write(self._session.outgoing())
+        assert not self._unwritten, "written before the kernel had all of the last write"
+        records = iter(self._records(data))
+        for record in records:
+            if not self._write_record(record):
+                self._unwritten = list(records)
+                return False
+        return True
 
     async def drain(self) -> None:
+        """Wait until the kernel has all that was written, or the deadline."""
+        unwritten, self._unwritten = self._unwritten, []
         await self._stream.drain()
+        for record in unwritten:
+            if not self._write_record(record):
+                await self._stream.drain()
+
+    def _write_record(self, record: bytes) -> bool:
+        self._session.write(record)
+        return self._stream.try_write(self._session.outgoing())
 
     def close(self) -> None:
         """Close at once, as a client does that gives a connection up: the peer is told nothing."""

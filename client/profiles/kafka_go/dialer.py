@@ -14,7 +14,7 @@ from secrets import token_urlsafe
 from typing import TypeVar
 
 from client.errors import SettingError, without_traceback
-from client.golang import Channel, Receive, Timer, select
+from client.golang import Channel, Receive, Timer, TlsRecords, select
 from client.golang.context import DEADLINE_EXCEEDED
 from client.limit import Limit
 from client.net.address import join_host_port
@@ -244,7 +244,7 @@ class Dialer:
 
     async def _connect_tls(self, bounded: Bounded, connection: Connection, server_name: str) -> None:
         """The handshake, within the context. The certificate has to be for what was dialled."""
-        connection.use_tls(client_context(self._runtime.ca_pem), server_name=server_name)
+        connection.use_tls(client_context(self._runtime.ca_pem), server_name=server_name, records=TlsRecords().cut)
         try:
             await connection.handshake(read=bounded.limit(), write=Limit())
         except NetError as failed:

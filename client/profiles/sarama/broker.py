@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any, NamedTuple, TypeVar
 
 from client.errors import ClientError, without_traceback
-from client.golang import Channel, Dialer, Mutex
+from client.golang import Channel, Dialer, Mutex, TlsRecords
 from client.net.connection import Connection
 from client.net.errors import NetError
 from client.profiles.sarama.api_versions import ApiRanges, ApiVersionsHandshake, restrict_api_version
@@ -93,7 +93,9 @@ class Broker:
             self._receiver_error = None
             self._conn = await self._dialer.dial(self.host, self.port, broker=self.id, limit=self._conf.dial)
             if self._conf.tls:
-                self._conn.use_tls(client_context(self._runtime.ca_pem), server_name=self.host)
+                self._conn.use_tls(
+                    client_context(self._runtime.ca_pem), server_name=self.host, records=TlsRecords().cut
+                )
             if self._conf.api_versions_version is not None:
                 await self._negotiate_api_versions(self._conn, self._conf.api_versions_version)
             await self._start_conversation(self._conn)

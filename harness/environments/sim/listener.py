@@ -76,6 +76,10 @@ class Listener:
         while self.queue:
             self.queue.pop(0).reset()
 
+    def is_opening(self, remote: Address) -> bool:
+        """Whether the handshake with this address has begun and is not over."""
+        return remote in self._requests
+
     def receive_segment(self, segment: Segment) -> bool:
         """Handle a segment for no known connection. False: it belongs to none, answer with a reset."""
         request = self._requests.get(segment.src)

@@ -124,9 +124,18 @@ class Network:
         return True
 
     def resets(self, socket: TcpSocket) -> bool:
-        """Whether data from this socket is answered with a reset: nobody will read it, and no rule treats packets."""
+        """Whether data from this socket is answered with a reset: by a rule, or since nobody will read it."""
+        data = Segment(socket.local, socket.remote, ACK, socket.sender.next_seq, b"x")
+        if any(rule.applies_to(data) for rule in self._output):
+            return False
+        for rule in self._input:
+            if rule.applies_to(data):
+                return rule.always_resets
         peer = self.sockets.get((socket.remote, socket.local))
-        return (peer is None or peer.orphan) and not self._input and not self._output
+        if peer is not None:
+            return peer.orphan
+        listener = self.listeners.get(socket.remote)
+        return listener is None or not listener.is_opening(socket.local)
 
     def dispose(self) -> None:
         """The simulation is over: forget every socket and listener."""

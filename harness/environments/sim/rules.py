@@ -93,8 +93,13 @@ class PacketRule:
     def refusals(self) -> int:
         return self.seen_refused.total
 
-    def match_and_count(self, segment: Segment) -> bool:
-        """Whether the rule matches this segment. Counts it if so."""
+    @property
+    def always_resets(self) -> bool:
+        """Whether the sender of what the rule applies to is reset, with certainty."""
+        return self._rng is None and self.verdict in (PacketAction.REFUSE, PacketAction.RESET)
+
+    def applies_to(self, segment: Segment) -> bool:
+        """Whether the rule may treat this segment; chance decides the rest. Counts nothing."""
         ours, theirs = (segment.dst, segment.src) if self._flow == "to_broker" else (segment.src, segment.dst)
         if ours != self._address:
             return False
@@ -102,9 +107,13 @@ class PacketRule:
             return False
         if self._at_most is not None and self.seen.total >= self._at_most:
             return False
-        probing = theirs[0] == PROBES
-        if probing and self._spares_probes:
+        return not (self._spares_probes and theirs[0] == PROBES)
+
+    def match_and_count(self, segment: Segment) -> bool:
+        """Whether the rule matches this segment. Counts it if so."""
+        if not self.applies_to(segment):
             return False
+        probing = (segment.src if self._flow == "to_broker" else segment.dst)[0] == PROBES
         picked = self._rng is None or self._rng.random() < self._chance
         at_ns = None if self._now_ns is None or probing else self._now_ns()
         if self.hold is not None:
