@@ -14,6 +14,8 @@ from harness.agreement.modes import split_into_modes
 from harness.agreement.samples import SideSample
 from harness.records.agreement import SideComparison
 
+pytestmark = pytest.mark.ci
+
 BOUND = 0.1
 LEVEL = MATRIX_CHANCE / 400
 times = st.lists(st.floats(0.0, 0.5), min_size=1, max_size=12)

@@ -196,6 +196,7 @@ expect:
 """
 
 
+@pytest.mark.ci
 @pytest.mark.cell
 def test_a_program_under_test_gives_no_command(tmp_path: Path) -> None:
     (tmp_path / "rude.scenario.yaml").write_text(ASKED)

@@ -92,6 +92,7 @@ def test_schemas_are_json_schemas(tmp_path: Path) -> None:
         assert told["properties"]
 
 
+@pytest.mark.ci
 @pytest.mark.cell
 def test_doctor_tells_programs_the_same_as_people(tmp_path: Path) -> None:
     told = json.loads(faultlab("doctor", "--json", cwd=tmp_path).out)
@@ -103,6 +104,7 @@ def test_doctor_tells_programs_the_same_as_people(tmp_path: Path) -> None:
         assert (finding["state"] == "missing") <= (finding["remedy"] is not None), "what is missing has a remedy"
 
 
+@pytest.mark.ci
 @pytest.mark.cell
 def test_doctor_says_what_ci_will_have(tmp_path: Path) -> None:
     def told(**env: str) -> list[str]:

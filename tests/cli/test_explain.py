@@ -72,6 +72,7 @@ def test_another_release_stands_beside_it_with_what_it_adds(tmp_path: Path) -> N
     assert "1.27.2 8.850 s (-4.750): -4 x Net.DialTimeout, -3 x Metadata.Retry.Backoff." in " ".join(done.out.split())
 
 
+@pytest.mark.ci
 def test_without_a_question_it_says_what_can_be_asked(tmp_path: Path) -> None:
     done = faultlab("explain", cwd=tmp_path)
     hold_to_width(done)
@@ -184,6 +185,7 @@ def test_a_budget_that_no_safe_settings_meet_says_so(tmp_path: Path) -> None:
     assert "--round-trip 50ms --broker-time" in text
 
 
+@pytest.mark.ci
 def test_what_chance_decides_is_told_as_numbers_and_as_a_picture(tmp_path: Path) -> None:
     question = ("explain", "kafka-go@0.4.8", "bootstrap", "--bootstrap", "4", "--set", "dead=2", "--seeds", "60")
     done = faultlab(*question, cwd=tmp_path)
@@ -224,6 +226,7 @@ def test_the_picture_says_what_the_text_says(tmp_path: Path) -> None:
     assert again.read_bytes() == file.read_bytes()
 
 
+@pytest.mark.ci
 @pytest.mark.cell
 def test_measurements_of_earlier_suites_stand_beside_it(tmp_path: Path) -> None:
     question = ("explain", "sarama@1.27.2", "bootstrap-refused")

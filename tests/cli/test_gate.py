@@ -193,6 +193,7 @@ def test_the_command_line_starts_without_what_the_gate_reckons_with(tmp_path: Pa
     assert done.stdout.strip() == "set()"
 
 
+@pytest.mark.ci
 def test_an_output_that_takes_nothing_is_no_bug(folder: Path) -> None:
     """A full disk behind a redirection, or a stream that was closed before the start."""
     command = [sys.executable, "-m", "cli", "gate", "--baseline", "was", "--current", "is"]

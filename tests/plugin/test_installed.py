@@ -13,6 +13,8 @@ from project import Project, scenario
 
 from harness.toxiproxy.obtain import ToxiproxyMissing, find
 
+pytestmark = pytest.mark.ci
+
 ROOT = Path(__file__).parents[2]
 
 

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from project import PYTEST, WRONG, Project, processes_about, runs_in, scenario, untouched
 
+pytestmark = pytest.mark.ci
+
 PROGRAM = "{driver: {exec: [./mine]}, name: mine}"
 
 

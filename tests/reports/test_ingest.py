@@ -13,7 +13,7 @@ from reports.ingest.records import Records
 from reports.ingest.size import Size
 from reports.jvm.prepare import REHEARSAL
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.ci]
 
 
 def without(name: str) -> Callable[[dict[str, object]], object]:

@@ -125,6 +125,7 @@ def _obtaining(bare: Path, **environment: str) -> "subprocess.Popen[str]":
     )
 
 
+@pytest.mark.ci
 def test_where_nothing_can_be_built_it_says_what_failed(bare: Path) -> None:
     _program(bare / "bin" / "go", "#!/bin/sh\necho 'go: module lookup disabled by GOPROXY=off' >&2\nexit 1\n")
     done = _obtaining(bare, PIP_INDEX_URL="http://127.0.0.1:9/", PIP_RETRIES="0")

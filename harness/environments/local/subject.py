@@ -5,6 +5,8 @@ import json
 import logging
 import os
 from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import suppress
+from fcntl import F_SETPIPE_SZ, fcntl
 from pathlib import Path
 
 from client.process import run_pipes
@@ -22,6 +24,10 @@ from harness.environments.world import (
 )
 
 _LAUNCH = "FAULTLAB_SUBJECT"
+
+_USUAL_PIPE_BYTES = 1 << 16
+_LARGEST_PIPE_BYTES = 1 << 20
+"""What Linux grants to everybody (/proc/sys/fs/pipe-max-size)."""
 
 
 class SubjectProcess:
@@ -66,11 +72,19 @@ class SubjectProcess:
     async def write(self, line: bytes) -> None:
         if self._stdin.transport.is_closing():
             raise BrokenPipeError("the subject reads no more")
+        if len(line) >= _USUAL_PIPE_BYTES:
+            self._make_room(len(line) + 1)
         self._stdin.write(line + b"\n")
         try:
             await self._stdin.drain()
         except ConnectionResetError as exc:
             raise BrokenPipeError("the subject reads no more") from exc
+
+    def _make_room(self, size_bytes: int) -> None:
+        """A large message goes at once: 64 KiB at a time, both processes in turn, it takes tens of milliseconds, while
+        which a fault or the client's own timers go on. Where the kernel grants no larger pipe, it takes that time."""
+        with suppress(OSError):
+            fcntl(self._stdin.get_extra_info("pipe").fileno(), F_SETPIPE_SZ, min(size_bytes, _LARGEST_PIPE_BYTES))
 
     async def end(self, *, grace_s: float) -> int | None:
         try:
