@@ -20,7 +20,7 @@ test: setup      ## the tests of everything, in some minutes
 	$(PYTEST) -q -n 2 --dist loadgroup -m "not cell and not slow and not ci"
 	$(PYTEST) -q -n 6 -m "cell and not slow and not ci"
 
-test-ci: setup   ## what CI runs: whole programs, a browser and many drawn examples, too
+test-ci: setup   ## what CI runs: whole programs, Spark, a browser and many drawn examples, too
 	$(PYTEST) -q -n 2 --dist loadgroup -m "not cell and not slow"
 	$(PYTEST) -q -n 6 -m "cell and not slow"
 

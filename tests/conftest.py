@@ -77,6 +77,7 @@ def _names(path: Path, mark: bytes) -> bool:
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """One worker has all that starts Java (`--dist loadgroup`): a Spark for each takes longer than what they share.
+    `make test` leaves it to CI.
 
     Tests in cells hold real time to what the kernel does: one that fails on a machine that was measured to be late
     runs again, as the lab repeats a run that noise spoiled. On a punctual machine it fails at once.
@@ -86,6 +87,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.get_closest_marker("spark") or "spark" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.xdist_group("spark"))
+            item.add_marker(pytest.mark.ci)
         if item.get_closest_marker("cell"):
             item.add_marker(pytest.mark.flaky(reruns=2, condition=lateness.noisy))
 

@@ -54,6 +54,7 @@ def test_what_the_sum_is_made_of(tmp_path: Path) -> None:
     ],
     ids=" ".join,
 )
+@pytest.mark.ci
 def test_everything_fits_into_80_columns(tmp_path: Path, question: tuple[str, ...]) -> None:
     hold_to_width(faultlab("explain", *question, cwd=tmp_path))
 
@@ -208,6 +209,7 @@ def test_what_chance_decides_is_told_as_numbers_and_as_a_picture(tmp_path: Path)
     assert sum(outcome["seen"] for outcome in told["outcomes"]) == told["simulated"]["seeds"] == 60
 
 
+@pytest.mark.ci
 def test_the_picture_says_what_the_text_says(tmp_path: Path) -> None:
     file = tmp_path / "picture.svg"
     done = faultlab(*ASKED, *SHORT, "--set", "Producer.Retry.Max=1", "--picture", file.name, cwd=tmp_path)

@@ -5,8 +5,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from command_line import environment, faultlab
 from gated import RUNS, gate, on_machine
+
+pytestmark = pytest.mark.ci
 
 
 def test_a_baseline_file_is_written_held_and_a_part_of_it_renewed(folder: Path) -> None:

@@ -46,6 +46,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.ci
 @pytest.mark.cell
 def test_two_programs_are_run_in_turn_and_the_slower_one_is_found(folder: Path) -> None:
     done = faultlab("gate", "--run", "--a", "./old", "--b", "./new", "--repeat", "8", "mine.scenario.yaml", cwd=folder)

@@ -80,6 +80,7 @@ def test_a_wide_terminal_has_a_line_for_each_case(tmp_path: Path, columns: int, 
     assert heads[0] == heads[-1], "while it runs and at the end, the columns are the same"
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("command", ["list", "doctor"])
 def test_a_wide_terminal_is_used_and_not_exceeded(tmp_path: Path, command: str) -> None:
     shown = {}

@@ -26,7 +26,9 @@ LANES = 8
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     taken = _taken(metafunc.fixturenames)
     if taken is not None and inspect.iscoroutinefunction(metafunc.function):
-        places = [pytest.param(place, marks=() if place == "sim" else pytest.mark.cell) for place in RUNS[taken]]
+        # With brokers and proxies, a cell takes a second of a processor.
+        real = [pytest.mark.cell] if taken == "kit" else [pytest.mark.cell, pytest.mark.ci]
+        places = [pytest.param(place, marks=() if place == "sim" else real) for place in RUNS[taken]]
         metafunc.parametrize(taken, places)
 
 

@@ -22,6 +22,8 @@ from harness.explaining.explanation import select_case
 from harness.explaining.simulated import Simulator, agree
 from harness.explaining.terms import explained_terms
 
+pytestmark = pytest.mark.ci
+
 RELEASE = "1.27.2"
 SHORT = {"Net.ReadTimeout": "2s", "Net.DialTimeout": "1s", "Net.WriteTimeout": "3s"}
 

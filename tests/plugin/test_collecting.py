@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from project import Project, scenario
 
+pytestmark = pytest.mark.ci
+
 ROOT = Path(__file__).parents[2]
 RETRIES = "{settings.Producer.Retry.Max: [0, 1], client.bootstrap: [[1], [1, dark]]}"
 

@@ -19,7 +19,7 @@ from harness.brokers.embedded.log import MemoryLogs
 from harness.plan import ClusterShape, Topic
 from harness.realclients import real_clients
 
-pytestmark = pytest.mark.timeout(900)
+pytestmark = [pytest.mark.timeout(900), pytest.mark.ci]
 NOBODY = "127.0.0.1:1"
 ROOT = Path(__file__).parents[2]
 SEND = {"op": "send", "topic": "orders", "partition": 0, "value": "x"}

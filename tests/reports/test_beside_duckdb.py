@@ -14,8 +14,6 @@ from harness.records.run import ExpectationResult, MeasureRecord, RunRecord
 from reports.ingest.records import Records
 from reports.tables.timeouts import timeouts
 
-pytestmark = pytest.mark.ci
-
 FIGURES = ("n", "held", "failed", "inconclusive", "unjudged", "censored", "min", "max", "median", "median_is_bound")
 KEY = ("scenario", "client_version", "brokers", "case", "measure", "unit")
 

@@ -13,7 +13,7 @@ from reports.pages.page import write_page
 from reports.pages.view import build_page
 from reports.result import ReportResult
 
-pytestmark = [pytest.mark.spark, pytest.mark.browser, pytest.mark.ci]
+pytestmark = [pytest.mark.spark, pytest.mark.browser]
 WIDTHS = (360, 768, 1440)
 CONTRAST = 4.5
 """WCAG 2.2 AA for text of ordinary size."""

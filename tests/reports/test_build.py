@@ -23,8 +23,6 @@ from reports.tables import all_tables
 from reports.tables.agreement import FIGURES
 from reports.tables.medians import QUANTILES
 
-pytestmark = pytest.mark.ci
-
 TABLES = {table.name for table in all_tables()}
 
 BUILD = """

@@ -10,7 +10,7 @@ from bench.inputs.synthetic_suite import SyntheticBlackhole, line_of, write_line
 from reports.ingest.records import Records
 from reports.ingest.size import Size
 
-pytestmark = [pytest.mark.spark, pytest.mark.ci]
+pytestmark = pytest.mark.spark
 
 GOOD = line_of(SyntheticBlackhole().run(1)[0]).rstrip()
 ANOTHER = line_of(SyntheticBlackhole().run(2)[0]).rstrip()

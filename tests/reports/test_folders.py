@@ -22,8 +22,6 @@ from reports.pipeline import build_concurrently
 from reports.remarks import remarks_on
 from reports.tables.folders import folders as folders_table
 
-pytestmark = pytest.mark.ci
-
 
 def quiet(_line: str) -> None:
     pass

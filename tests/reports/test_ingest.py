@@ -13,7 +13,7 @@ from reports.ingest.records import Records
 from reports.ingest.size import Size
 from reports.jvm.prepare import REHEARSAL
 
-pytestmark = [pytest.mark.spark, pytest.mark.ci]
+pytestmark = pytest.mark.spark
 
 
 def without(name: str) -> Callable[[dict[str, object]], object]:

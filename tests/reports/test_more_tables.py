@@ -25,7 +25,7 @@ from reports.tables.noise import noise
 from reports.tables.recovery import recovery
 from reports.tables.timeouts import timeouts
 
-pytestmark = [pytest.mark.spark, pytest.mark.ci]
+pytestmark = pytest.mark.spark
 Read = Callable[..., Records]
 
 

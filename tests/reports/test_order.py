@@ -10,7 +10,7 @@ from playwright.sync_api import Locator, Page
 
 from reports.result import ReportResult
 
-pytestmark = [pytest.mark.spark, pytest.mark.browser, pytest.mark.ci]
+pytestmark = [pytest.mark.spark, pytest.mark.browser]
 Open = Callable[..., Page]
 CLIENTS = "[data-sort=scenarios] > details > summary > :nth-child(2)"
 

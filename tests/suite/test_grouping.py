@@ -18,6 +18,8 @@ from harness.records.run import KernelRecord, MeasureRecord, NoiseRecord, Operat
 from harness.stats.binomial import at_least
 from harness.suite.grouping import FAMILYWISE_ERROR_RATE, MIN_FAMILY_SIZE, judge_groups
 
+pytestmark = pytest.mark.ci
+
 TEXT = """\
 format: 1
 scenario: {name}
