@@ -8,6 +8,7 @@ import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import IntEnum
+from functools import lru_cache
 from ipaddress import ip_address
 from typing import NamedTuple, cast
 
@@ -51,8 +52,40 @@ class Answer(NamedTuple):
 _LIMIT_BYTES = 1232
 
 
+_same_for_every_number = lru_cache(maxsize=512)
+"""A run asks the same few questions again and again, and only their numbers differ: the first two bytes."""
+
+
 def encode_question(question: Question) -> bytes:
     """Raises ValueError for a name that cannot be asked for."""
+    return _numbered(question.number, _encode_question(question._replace(number=0)))
+
+
+def decode_question(message: bytes) -> Question:
+    """Raises ValueError."""
+    return _decode_question(_numbered(0, message))._replace(number=_number(message))
+
+
+def encode_answer(question: Question, answer: Answer) -> bytes:
+    """Each address must be of the kind that is asked for. Raises ValueError for a name that cannot be asked for."""
+    return _numbered(question.number, _encode_answer(question._replace(number=0), answer._replace(number=0)))
+
+
+def decode_answer(message: bytes) -> Answer:
+    """Raises ValueError."""
+    return _decode_answer(_numbered(0, message))._replace(number=_number(message))
+
+
+def _number(message: bytes) -> int:
+    return int.from_bytes(message[:2], "big")
+
+
+def _numbered(number: int, message: bytes) -> bytes:
+    return number.to_bytes(2, "big") + message[2:]
+
+
+@_same_for_every_number
+def _encode_question(question: Question) -> bytes:
     from dnslib import DNSHeader, DNSQuestion, DNSRecord
 
     if not all(question.name.removesuffix(".").split(".")) or not question.name.isascii():
@@ -62,8 +95,8 @@ def encode_question(question: Question) -> bytes:
         return bytes(DNSRecord(DNSHeader(id=question.number, rd=1), q=asked).pack())
 
 
-def decode_question(message: bytes) -> Question:
-    """Raises ValueError."""
+@_same_for_every_number
+def _decode_question(message: bytes) -> Question:
     from dnslib import DNSRecord
 
     with _refusing():
@@ -73,8 +106,8 @@ def decode_question(message: bytes) -> Question:
     return Question(record.header.id, str(record.q.qname).removesuffix("."), record.q.qtype)
 
 
-def encode_answer(question: Question, answer: Answer) -> bytes:
-    """Each address must be of the kind that is asked for. Raises ValueError for a name that cannot be asked for."""
+@_same_for_every_number
+def _encode_answer(question: Question, answer: Answer) -> bytes:
     from dnslib import AAAA, RR, A, DNSHeader, DNSQuestion, DNSRecord
 
     address = A if question.kind == RecordKind.A else AAAA
@@ -84,8 +117,8 @@ def encode_answer(question: Question, answer: Answer) -> bytes:
         return bytes(DNSRecord(header, q=DNSQuestion(question.name, question.kind), rr=records).pack())
 
 
-def decode_answer(message: bytes) -> Answer:
-    """Raises ValueError."""
+@_same_for_every_number
+def _decode_answer(message: bytes) -> Answer:
     from dnslib import DNSRecord
 
     with _refusing():
