@@ -16,7 +16,7 @@ run: setup       ## run the bundled scenarios and write the report
 	@$(BIN)/faultlab run --cells auto --report
 
 # Tests that compute share the two cores; tests in cells wait, so many run side by side.
-test: setup      ## the tests of everything, in some minutes
+test: setup      ## the tests, without those that take long
 	$(PYTEST) -q -n 2 --dist loadgroup -m "not cell and not slow and not ci"
 	$(PYTEST) -q -n 6 -m "cell and not slow and not ci"
 

@@ -1,8 +1,8 @@
 """TLS on a stream: what a client reads and writes is encrypted on the way, in every world alike."""
 
 import ssl
-from collections.abc import Callable, Iterable
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 
 from client.net.errors import Cause, NetError, Phase
 from client.net.stream import Stream
@@ -35,6 +35,7 @@ class TlsStream:
         self._session = TlsSession(context, server_name=server_name)
         self._records = records
         self._unwritten: list[bytes] = []
+        self._write_failure: NetError | None = None
         self._plain = bytearray()
         self._ended = False
         self.failure: NetError | None = None
@@ -121,20 +122,34 @@ class TlsStream:
         """Give data to the kernel; True if it took all of it, False if `drain` has to wait for that."""
         assert self.established, "written before the handshake"
         assert not self._unwritten, "written before the kernel had all of the last write"
-        records = iter(self._records(data))
-        for record in records:
-            if not self._write_record(record):
-                self._unwritten = list(records)
-                return False
+        with self._failing_for_good():
+            records = iter(self._records(data))
+            for record in records:
+                if not self._write_record(record):
+                    self._unwritten = list(records)
+                    return False
         return True
 
     async def drain(self) -> None:
         """Wait until the kernel has all that was written, or the deadline."""
         unwritten, self._unwritten = self._unwritten, []
-        await self._stream.drain()
-        for record in unwritten:
-            if not self._write_record(record):
-                await self._stream.drain()
+        with self._failing_for_good():
+            await self._stream.drain()
+            for record in unwritten:
+                if not self._write_record(record):
+                    await self._stream.drain()
+
+    @contextmanager
+    def _failing_for_good(self) -> Iterator[None]:
+        """Nothing can follow a part of a message: once a write has failed, each one fails with its error. Source: Go,
+        crypto/tls/conn.go (halfConn.setErrorLocked)."""
+        if self._write_failure is not None:
+            raise self._write_failure.again()
+        try:
+            yield
+        except NetError as error:
+            self._write_failure = error.again()
+            raise
 
     def _write_record(self, record: bytes) -> bool:
         self._session.write(record)

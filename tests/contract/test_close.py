@@ -93,6 +93,15 @@ async def test_a_write_directly_after_one_that_met_no_peer_fails(kit: Toolkit) -
         await writer.drain()
 
 
+async def test_a_write_directly_after_one_that_a_rule_refused_fails(kit: Toolkit) -> None:
+    (_, writer), _ = await pair()
+    async with kit.packets("to_broker", verdict=PacketAction.REFUSE):
+        writer.write(b"first")
+        writer.write(b"second")
+        with pytest.raises((BrokenPipeError, ConnectionResetError)):
+            await writer.drain()
+
+
 async def test_abort_drops_what_the_kernel_has_not_taken(kit: Toolkit) -> None:
     (_, writer), (far_reader, _) = await pair()
     async with kit.packets("to_broker"):
