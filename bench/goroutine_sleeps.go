@@ -8,7 +8,7 @@
 // Go 1.26.8, two processors, nothing beside it, of 200: begun at once, the later one runs first in 172 to 187 up to a gap
 // of 100 us and in 0 to 24 from 300 us on; begun 4 ms apart, in 1 to 23. Timers that have expired when a processor looks
 // are run one after the other, and each one's goroutine takes the place of the one that was to run next (runtime/time.go,
-// runtime/proc.go: ready). The scheduler does not tell these sleeps apart yet: the one that ends first runs first.
+// runtime/proc.go: ready).
 package main
 
 import (

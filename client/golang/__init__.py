@@ -13,7 +13,8 @@ from client.golang.neterrors import go_error_name, go_error_text, go_lookup_text
 from client.golang.resolver import GoResolver, resolve_within
 from client.golang.rwmutex import RWMutex
 from client.golang.select import Receive, Selected, Send, select, select_or_default
-from client.golang.time import Ticker, Timer, after, sleep
+from client.golang.sleep import sleep
+from client.golang.time import Ticker, Timer, after
 from client.golang.tls_records import TlsRecords
 from client.golang.waitgroup import WaitGroup
 

@@ -6,14 +6,14 @@ until an idle processor has woken up and steals it. So who unlocks a mutex for a
 takes the same mutex, lets that one overtake; a queue in the order of the wake-ups would not.
 
 A goroutine that is started counts as woken. No time passes here: how long it takes until one is stolen is counted in
-steps of other goroutines. A goroutine whose sleep has ended goes to the end of the queue; one whose socket is ready, or
-whose ticker or timer fires, runs in the order of the loop.
+steps of other goroutines. For goroutines whose sleeps have ended see sleepers.py; one whose socket is ready, or whose
+ticker or timer fires, runs in the order of the loop.
 Source: Go 1.26.8, runtime/proc.go (ready, newproc, runqput, runqget, runqgrab).
 """
 
-from asyncio import CancelledError, get_running_loop
+from asyncio import CancelledError, TimerHandle, get_running_loop
 from collections import deque
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from contextvars import Context, ContextVar, copy_context
 from random import Random
 from typing import Any, Generic, TypeVar
@@ -38,10 +38,11 @@ class Waiter(Generic[T]):
     costs the loop one callback, as a future's does.
     """
 
-    __slots__ = ("_asyncio_future_blocking", "_loop", "callback", "context", "error", "value", "waits")
+    __slots__ = ("_asyncio_future_blocking", "_loop", "callback", "context", "error", "processor", "value", "waits")
 
     callback: Callable[["Waiter[T]"], object]
     context: Context
+    processor: int
     value: T
 
     def __init__(self) -> None:
@@ -56,12 +57,6 @@ class Waiter(Generic[T]):
         self.value = value
         self.waits = False
         current_scheduler().ready(self)
-
-    def wake_last(self, value: T) -> None:
-        """Make the goroutine run after those that can run, with this value. For the loop to call: see `ready_last`."""
-        self.value = value
-        self.waits = False
-        current_scheduler().ready_last(self)
 
     def fail(self, error: BaseException) -> None:
         """Make the goroutine run, and raise this."""
@@ -98,10 +93,25 @@ class Waiter(Generic[T]):
         return True
 
 
+class Sleeper(Waiter[None]):
+    """A goroutine that sleeps. `begun_in` counts the chain of wake-ups, and its processor, that it ran in before."""
+
+    __slots__ = ("begun_in", "duration_s", "timer")
+
+    timer: TimerHandle
+
+    def __init__(self, duration_s: float, begun_in: tuple[int, int]) -> None:
+        super().__init__()
+        self.duration_s = duration_s
+        self.begun_in = begun_in
+
+
 class _NewGoroutine:
     """A goroutine that has not begun: to the scheduler it is one more that was woken."""
 
-    __slots__ = ("callback", "context")
+    __slots__ = ("callback", "context", "processor")
+
+    processor: int
 
     def __init__(self, begin: Callable[[], object]) -> None:
         self.context = copy_context()
@@ -122,6 +132,12 @@ class Scheduler:
         self._context = copy_context()
         self.has_work = False
         """Whether a goroutine was woken or started and has not run yet."""
+        self.chain = 0
+        """Counts the times that work began after all goroutines had come to rest."""
+        self.asleep: dict[Sleeper, None] = {}
+        """The goroutines whose sleeps have not ended, in the order in which they fell asleep."""
+        self.processor = 0
+        """The processor, of two, that the present step runs on: what it wakes runs there too, unless it is stolen."""
 
     def start(self, begin: Callable[[], object]) -> None:
         """Call this next, in the caller's context: a `go` statement."""
@@ -129,33 +145,46 @@ class Scheduler:
 
     def ready(self, runnable: _Runnable) -> None:
         """Run it next."""
+        runnable.processor = self.processor
         if self._next is not None:
             self._queue.append(self._next)
         self._next = runnable
         self._go_on()
 
-    def ready_last(self, runnable: _Runnable) -> None:
-        """Run it once the goroutines that can run have come to rest, unless it is stolen before: a sleep that ends.
+    def awaken(self, sleepers: Sequence[Sleeper]) -> None:
+        """Wake goroutines whose sleeps have ended together, given in the order in which they ended.
 
-        Of two that end some tenths of a millisecond apart, the first has by then done what it does at once. Here a step
-        takes ten times as long as in Go, so without this the second would end in the midst of it.
+        Each takes the place of the one before it, as with `ready`. But they wait until the goroutines that can run have
+        come to rest, unless one is stolen: of two sleeps that end some tenths of a millisecond apart, the first has by
+        then done what it does at once. Here a step takes ten times as long as in Go, so without this the second would
+        end in the midst of it.
         """
-        self._queue.append(runnable)
-        self._go_on()
+        if not self.has_work:
+            for sleeper in sleepers:
+                sleeper.wake(None)
+            return
+        for sleeper in reversed(sleepers):
+            sleeper.value, sleeper.waits, sleeper.processor = None, False, self.processor
+            self._queue.append(sleeper)
 
     def _go_on(self) -> None:
         if not self.has_work:
             self.has_work = True
+            self.chain += 1
             self._loop.call_soon(self._run, context=self._context)
 
     def _run(self) -> None:
         """One step. The loop calls whatever else is ready between two of them."""
         queue = self._queue
         runnable = self._next
-        if runnable is None or (queue and self._random() < STOLEN):
+        if runnable is None:
             runnable = queue.popleft()
+        elif queue and self._random() < STOLEN:
+            runnable = queue.popleft()
+            runnable.processor = 1 - runnable.processor
         else:
             self._next = None
+        self.processor = runnable.processor
         runnable.context.run(runnable.callback, runnable)  # type: ignore[arg-type]
         if self._next is None and not queue:
             self.has_work = False

@@ -1,23 +1,8 @@
-"""Go's timers on the loop's clock: sleep, After, Ticker and Timer. All durations and moments are in seconds."""
+"""Go's timers on the loop's clock: After, Ticker and Timer. All durations and moments are in seconds."""
 
 import asyncio
 
 from client.golang.channel import Channel
-from client.golang.scheduler import Waiter
-
-
-async def sleep(duration_s: float) -> None:
-    """`time.Sleep`: zero and negative durations return at once, without giving others a turn.
-
-    Its end waits its turn behind the goroutines that can run: see `Scheduler.ready_last`.
-    """
-    if duration_s > 0:
-        waiter: Waiter[None] = Waiter()
-        timer = asyncio.get_running_loop().call_later(duration_s, waiter.wake_last, None)
-        try:
-            await waiter
-        finally:
-            timer.cancel()
 
 
 def after(duration_s: float) -> Channel[float]:

@@ -121,8 +121,49 @@ def test_a_sleep_that_ends_waits_for_a_chain_of_wake_ups() -> None:
         await asyncio.gather(*tasks)
 
     found = orders(two_sleeps)
-    one_by_one = found.count(["first", "first", "second", "second"])
+    one_by_one = found.count(["second", "second", "first", "first"])
     assert SEEDS / 2 < one_by_one < SEEDS
+
+
+def two_that_sleep(durations_s: tuple[float, float], *, apart: bool) -> Callable[[list[str]], Awaitable[None]]:
+    """Two goroutines fall asleep in one chain of wake-ups or, `apart`, the second when all had come to rest."""
+
+    async def race(noted: list[str]) -> None:
+        tasks = BackgroundTasks(start=current_scheduler().start)
+        ended: Channel[None] = Channel(2)
+        names = iter(("first", "second"))
+        durations = iter(durations_s)
+
+        async def fall_asleep() -> None:
+            name = next(names)
+            await sleep(next(durations))
+            noted.append(name)
+            await ended.send(None)
+
+        for number in range(2):
+            tasks.go(fall_asleep(), f"sleeper {number}")
+            if apart:
+                await turns()
+        time.sleep(0.001)
+        for _ in range(2):
+            await ended.receive()
+
+    return race
+
+
+def test_of_two_sleeps_begun_together_the_later_one_ends_first() -> None:
+    """As in Go, 172 to 187 of 200: bench/goroutine_sleeps.go."""
+    found = orders(two_that_sleep((0.0005, 0.0005), apart=False))
+    later_first = found.count(["second", "first"])
+    assert SEEDS * 0.7 < later_first < SEEDS
+    assert later_first + found.count(["first", "second"]) == SEEDS
+
+
+@pytest.mark.parametrize(("durations_s", "apart"), [((0.0005, 0.0005), True), ((0.0005, 0.0008), False)])
+def test_of_two_sleeps_begun_apart_or_ending_apart_the_first_one_ends_first(
+    durations_s: tuple[float, float], apart: bool
+) -> None:
+    assert orders(two_that_sleep(durations_s, apart=apart)).count(["first", "second"]) > SEEDS * 0.7
 
 
 def test_a_sleep_that_is_cancelled_ends_once() -> None:
