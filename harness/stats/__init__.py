@@ -6,7 +6,7 @@ from harness.stats.means import mean_interval
 from harness.stats.median import Median, censored_median, median
 from harness.stats.percentile import p99, percentile
 from harness.stats.quantiles import quantile_interval, runs_for_quantile
-from harness.stats.shares import equal_shares_p_value, runs_for_share, share_interval
+from harness.stats.shares import equal_shares_p_value, runs_for_share, share_difference_interval, share_interval
 
 __all__ = [
     "Interval",
@@ -20,5 +20,6 @@ __all__ = [
     "quantile_interval",
     "runs_for_quantile",
     "runs_for_share",
+    "share_difference_interval",
     "share_interval",
 ]

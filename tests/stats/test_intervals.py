@@ -12,7 +12,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.stats import Interval, mean_interval, quantile_interval, runs_for_quantile, runs_for_share, share_interval
+from harness.stats import (
+    Interval,
+    mean_interval,
+    quantile_interval,
+    runs_for_quantile,
+    runs_for_share,
+    share_difference_interval,
+    share_interval,
+)
 from harness.stats.binomial import at_least, at_most
 
 pytestmark = pytest.mark.ci
@@ -65,6 +73,21 @@ def test_share_intervals_known_from_tables() -> None:
     assert share_interval(5, 5, chance=0.05).high == 1.0
     with pytest.raises(ValueError, match="is no share"):
         share_interval(3, 2, chance=0.05)
+
+
+@pytest.mark.parametrize(
+    ("counts", "low", "high"),
+    [
+        ((48, 80, 56, 70), 0.0524, 0.3339),
+        ((3, 10, 9, 10), 0.1705, 0.8090),
+        ((0, 29, 5, 56), -0.0381, 0.1926),
+        ((0, 20, 10, 10), 0.6791, 1.0),
+    ],
+)
+def test_difference_intervals_known_from_the_paper(counts: tuple[int, int, int, int], low: float, high: float) -> None:
+    """Newcombe 1998, table II."""
+    found = share_difference_interval(*counts, chance=0.05)
+    assert (found.low, found.high) == (pytest.approx(low, abs=5e-5), pytest.approx(high, abs=5e-5))
 
 
 @pytest.mark.parametrize(("share", "within"), [(1 / 6, 0.08), (1 / 3, 0.1), (0.5, 0.25), (1.0, 0.05), (0.0, 0.1)])
