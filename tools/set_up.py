@@ -13,7 +13,9 @@ import shutil
 import subprocess
 import sys
 import time
+from collections import deque
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -25,6 +27,8 @@ STAMP = VENV / "faultlab-set-up.json"
 LOG = ROOT / ".set-up.log"
 MIN_PYTHON = (3, 11)
 HEARTBEAT_S = 10.0
+TAIL = 12
+"""Lines of output shown of a step that failed."""
 
 
 class SetUpError(Exception):
@@ -69,28 +73,31 @@ def set_up() -> int:
     packages, products = read_stamp()
     if packages == wanted and products and all(Path(path).exists() for path in products):
         return 0
-    print("setting up in .venv (once; about 5 minutes with downloads)")
+    print("setting up in .venv (once; about 4 minutes with downloads)")
     LOG.write_text("")
-    if packages != wanted:
-        make_venv()
-        run(
-            "packages",
-            [*PIP_INSTALL, "--require-hashes", "-r", "constraints.txt"],
-            "a package could not be installed: is the package index reachable? (pip's own settings are used)",
+    with ThreadPoolExecutor(1) as beside:
+        # It needs no packages, and Go builds it on the processor that pip leaves idle.
+        toxiproxy = beside.submit(
+            run, "Toxiproxy server", [sys.executable, "-m", "harness.toxiproxy"], "there is no Toxiproxy server"
         )
-        run(
-            "faultlab",
-            [*PIP_INSTALL, "--no-deps", "-e", "./"],
-            "faultlab itself could not be installed",
-        )
-    products = [
-        run("Toxiproxy server", [str(PYTHON), "-m", "harness.toxiproxy"], "there is no Toxiproxy server"),
-        run("Java for Spark", [str(PYTHON), "-m", "reports.jvm"], "there is no Java runtime for Spark"),
-    ]
+        if packages != wanted:
+            install_packages()
+        java = run("Java for Spark", [str(PYTHON), "-m", "reports.jvm"], "there is no Java runtime for Spark")
+        products = [toxiproxy.result(), java]
     STAMP.write_text(json.dumps({"packages": wanted, "products": products}))
     LOG.unlink()
     print("set-up done")
     return 0
+
+
+def install_packages() -> None:
+    make_venv()
+    run(
+        "packages",
+        [*PIP_INSTALL, "--require-hashes", "-r", "constraints.txt"],
+        "a package could not be installed: is the package index reachable? (pip's own settings are used)",
+    )
+    run("faultlab", [*PIP_INSTALL, "--no-deps", "-e", "./"], "faultlab itself could not be installed")
 
 
 def fingerprint() -> str:
@@ -139,7 +146,8 @@ def run(step: str, command: list[str], missing: str) -> str:
     live = sys.stdout.isatty()
     shown_at = began
     last = ""
-    environment = dict(os.environ, PYTHONUNBUFFERED="1")
+    tail: deque[str] = deque(maxlen=TAIL)
+    environment = dict(os.environ, PYTHONUNBUFFERED="1", DIST_EXTRA_CONFIG=str(ROOT / "tools" / "wheels.cfg"))
     with (
         LOG.open("a") as log,
         subprocess.Popen(
@@ -150,6 +158,7 @@ def run(step: str, command: list[str], missing: str) -> str:
         try:
             for line in process.stdout:
                 log.write(line)
+                tail.append("    " + line.rstrip())
                 last = line.strip() or last
                 now = time.monotonic()
                 if live:
@@ -165,8 +174,8 @@ def run(step: str, command: list[str], missing: str) -> str:
     took = time.monotonic() - began
     if process.returncode != 0:
         print(f"{clear}  {step}: failed after {took:.0f} s", flush=True)
-        tail = "\n".join("    " + line for line in LOG.read_text().splitlines()[-12:])
-        raise SetUpError(f"{missing}\n{tail}\n  the whole output is in {LOG.name}")
+        words = "\n".join(tail)
+        raise SetUpError(f"{missing}\n{words}\n  the whole output is in {LOG.name}")
     print(f"{clear}  {step}: {took:.0f} s", flush=True)
     return last
 

@@ -38,9 +38,7 @@ def share_difference_interval(held: int, runs: int, other_held: int, other_runs:
     apart = other - one
     low, high = _wilson_interval(held, runs, chance)
     other_low, other_high = _wilson_interval(other_held, other_runs, chance)
-    return Interval(
-        other - one - hypot(other - other_low, high - one), other - one + hypot(other_high - other, one - low)
-    )
+    return Interval(apart - hypot(other - other_low, high - one), apart + hypot(other_high - other, one - low))
 
 
 def _wilson_interval(held: int, runs: int, chance: float) -> tuple[float, float]:

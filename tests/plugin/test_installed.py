@@ -3,6 +3,7 @@
 import importlib.util
 import re
 import shutil
+import subprocess
 import sys
 import tomllib
 from importlib.metadata import entry_points
@@ -57,6 +58,13 @@ def test_set_up_installs_again_when_the_project_changes(tmp_path: Path, monkeypa
     project = tmp_path / "pyproject.toml"
     project.write_text(project.read_text().replace("[project.entry-points.pytest11]", "[project.entry-points.other]"))
     assert set_up.fingerprint() != before
+
+
+def test_the_toxiproxy_server_is_built_before_any_package_is_there() -> None:
+    """The set-up builds it beside pip, with a Python that has nothing but its standard library."""
+    code = f"import sys; sys.path.insert(0, {str(ROOT)!r}); import harness.toxiproxy.__main__"
+    done = subprocess.run([sys.executable, "-I", "-S", "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
 
 
 PROGRAM = f"""\
