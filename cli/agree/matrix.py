@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -80,16 +81,21 @@ def measure(screen: Console, asked: MatrixRequest, *, earlier: Sequence[Path] = 
     RealClientMissing, EnvironmentUnavailable, ResultsUnwritable.
     """
     folders: list[Path] = []
-    runs = [run for folder in earlier for run in read(folder).runs]
-    for look in range(1, asked.looks + 1):
-        records = evaluate_agreement(agreement_cases(runs, asked.sides), looks=asked.looks)
-        last_look = look == asked.looks
-        needed = runs_needed_by_case(records, most=asked.most, last_look=last_look) if look > 1 else None
-        for name in dict.fromkeys(SIDES[side].environment for side in asked.sides):
-            folder = asked.out / (name + ("-more" if look > 1 else "") + (f"-{look - 1}" if look > 2 else ""))
-            found = run_suite(screen, asked, name, folder, needed=needed, made={run.run_id for run in runs})
-            runs += found
-            folders += [folder] if found else []
+    with ExitStack() as stack:
+        # Before any run is read: cells are forks of this process, and take the longer the more it holds.
+        names = dict.fromkeys(SIDES[side].environment for side in asked.sides)
+        environments = [stack.enter_context(opened(name, cells=asked.cells)) for name in names]
+        runs = [run for folder in earlier for run in read(folder).runs]
+        for look in range(1, asked.looks + 1):
+            records = evaluate_agreement(agreement_cases(runs, asked.sides), looks=asked.looks)
+            last_look = look == asked.looks
+            needed = runs_needed_by_case(records, most=asked.most, last_look=last_look) if look > 1 else None
+            for environment in environments:
+                name = environment.name + ("-more" if look > 1 else "") + (f"-{look - 1}" if look > 2 else "")
+                made = {run.run_id for run in runs}
+                found = run_suite(screen, asked, environment, asked.out / name, needed=needed, made=made)
+                runs += found
+                folders += [asked.out / name] if found else []
     records = evaluate_agreement(agreement_cases(runs, asked.sides), looks=asked.looks)
     return AgreementMatrix(records, (*folders, *earlier))
 
@@ -112,10 +118,18 @@ def write_matrix(matrix: AgreementMatrix) -> Path:
     return file
 
 
+@contextmanager
+def opened(name: str, *, cells: int | None) -> Iterator[Environment]:
+    """An environment, with what it needs obtained. Raises EnvironmentUnavailable, CommandError."""
+    obtain_for(name)
+    with make(name, cells=cells) as environment:
+        yield environment
+
+
 def run_suite(
     screen: Console,
     asked: MatrixRequest,
-    name: str,
+    environment: Environment,
     folder: Path,
     *,
     needed: dict[CaseKey, int] | None = None,
@@ -125,24 +139,22 @@ def run_suite(
 
     Raises what `measure` raises.
     """
-    obtain_for(name)
-    with make(name, cells=asked.cells) as environment:
-        request, plans = _plans(asked, environment, needed)
-        plans = tuple(plan for plan in plans if plan.run_id not in made)
-        require_real_clients(plans)
-        if not plans:
-            return ()
-        lanes = min(environment.lanes, asked.cells or environment.lanes)
-        screen.print(Text(f"{name}: {pluralized(len(plans), 'run')}, {pluralized(lanes, 'cell')}", style="dim"))
-        manifest = new_manifest(
-            folder.name, plans, environment=name, seed=request.seed, arguments=request.arguments(),
-            folder=request.folder,
-        )  # fmt: skip
-        with (
-            Writer.create(folder, manifest) as writer,
-            Display(screen, plans, lanes=lanes) as display,
-        ):
-            complete = Runner(environment, judge, writer, display, lanes=lanes).run(plans)
+    request, plans = _plans(asked, environment, needed)
+    plans = tuple(plan for plan in plans if plan.run_id not in made)
+    require_real_clients(plans)
+    if not plans:
+        return ()
+    lanes = min(environment.lanes, asked.cells or environment.lanes)
+    name = environment.name
+    screen.print(Text(f"{name}: {pluralized(len(plans), 'run')}, {pluralized(lanes, 'cell')}", style="dim"))
+    manifest = new_manifest(
+        folder.name, plans, environment=name, seed=request.seed, arguments=request.arguments(), folder=request.folder
+    )
+    with (
+        Writer.create(folder, manifest) as writer,
+        Display(screen, plans, lanes=lanes) as display,
+    ):
+        complete = Runner(environment, judge, writer, display, lanes=lanes).run(plans)
     if not complete:
         raise SuiteInterrupted(f"kept in {folder}")
     return read(folder).runs

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from cli.agree.matrix import MatrixRequest, SuiteInterrupted, measure, run_suite, write_matrix
+from cli.agree.matrix import MatrixRequest, SuiteInterrupted, measure, opened, run_suite, write_matrix
 from cli.errors import print_error
 from cli.exit_codes import ExitCode
 from cli.suite.request import Request
@@ -53,7 +53,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     def run_real(files: Sequence[Path], number: int) -> Sequence[RunRecord]:
         screened.append(out / f"screening-{number}")
         once = replace(request, paths=tuple(map(str, files)), repeat=1)
-        return run_suite(console(), replace(asked, request=once, sides=("real",)), "local", screened[-1])
+        with opened("local", cells=given.cells) as environment:
+            return run_suite(console(), replace(asked, request=once, sides=("real",)), environment, screened[-1])
 
     try:
         screening = screen(draws(given.client, seed), given.number, out, run_real)
