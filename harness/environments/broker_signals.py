@@ -6,6 +6,7 @@ listens. Otherwise the proxy in front of the broker would keep accepting in betw
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, AbstractContextManager, asynccontextmanager
+from typing import Protocol
 
 from harness.brokers.cluster import BrokerProcesses
 from harness.environments.holder_counts import HolderCounts
@@ -20,6 +21,15 @@ StopListening = Callable[[int], AbstractAsyncContextManager[ActiveLever]]
 WatchData = Callable[[int, Flow], AbstractContextManager[ConnectionSightings]]
 """See every segment with payload between the client and a broker while the context is entered."""
 
+RequestCount = Callable[[int | None, int | None], int]
+"""How many requests of clients were answered since one moment and until another; None: no limit."""
+
+
+class Losing(Protocol):
+    """A broker is lost while the context is entered; counts answers of others that show it."""
+
+    def __call__(self, broker: int, *, election_s: float) -> AbstractAsyncContextManager[RequestCount]: ...
+
 
 class SignalLevers:
     """Pulls Signal levers. Of several on one broker, the last one to be undone brings it back."""
@@ -29,11 +39,13 @@ class SignalLevers:
         processes: BrokerProcesses,
         stop_listening: StopListening,
         watch_data: WatchData,
+        losing: Losing,
         now_ns: Callable[[], int],
     ) -> None:
         self._processes = processes
         self._stop_listening = stop_listening
         self._watch_data = watch_data
+        self._losing = losing
         self._now_ns = now_ns
         self._kills = HolderCounts()
         self._pauses = HolderCounts()
@@ -44,12 +56,12 @@ class SignalLevers:
 
     @asynccontextmanager
     async def _kill(self, broker: int, election_s: float) -> AsyncIterator[ActiveLever]:
-        async with self._stop_listening(broker) as refusing:
+        async with self._losing(broker, election_s=election_s) as answered, self._stop_listening(broker) as refusing:
             first = self._kills.add_holder(broker)
             try:
                 if first:
                     await self._processes.kill(broker, election_s=election_s)
-                yield PulledLever(refusing.began_ns, self._now_ns(), _connections_cut(refusing))
+                yield PulledLever(refusing.began_ns, self._now_ns(), _connections_cut(refusing, answered))
             finally:
                 if self._kills.remove_holder(broker):
                     await self._processes.revive(broker)
@@ -88,12 +100,15 @@ class SignalLevers:
             raise WorldError("broker-gone", f"broker {broker} cannot be {done}: another fault has killed it")
 
 
-def _connections_cut(refusing: ActiveLever) -> Callable[[int | None, int | None], Awaitable[ConnectionsCut]]:
-    """What a closed port has done, as the evidence of an ended process."""
+def _connections_cut(
+    refusing: ActiveLever, answered: RequestCount = lambda since_ns, until_ns: 0
+) -> Callable[[int | None, int | None], Awaitable[ConnectionsCut]]:
+    """What a closed port has done, as the evidence of an ended process, and what `answered` counts."""
 
     async def collect(since_ns: int | None, until_ns: int | None) -> ConnectionsCut:
         seen = await refusing.evidence(since_ns, until_ns)
         assert isinstance(seen, DialsRefused), "that is a closed port's evidence"
-        return ConnectionsCut(connections=seen.connections, dials=seen.dials)
+        requests = answered(since_ns, until_ns)
+        return ConnectionsCut(connections=seen.connections, dials=seen.dials, requests=requests)
 
     return collect

@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import AsyncExitStack, asynccontextmanager
 
 from harness.brokers.cluster import BrokerCluster, ClusterStateError
+from harness.environments.broker_signals import RequestCount
 from harness.environments.lever_table import PulledLever
 from harness.environments.world import ActiveLever, WorldError
 from harness.levers import ChangeCluster, ChangeMet, ClusterChange, HoldState, Intercept, OrdinaryAnswer
@@ -56,6 +57,23 @@ class ClusterLevers:
                 return _met(watched, max(since_ns or missed_ns, missed_ns), until_ns)
 
             yield PulledLever(began_ns, self._now_ns(), collect)
+
+    @asynccontextmanager
+    async def losing(self, broker: int, *, election_s: float) -> AsyncIterator[RequestCount]:
+        """A broker is lost while the context is entered: counts the answers with metadata that the others give once the
+        cluster has given it up, `election_s` after now. Where it has no replicas, nothing changes and none counts."""
+        async with AsyncExitStack() as stack:
+            others = [other for other in self._cluster.brokers if other != broker]
+            watched = [await stack.enter_async_context(self._watched(other, "metadata")) for other in others]
+            given_up_ns = self._now_ns() + round(election_s * 1e9)
+
+            def count(since_ns: int | None, until_ns: int | None) -> int:
+                changed_ns = next((at_ns for at_ns in self._cluster.changed_ns() if at_ns >= given_up_ns), None)
+                if changed_ns is None:
+                    return 0
+                return _met(watched, max(since_ns or changed_ns, changed_ns), until_ns).requests
+
+            yield count
 
     @asynccontextmanager
     async def _watched(self, broker: int, api: str) -> AsyncIterator[Sightings]:

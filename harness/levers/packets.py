@@ -62,16 +62,19 @@ class DialsRefused(Evidence):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConnectionsCut(Evidence):
-    """`connections` of clients were ended, and `dials` since then were refused."""
+    """`connections` of clients were ended, and `dials` since then were refused. Where a broker was lost, `requests` for
+    metadata were answered after the cluster had given it up."""
 
     name: ClassVar[str] = "connections_cut"
     meaning: ClassVar[str] = "connections were ended, or dials refused"
 
     connections: int = 0
     dials: int = 0
+    requests: int = 0
 
     def sentence(self) -> str:
-        return f"cut or refused {quantity(self.amount, 'connection')}"
+        told = f" and was met by {quantity(self.requests, 'request')}" if self.requests else ""
+        return f"cut or refused {quantity(self.connections + self.dials, 'connection')}{told}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from talk import Talk, produce
 
+from client.wire.apis.metadata import MetadataRequest
 from harness.environments.linux.addresses import PROBES
 from harness.environments.probe import ProbeFailed, round_trip_s
 from harness.environments.world import ActiveLever, World
@@ -100,6 +101,20 @@ async def test_connections_are_cut_at_the_moment_at_which_a_process_ends(world: 
             assert await ended.evidence(after_ns, None) == ConnectionsCut(dials=1)
         else:
             assert await ended.evidence(after_ns, None) == ConnectionsCut()
+
+
+async def test_metadata_of_the_others_tells_of_a_killed_broker_once_its_session_has_ended(world: World) -> None:
+    """What a client learns then decides where it sends, even if it never uses the dead broker's address."""
+    other = await Talk.to(world, 2)
+    metadata = MetadataRequest(topics=None)
+    async with world.pull(Signal(broker=1, kind="kill", election_s=3 * PAUSE_S)) as killed:
+        await other.ask(metadata)
+        before_ns = await a_while(world)
+        await asyncio.sleep(2 * PAUSE_S)
+        assert await killed.evidence() == ConnectionsCut()
+        await other.ask(metadata)
+        assert await killed.evidence() == ConnectionsCut(requests=1)
+        assert await killed.evidence(None, before_ns) == ConnectionsCut()
 
 
 async def test_resets_are_known_by_their_time_and_end_with_the_last_one_allowed(world: World) -> None:

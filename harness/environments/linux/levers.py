@@ -89,8 +89,10 @@ class LinuxParts:
         self.toxiproxy = toxiproxy
         self.brokers = brokers
         self.traffic = traffic
-        self.signals = SignalLevers(brokers, self.stop_listening, self.watch_data, time.monotonic_ns)
         self.cluster = ClusterLevers(brokers, time.monotonic_ns)
+        self.signals = SignalLevers(
+            brokers, self.stop_listening, self.watch_data, self.cluster.losing, time.monotonic_ns
+        )
         self.toxics = ToxicLevers(self, time.monotonic_ns)
         self.full_queue = FullQueue(addresses.FULL_QUEUE)
         self.dark_ipv6 = FullQueue((LOOPBACK_IPV6, addresses.PORT))

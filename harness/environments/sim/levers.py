@@ -93,8 +93,10 @@ class SimParts:
         self.names = names
         self.links = links
         self.brokers = brokers
-        self.signals = SignalLevers(brokers, links.stop_listening, links.watch_data, links.network.now_ns)
         self.cluster = ClusterLevers(brokers, links.network.now_ns)
+        self.signals = SignalLevers(
+            brokers, links.stop_listening, links.watch_data, self.cluster.losing, links.network.now_ns
+        )
         self.toxics = ToxicLevers(links, links.network.now_ns)
 
 
