@@ -88,14 +88,22 @@ class Channel(Generic[T]):
         return value  # type: ignore[no-any-return]
 
     def close(self) -> None:
-        """No more sends: receivers get what is buffered, then nothing. Raises ClosedChannelError the second time."""
+        """No more sends: receivers get what is buffered, then nothing. Raises ClosedChannelError the second time.
+
+        Those that wait are woken from the last to the first, so that of all the first one runs next: runtime/chan.go
+        (closechan) puts them on a stack.
+        """
         if self._closed:
             raise ClosedChannelError("close of closed channel")
         self._closed = True
-        while (receiver := _pop_waiter(self._receivers)) is not None:
-            receiver.waiter.wake(Completion(receiver.case, None, False))
-        while (sender := _pop_waiter(self._senders)) is not None:
-            sender.waiter.fail(ClosedChannelError("send on closed channel"))
+        senders, self._senders = self._senders, []
+        for sender in reversed(senders):
+            if sender.waiter.waits:
+                sender.waiter.fail(ClosedChannelError("send on closed channel"))
+        receivers, self._receivers = self._receivers, []
+        for receiver in reversed(receivers):
+            if receiver.waiter.waits:
+                receiver.waiter.wake(Completion(receiver.case, None, False))
 
     # What select is built from: none of these waits.
 

@@ -32,7 +32,7 @@ class Signal(BrokerLever):
     meanwhile. `restart`: it is killed and started again, which undoing does not change. `election_s` after a kill or a
     pause the cluster has others lead what it led, as far as there are replicas.
 
-    Evidence: RequestsUnread of a pause, else ConnectionsCut; of a kill also the metadata that others sent since they lead.
+    Evidence: RequestsUnread of a pause, else ConnectionsCut; of a kill also the metadata that others sent since then.
     """
 
     kind: Literal["kill", "pause", "restart"]

@@ -99,6 +99,24 @@ def test_the_last_runs_first_unless_the_other_is_stolen(race: Callable[[list[str
     assert orders(race) == found
 
 
+def test_of_those_that_wait_for_a_close_the_first_runs_first_and_then_the_last() -> None:
+    """closechan puts them on a stack and wakes from its top: the one that is woken last runs next."""
+
+    async def close_for_three(noted: list[str]) -> None:
+        done = Channel[None]()
+
+        async def wait(name: str) -> None:
+            await done.receive()
+            noted.append(name)
+
+        tasks = [asyncio.create_task(wait(name)) for name in ("first", "second", "third")]
+        await turns()
+        done.close()
+        await asyncio.gather(*tasks)
+
+    assert orders(close_for_three).count(["first", "third", "second"]) > SEEDS * 0.7
+
+
 def test_a_sleep_that_ends_waits_for_a_chain_of_wake_ups() -> None:
     async def two_sleeps(noted: list[str]) -> None:
         """Each wakes a goroutine, which notes it, after a sleep; both sleeps end in the same turn of the loop."""

@@ -8,11 +8,13 @@ from typing import Any
 
 from client.errors import ClientError
 from client.events import Tracer, TraceValue
+from client.golang.scheduler import start_scheduler
 from client.net.resolver import TableResolver
 from client.operations import Context, Result
 from client.profiles import profile
 from client.runtime import ClientRuntime
 from client.settings import SettingValue
+from client.tasks import BackgroundTasks
 from harness.brokers.embedded.broker import EmbeddedBroker
 from harness.brokers.embedded.cluster import ClusterState
 from harness.brokers.embedded.controller import Controller
@@ -38,7 +40,7 @@ def address(broker: int) -> tuple[str, int]:
 class Lab:
     """`brokers` of them, led by the first one. `dark` addresses are those above them."""
 
-    def __init__(self, loop: SimLoop, version: str, brokers: int, rng: Random) -> None:
+    def __init__(self, loop: SimLoop, version: str, brokers: int, rng: Random, seed: int) -> None:
         self.loop = loop
         self.version = version
         self.events: list[tuple[float, str, dict[str, TraceValue]]] = []
@@ -46,7 +48,8 @@ class Lab:
         self.logs = MemoryLogs()
         self._brokers = brokers
         tracer = Tracer(loop.time, lambda at_ns, kind, fields: self.events.append((at_ns / 1e9, kind, fields)))
-        self.runtime = ClientRuntime(rng, TableResolver(), tracer)
+        tasks = BackgroundTasks(start=start_scheduler(seed).start)
+        self.runtime = ClientRuntime(rng, TableResolver(), tracer, tasks=tasks)
 
     async def start_brokers(self) -> None:
         state = ClusterState(epoch=0, cluster_id="faultlab", controller_id=1, brokers=(), topics=())
@@ -139,11 +142,11 @@ def on_virtual_time(
     seed: int = 7,
     rng: Random | None = None,
 ) -> Lab:
-    """`rng` is the client's chance, where the seed's will not do."""
+    """`rng` is the client's chance, where the seed's will not do; the order of goroutines is the seed's."""
     labs: list[Lab] = []
 
     async def main(loop: SimLoop) -> None:
-        lab = Lab(loop, version, brokers, rng or Random(seed))
+        lab = Lab(loop, version, brokers, rng or Random(seed), seed)
         labs.append(lab)
         await lab.start_brokers()
         await asyncio.sleep(0.01)

@@ -59,16 +59,21 @@ def test_new_writer_takes_no_new_transport() -> None:
     on_virtual_time(check, V50)
 
 
-def test_a_second_walk_begins_before_the_first_one_is_known_to_have_failed() -> None:
-    """Where the timer is over by then. In Go the caller is woken, and the walk is dialling before it has returned."""
+def test_a_second_walk_mostly_begins_before_the_first_one_is_known_to_have_failed() -> None:
+    """Where the timer is over by then. In Go the caller is woken, and the walk is dialling before it has returned, unless
+    an idle processor takes the caller at once."""
+    dials: list[int] = []
 
     async def check(lab: Lab) -> None:
         program = await lab.program(Transport_MetadataTTL=1.0).connect()
         with lab.dark(1):
             assert (await program.ended(program.send("cold")))[0] == pytest.approx(3.0, abs=ROUND_TRIPS_S)
-            assert len(lab.of("dial_started")) == 2
+            dials.append(len(lab.of("dial_started")))
 
-    on_virtual_time(check, V9)
+    for seed in range(40):
+        on_virtual_time(check, V9, seed=seed)
+    assert set(dials) == {1, 2}
+    assert dials.count(2) > 40 * 0.6
 
 
 def test_a_pool_that_had_metadata_keeps_it_through_an_outage() -> None:

@@ -4,7 +4,6 @@
 when it is woken. The pool is ready at the first outcome, good or bad.
 """
 
-import asyncio
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -186,8 +185,7 @@ class ConnPool:
     def _set_ready(self) -> None:
         if not self._is_ready:
             self._is_ready = True
-            # Waiting goroutines run once this one blocks: in Go, a dial that follows at once begins before they do.
-            asyncio.get_running_loop().call_soon(self._ready.close)
+            self._ready.close()
 
     async def _discover(self) -> None:
         bounded = Bounded(self._ctx)
