@@ -6,7 +6,7 @@ until an idle processor has woken up and steals it. So who unlocks a mutex for a
 takes the same mutex, lets that one overtake; a queue in the order of the wake-ups would not.
 
 A goroutine that is started counts as woken. No time passes here: how long it takes until one is stolen is counted in
-steps of other goroutines. For goroutines whose sleeps have ended see sleepers.py; one whose socket is ready, or whose
+steps of other goroutines. For goroutines whose sleeps have ended see sleep.py; one whose socket is ready, or whose
 ticker or timer fires, runs in the order of the loop.
 Source: Go 1.26.8, runtime/proc.go (ready, newproc, runqput, runqget, runqgrab).
 """
@@ -94,7 +94,7 @@ class Waiter(Generic[T]):
 
 
 class Sleeper(Waiter[None]):
-    """A goroutine that sleeps. `begun_in` counts the chain of wake-ups, and its processor, that it ran in before."""
+    """A goroutine that sleeps. `begun_in` is the chain of wake-ups in which it began to, and the processor."""
 
     __slots__ = ("begun_in", "duration_s", "timer")
 

@@ -37,7 +37,7 @@ async def sleep(duration_s: float) -> None:
 
 
 def _end(ended: Sleeper, scheduler: Scheduler) -> None:
-    """Wake a goroutine whose sleep has ended, and those whose sleeps end together with it."""
+    """Wake a goroutine whose sleep has ended, and those whose sleeps end together with it: they a little early."""
     longest_s = ended.duration_s + TOGETHER_S
     together = [one for one in scheduler.asleep if one.begun_in == ended.begun_in and one.duration_s <= longest_s]
     together.sort(key=lambda one: one.timer.when())

@@ -20,8 +20,8 @@ AGREE_CHANCE = 0.05
 SHARE_BOUND = 0.3
 """By how much the shares of runs in one mode may differ, where chance chooses the mode."""
 SHARE_CHANCE = 0.03
-"""The nominal chance of each end of the shares' interval. It is near to exact only: with this, and 8 runs a side or
-more, the true chance of agreement where shares differ by the bound stays below `AGREE_CHANCE` (tests/agreement)."""
+"""The nominal chance of each end of the shares' interval, which is not exact: with this one, and about as many runs on
+either side, shares that differ by the bound are said to agree with less than `AGREE_CHANCE` (tests/agreement)."""
 MAX_RUNS = 240
 """The largest number of runs that a user is asked for."""
 
