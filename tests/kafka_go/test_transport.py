@@ -60,8 +60,8 @@ def test_new_writer_takes_no_new_transport() -> None:
 
 
 def test_a_second_walk_mostly_begins_before_the_first_one_is_known_to_have_failed() -> None:
-    """Where the timer is over by then. In Go the caller is woken, and the walk is dialling before it has returned, unless
-    an idle processor takes the caller at once."""
+    """Where the timer is over by then. In Go the caller is woken, and the walk is dialling before it has returned,
+    unless an idle processor takes the caller at once."""
     dials: list[int] = []
 
     async def check(lab: Lab) -> None:
