@@ -20,9 +20,8 @@ test: setup      ## the tests, without those that take long
 	$(PYTEST) -q -n 2 --dist loadgroup -m "not cell and not slow and not ci"
 	$(PYTEST) -q -n 6 -m "cell and not slow and not ci"
 
-# What CI runs beside them waits, for Java and a browser to start: three share the two cores.
 test-ci: setup   ## what CI runs: whole programs, Spark, a browser and many drawn examples, too
-	$(PYTEST) -q -n 3 --dist loadgroup -m "not cell and not slow"
+	$(PYTEST) -q -n 2 --dist loadgroup -m "not cell and not slow"
 	$(PYTEST) -q -n 6 -m "cell and not slow"
 
 # The slow tests mostly wait for one Java after the other: cells wait beside them.
