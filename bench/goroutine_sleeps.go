@@ -1,4 +1,4 @@
-// Of two sleeps that end together, which goroutine runs first: as client/golang/scheduler.py has to order them.
+// Of two sleeps that end together, which goroutine runs first: as client/golang/sleep.py has to order them.
 //
 //	go run bench/goroutine_sleeps.go
 //

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import AsyncExitStack, asynccontextmanager
+from itertools import chain
 
 from harness.brokers.cluster import BrokerCluster, ClusterStateError
 from harness.environments.broker_signals import RequestCount
@@ -63,7 +64,7 @@ class ClusterLevers:
         """A broker is lost while the context is entered: counts the answers with metadata that the others give once the
         cluster has given it up, `election_s` after now. Where it has no replicas, nothing changes and none counts."""
         async with AsyncExitStack() as stack:
-            others = [other for other in self._cluster.brokers if other != broker]
+            others = [other for other in self._cluster.brokers if other != broker] if self._has_replicas(broker) else []
             watched = [await stack.enter_async_context(self._watched(other, "metadata")) for other in others]
             given_up_ns = self._now_ns() + round(election_s * 1e9)
 
@@ -74,6 +75,11 @@ class ClusterLevers:
                 return _met(watched, max(since_ns or changed_ns, changed_ns), until_ns).requests
 
             yield count
+
+    def _has_replicas(self, broker: int) -> bool:
+        """Whether another broker has a partition that this one has, and so takes over from it."""
+        partitions = chain.from_iterable(self._cluster.state().topics.values())
+        return any(broker in placed.replicas and len(placed.replicas) > 1 for placed in partitions)
 
     @asynccontextmanager
     async def _watched(self, broker: int, api: str) -> AsyncIterator[Sightings]:

@@ -6,15 +6,17 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from talk import Talk, produce
+from talk import REPLICATED, TOPIC, Talk, produce
 
 from client.wire.apis.metadata import MetadataRequest
 from harness.environments.linux.addresses import PROBES
 from harness.environments.probe import ProbeFailed, round_trip_s
 from harness.environments.world import ActiveLever, World
 from harness.levers import (
+    ChangeCluster,
     CloseListener,
     ConnectionsCut,
+    DeleteTopic,
     DialsRefused,
     ErrorAnswer,
     FilterPackets,
@@ -22,6 +24,7 @@ from harness.levers import (
     Intercept,
     Lever,
     PacketAction,
+    RemoveLeader,
     RequestsIntercepted,
     RequestsUnread,
     Signal,
@@ -115,6 +118,19 @@ async def test_metadata_of_the_others_tells_of_a_killed_broker_once_its_session_
         await other.ask(metadata)
         assert await killed.evidence() == ConnectionsCut(requests=1)
         assert await killed.evidence(None, before_ns) == ConnectionsCut()
+
+
+async def test_a_killed_broker_without_replicas_is_told_of_by_no_metadata(world: World) -> None:
+    """Nobody takes over from it: what the others say of another change is no effect of the kill."""
+    other = await Talk.to(world, 2)
+    async with (
+        world.pull(ChangeCluster(change=DeleteTopic(topic=REPLICATED))),
+        world.pull(Signal(broker=1, kind="kill", election_s=0.0)) as killed,
+        world.pull(ChangeCluster(change=RemoveLeader(topic=TOPIC, partition=1))) as changed,
+    ):
+        await other.ask(MetadataRequest(topics=None))
+        assert await amount(changed, None, None) == 1
+        assert await killed.evidence() == ConnectionsCut()
 
 
 async def test_resets_are_known_by_their_time_and_end_with_the_last_one_allowed(world: World) -> None:
