@@ -158,8 +158,8 @@ class ProxyPassage:
 
     def end_held_s(self, since_ns: int | None, until_ns: int | None) -> float:
         """By how much connections were ended later than they should."""
-        entered = sorted(_Bytes(at_ns, 1, 0) for at_ns in self._ends(entering=True))
-        left = sorted(_Bytes(at_ns, 1, 0) for at_ns in self._ends(entering=False))
+        entered = sorted(_Bytes(at_ns, 1, 0) for at_ns in self._ends(self._flow, entering=True))
+        left = sorted(_Bytes(at_ns, 1, 0) for at_ns in self._ends(self._flow, entering=False))
         moments = [(end.at_ns, place) for end, place in zip(entered, _counted(entered), strict=True)]
         return self._longest_s(moments, left, since_ns, until_ns)
 
@@ -205,7 +205,7 @@ class ProxyPassage:
     def _cut_leaving(self, timeout_s: float, since_ns: int | None, until_ns: int | None) -> int:
         """Of connections that nothing has passed: those that were ended though their source had sent bytes by then, and
         not because it had ended."""
-        ends = self._ends(entering=True)
+        ends = self._ends(self._flow, entering=True)
         firsts = [part.at_ns for stream in self._entering() for part in list(stream.arrived())[:1]]
         found = 0
         for connection in self._of_side(entering=False):
@@ -227,17 +227,26 @@ class ProxyPassage:
         return is_within(connection.ended_ns, since_ns, until_ns)
 
     def _stayed_open(self, connection: _Connection, part: _Bytes, timeout_s: float) -> bool:
-        if not self._cut(connection, None, None):
+        if not self._cut(connection, None, None) or self._passed_on_end(connection):
             return True
         assert connection.ended_ns is not None
         return timeout_s > 0 and connection.ended_ns - part.at_ns >= timeout_s * 0.9e9
 
-    def _ends(self, *, entering: bool) -> list[int]:
-        """When connections ended in this flow: before the proxy, or behind it."""
+    def _passed_on_end(self, connection: _Connection) -> bool:
+        """Whether the proxy ended an entering connection because its other half had ended: by then, no more had been
+        ended by the proxy here than by their peers there."""
+        by_proxy, by_peers = (
+            sum(is_within(at_ns, None, connection.ended_ns) for at_ns in self._ends(connection.ended_by, entering=here))
+            for here in (True, False)
+        )
+        return by_proxy <= by_peers
+
+    def _ends(self, flow: Flow | None, *, entering: bool) -> list[int]:
+        """When connections ended in a flow: on the side where bytes enter, or where they leave."""
         return [
             connection.ended_ns
             for connection in self._of_side(entering=entering)
-            if connection.ended_ns is not None and connection.ended_by == self._flow
+            if connection.ended_ns is not None and connection.ended_by == flow
         ]
 
     def _of_side(self, *, entering: bool) -> list[_Connection]:
