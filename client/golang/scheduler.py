@@ -30,6 +30,10 @@ finished. A step takes 10 to 22 us: with Sarama 1.60.1 a message passes five gor
 producer's Input to the socket.
 """
 
+HELD_UP = 0.5
+"""The chance that of sleeps that end together the first one's goroutine runs at once, and the others only when it has
+come to rest: see sleep.py."""
+
 
 class Waiter(Generic[T]):
     """What a goroutine waits on: `await waiter`, then `waiter.value`. Made and awaited at once, by one task.
@@ -38,11 +42,10 @@ class Waiter(Generic[T]):
     costs the loop one callback, as a future's does.
     """
 
-    __slots__ = ("_asyncio_future_blocking", "_loop", "callback", "context", "error", "processor", "value", "waits")
+    __slots__ = ("_asyncio_future_blocking", "_loop", "callback", "context", "error", "value", "waits")
 
     callback: Callable[["Waiter[T]"], object]
     context: Context
-    processor: int
     value: T
 
     def __init__(self) -> None:
@@ -94,13 +97,13 @@ class Waiter(Generic[T]):
 
 
 class Sleeper(Waiter[None]):
-    """A goroutine that sleeps. `begun_in` is the chain of wake-ups in which it began to, and the processor."""
+    """A goroutine that sleeps. `begun_in` is the chain of wake-ups in which it began to."""
 
     __slots__ = ("begun_in", "duration_s", "timer")
 
     timer: TimerHandle
 
-    def __init__(self, duration_s: float, begun_in: tuple[int, int]) -> None:
+    def __init__(self, duration_s: float, begun_in: int) -> None:
         super().__init__()
         self.duration_s = duration_s
         self.begun_in = begun_in
@@ -109,9 +112,7 @@ class Sleeper(Waiter[None]):
 class _NewGoroutine:
     """A goroutine that has not begun: to the scheduler it is one more that was woken."""
 
-    __slots__ = ("callback", "context", "processor")
-
-    processor: int
+    __slots__ = ("callback", "context")
 
     def __init__(self, begin: Callable[[], object]) -> None:
         self.context = copy_context()
@@ -128,6 +129,7 @@ class Scheduler:
         self._random = Random(seed).random
         self._next: _Runnable | None = None
         self._queue: deque[_Runnable] = deque()
+        self._held_up: deque[_Runnable] = deque()
         self._loop = get_running_loop()
         self._context = copy_context()
         self.has_work = False
@@ -136,8 +138,6 @@ class Scheduler:
         """Counts the times that work began after all goroutines had come to rest."""
         self.asleep: dict[Sleeper, None] = {}
         """The goroutines whose sleeps have not ended, in the order in which they fell asleep."""
-        self.processor = 0
-        """The processor, of two, that the present step runs on: what it wakes runs there too, unless it is stolen."""
 
     def start(self, begin: Callable[[], object]) -> None:
         """Call this next, in the caller's context: a `go` statement."""
@@ -145,7 +145,6 @@ class Scheduler:
 
     def ready(self, runnable: _Runnable) -> None:
         """Run it next."""
-        runnable.processor = self.processor
         if self._next is not None:
             self._queue.append(self._next)
         self._next = runnable
@@ -154,18 +153,17 @@ class Scheduler:
     def awaken(self, sleepers: Sequence[Sleeper]) -> None:
         """Wake goroutines whose sleeps have ended together, given in the order in which they ended.
 
-        Each takes the place of the one before it, as with `ready`. But they wait until the goroutines that can run have
-        come to rest, unless one is stolen: of two sleeps that end some tenths of a millisecond apart, the first has by
-        then done what it does at once. Here a step takes ten times as long as in Go, so without this the second would
-        end in the midst of it.
+        Those that are held up wait until the goroutines that can run have come to rest, unless one is stolen. So does
+        each where others can run: of two sleeps that end some tenths of a millisecond apart, the first has by then done
+        what it does at once. Here a step takes ten times as long as in Go, so without this the second would end in the
+        midst of it.
         """
-        if not self.has_work:
-            for sleeper in sleepers:
-                sleeper.wake(None)
-            return
-        for sleeper in reversed(sleepers):
-            sleeper.value, sleeper.waits, sleeper.processor = None, False, self.processor
-            self._queue.append(sleeper)
+        woken = 0 if self.has_work else 1 if self._random() < HELD_UP else len(sleepers)
+        for sleeper in sleepers[:woken]:
+            sleeper.wake(None)
+        for sleeper in sleepers[woken:]:
+            sleeper.value, sleeper.waits = None, False
+            self._held_up.append(sleeper)
 
     def _go_on(self) -> None:
         if not self.has_work:
@@ -175,18 +173,16 @@ class Scheduler:
 
     def _run(self) -> None:
         """One step. The loop calls whatever else is ready between two of them."""
-        queue = self._queue
+        others = self._queue or self._held_up
         runnable = self._next
         if runnable is None:
-            runnable = queue.popleft()
-        elif queue and self._random() < STOLEN:
-            runnable = queue.popleft()
-            runnable.processor = 1 - runnable.processor
+            runnable = others.popleft()
+        elif others and self._random() < STOLEN:
+            runnable = others.popleft()
         else:
             self._next = None
-        self.processor = runnable.processor
         runnable.context.run(runnable.callback, runnable)  # type: ignore[arg-type]
-        if self._next is None and not queue:
+        if self._next is None and not self._queue and not self._held_up:
             self.has_work = False
         else:
             self._loop.call_soon(self._run, context=self._context)
