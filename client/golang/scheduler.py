@@ -175,9 +175,7 @@ class Scheduler:
         """One step. The loop calls whatever else is ready between two of them."""
         others = self._queue or self._held_up
         runnable = self._next
-        if runnable is None:
-            runnable = others.popleft()
-        elif others and self._random() < STOLEN:
+        if runnable is None or (others and self._random() < STOLEN):
             runnable = others.popleft()
         else:
             self._next = None

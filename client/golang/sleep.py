@@ -1,16 +1,16 @@
 """Go's `time.Sleep`, and which of several goroutines runs first whose sleeps end at about the same moment.
 
-A processor that looks at its timers runs all that have expired, one after the other, and each one's goroutine takes the
-place of the one that was to run next: so of two that end within 100 us the later one runs first. But the first one, left
-in the queue, makes Go wake a second thread for it, and where the kernel lets that thread have the place of the one that
-woke it, the first one runs first, and the later one some tenths of a millisecond after it. Where sleeps end further
-apart, or were not begun together and so belong to two processors, the first one runs first.
+A processor that looks at its timers runs all that have expired, one after the other, and each one's goroutine takes
+the place of the one that was to run next: so of two that end within 100 us the later one runs first. But for the
+first one, left in the queue, Go wakes a second thread, and where the kernel gives that thread the place of the one
+that woke it, the first one runs first, and the later one some tenths of a millisecond after it. Where sleeps end
+further apart, or were not begun together and so belong to two processors, the first one runs first.
 
 Go 1.26.8, two processors, bench/goroutine_sleeps.go, of 200: begun at once and up to 100 us apart, the later one runs
-first in 172 to 187 on one machine, in 72 to 88 on another, and there in 86 to 105 beside a suite; from 300 us on in 0 to
-30. Begun 4 ms apart, when processors were idle in between, in 1 to 23 on the one machine and in 53 to 66 on the other.
-With Sarama 1.60.1 beside a suite, two back-offs that were begun 10 us apart: the later one in 20 of 60; in the other 40
-it ran 0.04 to 5 ms after the first, 0.8 ms in the median.
+first in 172 to 187 on one machine, in 72 to 88 on another, and there in 86 to 105 beside a suite; from 300 us on in 0
+to 30. Begun 4 ms apart, when processors were idle in between, in 1 to 23 on the one machine and in 53 to 66 on the
+other. With Sarama 1.60.1 beside a suite, two back-offs that were begun 10 us apart: the later one in 20 of 60; in the
+other 40 it ran 0.04 to 5 ms after the first, 0.8 ms in the median.
 Source: Go 1.26.8, runtime/time.go (timers.check, goroutineReady), runtime/proc.go (ready, stealWork).
 """
 
