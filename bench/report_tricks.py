@@ -27,7 +27,6 @@ from pyspark.sql import SparkSession
 import reports.connection
 import reports.jvm.class_archive
 import reports.jvm.flags
-import reports.report
 import reports.session
 from bench.inputs.synthetic_records import multiply, simulate_suite
 from bench.pairs import children_s, ratio_of
@@ -85,17 +84,12 @@ def graceful_end() -> None:
     reports.connection.stop = stop
 
 
-def imports_afterwards() -> None:
-    reports.report.preload = lambda: None
-
-
 TRICKS = (
     Trick(name="class archive", size="small", switch_off=without_archive),
     Trick(name="quick compiler alone", size="small", switch_off=without_flags("-XX:TieredStopAtLevel")),
     Trick(name="serial collector", size="small", switch_off=without_flags("-XX:+UseSerialGC")),
     Trick(name="no code generation", size="small", switch_off=without_settings("spark.sql.codegen")),
     Trick(name="constraints not sought", size="small", switch_off=without_settings("spark.sql.constraint")),
-    Trick(name="imports while Java starts", size="small", switch_off=imports_afterwards),
     Trick(name="killed at the end", size="small", switch_off=graceful_end),
     Trick(name="parallel collector", size="large", switch_off=without_flags("-XX:+UseParallelGC")),
     Trick(name="aggregates by hash", size="large", switch_off=without_settings("spark.sql.objectHashAggregate")),

@@ -25,7 +25,7 @@ from reports.ingest.size import Size
 from reports.junit import write_junit_of
 from reports.pages.cases import cases_of
 from reports.pages.markdown import write_markdown
-from reports.pages.page import compile_templates, write_page
+from reports.pages.page import write_page
 from reports.pages.timeline_runs import ChosenRun, choose_runs
 from reports.pages.view import build_page
 from reports.parquet_archive import write_archive
@@ -41,7 +41,7 @@ MAX_WORKERS = 4
 BUILT_FIRST = ("runs", "recovery", "timeouts")
 """The time lines wait for the runs; the other two take longest to plan."""
 
-__all__ = ["BuiltTable", "build_concurrently", "build_report", "compile_templates", "make_report"]
+__all__ = ["BuiltTable", "build_concurrently", "build_report", "make_report"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

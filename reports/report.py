@@ -1,8 +1,4 @@
-"""A report from beginning to end: a Spark for its records, and nothing left behind.
-
-What reads records and writes pages takes longer to import than all that Java needs to be started, so it is imported
-while Java starts.
-"""
+"""A report from beginning to end: a Spark for its records, and nothing left behind."""
 
 import os
 import shutil
@@ -79,7 +75,6 @@ def write_report(request: ReportRequest, *, progress: Progress) -> ReportResult:
             size_bytes=size_bytes,
             on=request.on,
             settings=request.settings,
-            during_startup=preload,
             progress=progress,
         ) as spark:
             from reports.pipeline import build_report
@@ -97,10 +92,3 @@ def write_report(request: ReportRequest, *, progress: Progress) -> ReportResult:
             )
     finally:
         shutil.rmtree(work, ignore_errors=True)
-
-
-def preload() -> None:
-    """Import what makes the report, and compile its templates."""
-    from reports.pipeline import compile_templates
-
-    compile_templates()

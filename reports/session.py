@@ -89,15 +89,14 @@ def spark_session(
     on: str | None = None,
     settings: Mapping[str, str] | None = None,
     archive_output: Path | None = None,
-    during_startup: Callable[[], None] | None = None,
     progress: Callable[[str], None] = lambda _: None,
 ) -> Iterator["SparkSession"]:
     """A session for the length of a `with` block, fit for records of a size; `work` takes its temporary files.
 
     `size_bytes` is how much of them there is, where that is known. `on` is the master of a cluster, `spark://host:port`;
     `settings` are added to ours, or stand in their place. A session that the process already has is lent, not stopped.
-    `archive_output` makes Java write its class archive to that file when it ends. `during_startup` is done while Java
-    starts. `progress` is called with what the user should know of the start.
+    `archive_output` makes Java write its class archive to that file when it ends. `progress` is called with
+    what the user should know of the start.
 
     Raises JavaFailed with Java's own words where Spark does not start, or fails at its work.
     """
@@ -119,7 +118,7 @@ def spark_session(
             **java_options(archive, archive_output, size, work),
             **(settings or {}),
         }
-        java, spark = start(archive, every, work, log, address, during_startup, keep=KEPT_ON_CLUSTER if on else ())
+        java, spark = start(archive, every, work, log, address, keep=KEPT_ON_CLUSTER if on else ())
         # What a user adds to Java's class path makes it reject any archive.
         if not (on or settings or archive_output) and archive.usable and not java.has_mapped(archive.usable):
             progress(
@@ -218,7 +217,6 @@ def start(
     work: Path,
     log: IO[bytes],
     address: str,
-    during_startup: Callable[[], None] | None,
     *,
     keep: Sequence[str],
 ) -> tuple[JavaProcess, "SparkSession"]:
@@ -226,7 +224,7 @@ def start(
     java = None
     try:
         with spark_environment(archive, work, address, keep):
-            java = start_java(spark_home(), settings, os.environ, log, during_startup=during_startup)
+            java = start_java(spark_home(), settings, os.environ, log)
             from reports.connection import open_session
 
             return java, open_session(java, settings)

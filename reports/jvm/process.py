@@ -13,7 +13,7 @@ import signal
 import struct
 import subprocess
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from time import monotonic, sleep
 from typing import IO
@@ -65,13 +65,8 @@ def start_java(
     settings: Mapping[str, str],
     environ: Mapping[str, str],
     log: IO[bytes],
-    *,
-    during_startup: Callable[[], None] | None = None,
 ) -> JavaProcess:
-    """Start Spark's gateway from `home`, Spark's folder; `log` takes what Java prints. Raises JavaNotStarted.
-
-    `during_startup` is what there is to do until it is ready; it raises what that raises.
-    """
+    """Start Spark's gateway from `home`, Spark's folder; `log` takes what Java prints. Raises JavaNotStarted."""
     command = [str(home / "bin" / "spark-submit")]
     for name, value in settings.items():
         command += ["--conf", f"{name}={value}"]
@@ -86,8 +81,6 @@ def start_java(
             preexec_fn=die_with_parent(),
         )
         try:
-            if during_startup is not None:
-                during_startup()
             port, secret = wait_for_gateway(process, gateway_file)
         except BaseException:
             process.kill()

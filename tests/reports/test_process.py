@@ -1,4 +1,4 @@
-"""Starting Java: the time that it takes is used, and whatever fails, no process stays."""
+"""Starting Java: what it is asked by, and whatever fails, no process stays."""
 
 import os
 import struct
@@ -11,18 +11,16 @@ from reports.jvm.process import JavaNotStarted, start_java
 
 GATEWAY = """#!/bin/sh
 echo $$ > {pid}
-while [ ! -e {done} ]; do sleep 0.01; done
 printf '{told}' > "$_PYSPARK_DRIVER_CONN_INFO_PATH"
 exec sleep 60
 """
-"""Offers its gateway only once somebody has used the time."""
 TOLD = "".join(f"\\{byte:03o}" for byte in struct.pack(">ii", 4711, 6) + b"secret")
 
 
 def spark(home: Path, script: str) -> Path:
     launcher = home / "bin" / "spark-submit"
     launcher.parent.mkdir(parents=True)
-    launcher.write_text(script.format(pid=home / "pid", done=home / "done", told=TOLD))
+    launcher.write_text(script.format(pid=home / "pid", told=TOLD))
     launcher.chmod(0o755)
     return home
 
@@ -31,10 +29,10 @@ def pid_in(home: Path) -> int:
     return int((home / "pid").read_text())
 
 
-def test_the_time_that_java_takes_is_used(tmp_path: Path) -> None:
+def test_port_and_secret_are_those_of_the_process_that_was_started(tmp_path: Path) -> None:
     home = spark(tmp_path, GATEWAY)
     with tempfile.TemporaryFile("w+b") as log:
-        java = start_java(home, {}, os.environ, log, during_startup=(home / "done").touch)
+        java = start_java(home, {}, os.environ, log)
         try:
             assert (java.port, java.secret) == (4711, "secret")
             assert pid_in(home) == java.pid
@@ -42,16 +40,10 @@ def test_the_time_that_java_takes_is_used(tmp_path: Path) -> None:
             java.kill()
 
 
-def test_a_failure_meanwhile_leaves_no_process(tmp_path: Path) -> None:
-    home = spark(tmp_path, GATEWAY)
-
-    def fails() -> None:
-        while not (home / "pid").is_file() or not (home / "pid").read_text():
-            pass
-        raise ImportError("no module named so")
-
-    with tempfile.TemporaryFile("w+b") as log, pytest.raises(ImportError):
-        start_java(home, {}, os.environ, log, during_startup=fails)
+def test_an_interruption_meanwhile_leaves_no_process(tmp_path: Path) -> None:
+    home = spark(tmp_path, "#!/bin/sh\necho $$ > {pid}\nkill -INT $PPID\nexec sleep 60\n")
+    with tempfile.TemporaryFile("w+b") as log, pytest.raises(KeyboardInterrupt):
+        start_java(home, {}, os.environ, log)
     with pytest.raises(ProcessLookupError):
         os.kill(pid_in(home), 0)
 
