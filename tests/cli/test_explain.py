@@ -233,7 +233,8 @@ def test_the_picture_says_what_the_text_says(tmp_path: Path) -> None:
 def test_measurements_of_earlier_suites_stand_beside_it(tmp_path: Path) -> None:
     question = ("explain", "sarama@1.27.2", "bootstrap-refused")
     assert "\nmeasured" not in faultlab(*question, cwd=tmp_path).out
-    ran = faultlab("run", "--env", "local", "--repeat", "1", "bootstrap-refused", "--out", "results/mine", cwd=tmp_path)
+    asked = ("run", "--env", "local", "--repeat", "1", "sarama-bootstrap-refused", "--out", "results/mine")
+    ran = faultlab(*asked, cwd=tmp_path)
     assert ran.code == 0, ran.out
     found = re.search(r"^measured +0\.7\d\d s, local, median of (\d+) runs \(results/mine\)$",
                       faultlab(*question, cwd=tmp_path).out, re.MULTILINE)  # fmt: skip
