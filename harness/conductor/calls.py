@@ -161,10 +161,18 @@ class ClientCalls:
         result = await subject.result_of(call, give_up_after_s=step.give_up_after_s)
         driver = self._plan.client.driver
         if driver != "exec" and result.error_class in _COMMAND_ERRORS:
-            raise WorldError("plan-unusable", f"{result.error}: the {driver} client refused `{step.alias}`")
+            why = f"{result.error}{self._failed_before()}: the {driver} client refused `{step.alias}`"
+            raise WorldError("plan-unusable", why)
         if result.outcome is Outcome.CENSORED:
             self._record_event(EventKind.GAVE_UP, operation=step.alias, limit_s=step.give_up_after_s)
         return result
+
+    def _failed_before(self) -> str:
+        """Why the client has nothing to carry out a call with: the last step that failed to construct it."""
+        constructing = [one for one in self.stories() if OPERATIONS[one.operation].constructs]
+        if not constructing or constructing[-1].outcome is not Outcome.FAILED:
+            return ""
+        return f", and `{constructing[-1].alias}` failed ({constructing[-1].error})"
 
     def _end(self, step: PlannedOperation, result: OperationResult) -> None:
         """The step has ended, with this call."""

@@ -246,6 +246,15 @@ def test_a_command_that_makes_no_sense_is_not_measured(sim: Any) -> None:
     assert (story.error.code, story.error.blame) == ("plan-unusable", "lab")
 
 
+def test_a_command_for_a_client_that_could_not_be_constructed_names_why(sim: Any) -> None:
+    story = sim.run(sim.plan(sim.blackhole(), CONNECT, PlannedOperation(operation="send", alias="p")))
+    assert story.error is not None
+    assert story.error.code == "plan-unusable"
+    (connect,) = (one for one in story.operations if one.alias == CONNECT.alias)
+    assert connect.error is not None
+    assert connect.error in story.error.text
+
+
 def test_the_same_seed_tells_the_same_story(sim: Any) -> None:
     plan = sim.plan(sim.blackhole(for_s=2.0), replace(CONNECT, background=True), sim.blackhole("again"))
     first = sim.run(plan)
