@@ -31,7 +31,7 @@ def test_bytes_are_withheld_once_their_sender_is_gone_and_until_they_come_out() 
 
 
 def answer_that_stays_in_the_proxy() -> ProxyPassage:
-    """The broker's side ends at 30, by the proxy."""
+    """One connection; the broker has answered, and nothing has come out for the client."""
     passage = ProxyPassage("to_client")
     passage.look_at(packet("client", 1, seq=0, opens=True))
     passage.look_at(packet("client", 2))

@@ -1,4 +1,4 @@
-"""Starting Java: what it is asked by, and whatever fails, no process stays."""
+"""Starting Java: its port and its secret are found, and whatever fails, no process stays."""
 
 import os
 import struct
