@@ -4,11 +4,11 @@ import os
 import signal
 import subprocess
 import tempfile
-import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+
+from harness.interruption import interruption_held_back
 
 _LIMIT_S = 900
 _HEARTBEAT_S = 5
@@ -38,7 +38,7 @@ def run_step(
         began = time.monotonic()
         process = None
         try:
-            with _interruption_held_back():
+            with interruption_held_back():
                 process = subprocess.Popen(
                     command,
                     stdin=subprocess.DEVNULL,
@@ -65,20 +65,3 @@ def run_step(
             log.seek(max(0, log.seek(0, os.SEEK_END) - _OUTPUT_TAIL_BYTES))
             said = log.read().decode(errors="replace").strip().splitlines()
             raise StepFailed(f"{name} ended with {process.returncode}: {said[-1] if said else 'it said nothing'}")
-
-
-@contextmanager
-def _interruption_held_back() -> Iterator[None]:
-    """A Ctrl-C takes effect behind the block: one between a program's start and its name would leave it running."""
-    handler = signal.getsignal(signal.SIGINT)
-    if not callable(handler) or threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    came: list[int] = []
-    signal.signal(signal.SIGINT, lambda number, _: came.append(number))
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, handler)
-    if came:
-        handler(came[0], None)

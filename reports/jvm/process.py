@@ -18,6 +18,8 @@ from pathlib import Path
 from time import monotonic, sleep
 from typing import IO
 
+from harness.interruption import interruption_held_back
+
 PR_SET_PDEATHSIG = 1
 START_TIMEOUT_S = 120.0
 STOP_TIMEOUT_S = 600.0
@@ -72,19 +74,22 @@ def start_java(
         command += ["--conf", f"{name}={value}"]
     with tempfile.TemporaryDirectory() as folder:
         gateway_file = Path(folder) / "gateway"
-        process = subprocess.Popen(
-            [*command, "pyspark-shell"],
-            stdin=subprocess.PIPE,
-            stdout=log,
-            stderr=log,
-            env={**environ, "_PYSPARK_DRIVER_CONN_INFO_PATH": str(gateway_file)},
-            preexec_fn=die_with_parent(),
-        )
+        process = None
         try:
+            with interruption_held_back():
+                process = subprocess.Popen(
+                    [*command, "pyspark-shell"],
+                    stdin=subprocess.PIPE,
+                    stdout=log,
+                    stderr=log,
+                    env={**environ, "_PYSPARK_DRIVER_CONN_INFO_PATH": str(gateway_file)},
+                    preexec_fn=die_with_parent(),
+                )
             port, secret = wait_for_gateway(process, gateway_file)
         except BaseException:
-            process.kill()
-            process.wait()
+            if process is not None:
+                process.kill()
+                process.wait()
             raise
     return JavaProcess(process, port, secret)
 
