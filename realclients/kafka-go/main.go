@@ -1,7 +1,7 @@
 // kafka-go itself as faultlab's subject: its Writer on a Transport, and its Dialer, driven over the subject protocol (docs/SUBJECT_PROTOCOL.md).
 //
 // One source for every release: releases/<version>.mod says which one is built. Settings have the library's own names;
-// what it logs goes to stderr; dials are traced through the Transport's Dial.
+// what it logs goes to subject.Log; dials are traced through the Transport's Dial.
 package main
 
 import (
@@ -22,7 +22,7 @@ import (
 
 const module = "github.com/segmentio/kafka-go"
 
-var errorLog = log.New(os.Stderr, "[kafka-go] ", log.Lmicroseconds)
+var errorLog = log.New(subject.Log, "[kafka-go] ", log.Lmicroseconds)
 
 func main() {
 	os.Exit(subject.Main(&client{}))

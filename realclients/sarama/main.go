@@ -1,7 +1,7 @@
 // Sarama itself as faultlab's subject: its SyncProducer, or its AsyncProducer, driven over the subject protocol (docs/SUBJECT_PROTOCOL.md).
 //
 // One source for every release: releases/<version>.mod says which one is built. Its settings have Sarama's own full
-// names; what the library logs goes to stderr; dials are traced through its own dialer hook.
+// names; what the library logs goes to subject.Log; dials are traced through its own dialer hook.
 package main
 
 import (
@@ -38,7 +38,7 @@ func (c *client) Check(launch subject.Launch) error {
 	if _, err := constructor(launch.Producer); err != nil {
 		return err
 	}
-	sarama.Logger = log.New(os.Stderr, "[sarama] ", log.Lmicroseconds)
+	sarama.Logger = log.New(subject.Log, "[sarama] ", log.Lmicroseconds)
 	sarama.Logger.Printf("%s %s, %s", path, release, runtime.Version())
 	return nil
 }

@@ -95,17 +95,18 @@ type subject struct {
 
 // Main is a subject's whole main function: it returns the exit code.
 func Main(client Client) int {
+	defer logged.close()
 	launch, err := launched()
 	if err == nil {
 		err = client.Check(launch)
 	}
 	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
+		fmt.Fprintln(Log, err)
 		return usage
 	}
 	s := &subject{client: client, launch: launch, ended: make(chan int, 1), handles: newHandles()}
 	s.out = newOutbox(os.Stdout, func(err error) {
-		fmt.Fprintln(os.Stderr, "nobody reads our events any more:", err)
+		fmt.Fprintln(Log, "nobody reads our events any more:", err)
 		s.end(broken)
 	})
 	s.out.say(map[string]any{"ev": "ready", "clock_ns": NowNs()})
@@ -131,7 +132,7 @@ func (s *subject) read(from io.Reader) {
 		}
 		if err != nil {
 			if !errors.Is(err, io.EOF) {
-				fmt.Fprintln(os.Stderr, "commands cannot be read:", err)
+				fmt.Fprintln(Log, "commands cannot be read:", err)
 			}
 			s.end(0)
 			return
@@ -142,7 +143,7 @@ func (s *subject) read(from io.Reader) {
 func (s *subject) take(line []byte) {
 	var asked command
 	if err := json.Unmarshal(line, &asked); err != nil {
-		fmt.Fprintf(os.Stderr, "a command is a JSON object in a line: %v: %.200q\n", err, line)
+		fmt.Fprintf(Log, "a command is a JSON object in a line: %v: %.200q\n", err, line)
 		s.end(usage)
 		return
 	}
@@ -289,5 +290,5 @@ func (s *subject) trace(kind string, fields map[string]any) {
 	for name, value := range fields {
 		event[name] = value
 	}
-	s.out.say(event)
+	s.out.note(event)
 }

@@ -139,7 +139,7 @@ def test_sarama_s_programs_keep_everything(
     built: Built, faultlab: Callable[..., Any], tmp_path: Path, version: str
 ) -> None:
     built(version)
-    quick = [word for pair in ("Net.DialTimeout=50ms", "Net.ReadTimeout=300ms") for word in ("--set", pair)]
+    quick = [word for pair in ("Net.DialTimeout=50ms", "Net.ReadTimeout=100ms") for word in ("--set", pair)]
     done = faultlab("clients", "check", *quick, "--json", f"sarama@{version}")
     findings = json.loads(done.stdout)["findings"]
     assert [finding["name"] for finding in findings] == list(CHECKS)

@@ -49,7 +49,7 @@ func (*client) Connect(launch subject.Launch, _ subject.Trace) (subject.Producer
 	}
 	writer.Addr = kafka.TCP(launch.Bootstrap...)
 	writer.Transport = &configured.Transport
-	writer.ErrorLogger = log.New(os.Stderr, "[kafka-go] ", log.Lmicroseconds) // stderr is kept with the run
+	writer.ErrorLogger = log.New(subject.Log, "[kafka-go] ", log.Lmicroseconds) // kept with the run
 	made := &producer{writer: writer}
 	writer.Completion = made.completed
 	return made, nil

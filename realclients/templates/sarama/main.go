@@ -24,7 +24,7 @@ type client struct{}
 
 // Check refuses what this program cannot do, before it says that it is ready.
 func (*client) Check(subject.Launch) error {
-	sarama.Logger = log.New(os.Stderr, "[sarama] ", log.Lmicroseconds) // stderr is kept with the run
+	sarama.Logger = log.New(subject.Log, "[sarama] ", log.Lmicroseconds) // kept with the run
 	return nil
 }
 
