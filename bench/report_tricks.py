@@ -92,6 +92,7 @@ TRICKS = (
     Trick(name="constraints not sought", size="small", switch_off=without_settings("spark.sql.constraint")),
     Trick(name="killed at the end", size="small", switch_off=graceful_end),
     Trick(name="parallel collector", size="large", switch_off=without_flags("-XX:+UseParallelGC")),
+    Trick(name="late optimising compiler", size="large", switch_off=without_flags("-XX:Tier4")),
     Trick(name="aggregates by hash", size="large", switch_off=without_settings("spark.sql.objectHashAggregate")),
 )
 

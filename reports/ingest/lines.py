@@ -38,12 +38,14 @@ NO_PATTERNS = {"__globPaths__": "false"}
 """Source: apache/spark DataSource.scala (GLOB_PATHS_KEY)."""
 CONTROL = r"[\\x00-\\x08\\x0B\\x0C\\x0E-\\x1F]"
 """What no JSON has, as SQL spells the expression."""
-HAS_CHECKSUM = f"substr(line, -{SUFFIX_BYTES}, {len(KEY)}) = '{KEY.decode()}'"
-CHECKSUM = (
-    f"{HAS_CHECKSUM} and substr(line, {len(KEY) - SUFFIX_BYTES}, 8)"
-    f" = lpad(lower(hex(crc32(substr(line, 1, length(line) - {SUFFIX_BYTES})))), 8, '0')"
+BYTES = "cast(line as binary)"
+"""A place in a text is counted in characters, from its start: in bytes it is known at once."""
+FITS = (
+    f"if(substr({BYTES}, -{SUFFIX_BYTES}, {len(KEY)}) = cast('{KEY.decode()}' as binary),"
+    f" cast(substr({BYTES}, {len(KEY) - SUFFIX_BYTES}, 8) as string)"
+    f" = lpad(lower(hex(crc32(substr({BYTES}, 1, octet_length(line) - {SUFFIX_BYTES})))), 8, '0'), null)"
 )
-"""SQL for a line that has a checksum, and the right one: see `harness.records.line`."""
+"""SQL for whether a line fits its checksum, null where it has none: see `harness.records.line`."""
 STRICT = {
     "mode": "PERMISSIVE",
     "columnNameOfCorruptRecord": UNPARSED,
@@ -118,7 +120,7 @@ def validate_rows(parsed: DataFrame, model: type[BaseModel]) -> DataFrame:
     # With a number behind it, in a list: two things, where the line is one. Nothing follows a record that its first
     # brace ends, nor one whose checksum is right: others are looked through once more.
     things = "coalesce(json_array_length(concat('[', line, ',0]')), 0)"
-    alone = f"line is null or instr(line, '}}') = length(line) or ({CHECKSUM}) or {things} = 2"
+    alone = f"line is null or instr(line, '}}') = length(line) or coalesce(fits, false) or {things} = 2"
     reasons = [
         "if(not is_valid_utf8(line), 'no text: its bytes are no UTF-8', null)",
         "if(line not like '{%', 'no JSON object', null)",
@@ -128,9 +130,9 @@ def validate_rows(parsed: DataFrame, model: type[BaseModel]) -> DataFrame:
         f"if({alone}, null, 'no record alone: something follows it on its line')",
         violation_sql(model, "row"),
         f"if(row.{UNPARSED} is not null, 'a field has the wrong type', null)",
-        f"if({HAS_CHECKSUM} and not ({CHECKSUM}), '{DAMAGED}', null)",
+        f"if(not fits, '{DAMAGED}', null)",
     ]
-    judged = parsed.withColumn(REASON, F.expr(f"coalesce({', '.join(reasons)})"))
+    judged = parsed.withColumn("fits", F.expr(FITS)).withColumn(REASON, F.expr(f"coalesce({', '.join(reasons)})"))
     excerpt = F.when(F.col(REASON).isNotNull(), F.substring(F.make_valid_utf8("line"), 1, EXCERPT_CHARACTERS))
     places = (FILE, BLOCK, POSITION)
     return judged.select(*places, REASON, excerpt.alias(EXCERPT), *with_defaults(model, F.col("row")))
