@@ -19,6 +19,8 @@ import (
 const (
 	usage  = 4
 	broken = 1
+	// commandBytes is as much as the lab's pipe holds: a message of some 100 KiB is there with one read.
+	commandBytes = 1 << 20
 )
 
 // Message is what a send is asked to deliver. Partition is nil where the client is to choose.
@@ -124,7 +126,7 @@ func (s *subject) end(code int) {
 }
 
 func (s *subject) read(from io.Reader) {
-	lines := bufio.NewReader(from)
+	lines := bufio.NewReaderSize(from, commandBytes)
 	for {
 		line, err := lines.ReadBytes('\n')
 		if len(line) > 1 {
