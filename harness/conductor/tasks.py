@@ -32,7 +32,9 @@ class RunTasks:
 
     def start(self, work: Coroutine[None, None, None]) -> asyncio.Task[None]:
         """Start work beside the steps. Its failure stops all."""
-        return self._add(self._run_beside(work))
+        task = self._add(self._run_beside(work))
+        task.add_done_callback(lambda _: work.close())  # where it is cancelled before it begins, nobody awaits the work
+        return task
 
     def stop(self) -> None:
         """Cancel everything that is under way, except the caller."""

@@ -1,6 +1,7 @@
 """Protects the end of a run: whatever is under way is cancelled in one way, and the first failure is kept."""
 
 import asyncio
+import inspect
 from collections.abc import Coroutine
 from typing import Any
 
@@ -60,6 +61,20 @@ def test_stopping_from_within_the_steps_leaves_them_to_end_by_themselves() -> No
 
     run(whole())
     assert sorted(ended) == ["beside", "steps"]
+
+
+@pytest.mark.filterwarnings("error")
+def test_work_that_is_stopped_before_it_begins_is_closed() -> None:
+    tasks, ended = RunTasks(), list[str]()
+    work = forever(ended, "beside")
+
+    async def whole() -> None:
+        tasks.start(work)
+        await tasks.end()
+
+    run(whole())
+    assert inspect.getcoroutinestate(work) == inspect.CORO_CLOSED
+    assert not ended
 
 
 def test_what_the_steps_raise_is_raised_and_only_the_first_later_failure_is_kept() -> None:
