@@ -26,12 +26,14 @@ class Context:
         self._children: dict[Context, None] = {}
         self._timer: asyncio.TimerHandle | None = None
         if parent is not None:
+            inherits = parent.deadline_at is not None and (deadline_at is None or parent.deadline_at <= deadline_at)
+            if inherits:
+                self.deadline_at = parent.deadline_at
             if parent.error is not None:
                 self._end(parent.error)
                 return
             parent._children[self] = None
-            if parent.deadline_at is not None and (deadline_at is None or parent.deadline_at <= deadline_at):
-                self.deadline_at = parent.deadline_at
+            if inherits:
                 return
         if deadline_at is not None:
             loop = asyncio.get_running_loop()

@@ -65,6 +65,16 @@ def test_a_deadline_in_the_past_is_over_at_once_and_leaving_with_cancels() -> No
     asyncio.run(test())
 
 
+def test_what_is_derived_from_a_context_that_is_over_has_its_deadline() -> None:
+    async def test() -> None:
+        now = asyncio.get_running_loop().time()
+        over = with_deadline(background(), now - 1)
+        assert with_deadline(over, now + 60).deadline_at == now - 1
+        assert with_deadline(over, now - 2).deadline_at == now - 2
+
+    asyncio.run(test())
+
+
 def test_sleep_of_nothing_gives_no_turn() -> None:
     async def test() -> None:
         ran: list[int] = []

@@ -67,6 +67,28 @@ def test_offsets_are_asked_of_each_leader_and_merged() -> None:
     on_virtual_time(check, V9, brokers=2)
 
 
+def test_requests_behind_the_deadline_dial_no_more() -> None:
+    """One after the other: the first waits out the deadline, and the dials of the others end when they begin."""
+
+    async def check(lab: Lab) -> None:
+        program = await lab.program(Writer_BatchSize=1, Transport_MetadataTTL=3600.0).connect()
+        await program.send()
+        await program.call("close_idle", "c")
+        await program.call("list_offsets", "known", topic="wide", partitions=1)
+        with lab.dark(1):
+            call = program.call("list_offsets", "late", deadline_s=0.5, topic="wide", partitions=3)
+            took_s, error = await program.ended(call)
+            await asyncio.sleep(0.1)
+        assert took_s == pytest.approx(0.5)
+        assert error is not None
+        deadline_at = max(at_s for at_s, _ in lab.of("dial_started"))
+        late = [(at_s, fields) for at_s, fields in lab.of("dial_ended") if at_s >= deadline_at]
+        assert {fields["outcome"] for _, fields in late} == {"timeout"}
+        assert len(lab.of("dial_started")) == len(lab.of("dial_ended")), "none goes on"
+
+    on_virtual_time(check, V8)
+
+
 def test_closing_idle_connections_cures_the_error_that_stays() -> None:
     async def check(lab: Lab) -> None:
         program = await lab.program(Writer_BatchSize=1, Transport_MetadataTTL=2.0).connect()
