@@ -23,6 +23,8 @@ _COMMAND_ERRORS = ("CommandError", "SettingError")
 """Classes of our own clients' errors that come from the lab's command, not from the real client's behaviour."""
 _NO_REFUSAL = (EventKind.FAULT_BEGAN.value, TraceKind.DIAL_STARTED.value)
 """Events before which a client that cannot be constructed has only its settings to blame."""
+_CONFIGURATION_ERRORS = ("ConfigurationError", "KafkaConfigurationError", "ConfigException")
+"""Classes of Sarama, kafka-python and Kafka's Java client for settings that they refuse, some of them after a dial."""
 
 
 class ClientCalls:
@@ -120,7 +122,7 @@ class ClientCalls:
         result = await self._result(step, subject, call)
         if self._refuses_settings(step, result):
             self._record_operation(step, result, None)
-            text = f"{result.error}: the client refuses its settings: `{step.alias}` failed without a dial"
+            text = f"{result.error}: the client refuses its settings: `{step.alias}` failed before any fault"
             raise SubjectError(ProtocolViolation.REFUSES_SETTINGS, text)
         self._end(step, result)
         closes = OPERATIONS[step.operation].closes and HANDLE.name not in step.arguments
@@ -128,13 +130,15 @@ class ClientCalls:
             await subject.wait_closed()
 
     def _refuses_settings(self, step: PlannedOperation, result: OperationResult) -> bool:
-        """Whether the client could not be constructed though no fault was in its way and it had not tried the network:
-        where that is not what the scenario is about, the set-up is wrong."""
+        """Whether the client could not be constructed though no fault was in its way, and it had not tried the network
+        or says itself that its settings are why: where that is not what the scenario is about, the set-up is wrong."""
         if not OPERATIONS[step.operation].constructs or result.outcome is not Outcome.FAILED:
             return False
         if step.expect == "failed" or self._plan.expects_of(step.alias):
             return False
         happened = {event.kind for event in self._recorder.events()}
+        if result.error_class in _CONFIGURATION_ERRORS:
+            return EventKind.FAULT_BEGAN not in happened
         return happened.isdisjoint(_NO_REFUSAL) and not self._world.dials()
 
     async def _repeat(self, step: PlannedOperation, subject: Subject, call: OperationCall) -> None:

@@ -56,6 +56,22 @@ def test_a_client_that_refuses_its_settings_says_so_first(
     assert record["reasons"][0].startswith(first)
 
 
+@pytest.mark.cell
+@pytest.mark.parametrize(
+    ("error_class", "code"), [("ConfigError", 2), ("KafkaConfigurationError", 3), ("ConfigException", 3)]
+)
+def test_a_refusal_after_a_dial_is_known_by_its_class(error_class: str, code: int, tmp_path: Path) -> None:
+    """kafka-python asks a broker for its versions before it looks at all of its settings."""
+    dial = (
+        'import socket; socket.create_connection(json.loads(os.environ["FAULTLAB_SUBJECT"])["bootstrap"][0].split(":"))'
+    )
+    (tmp_path / "mine.py").write_text(SUBJECT.format(start=dial).replace("ConfigError", error_class))
+    scenario = SCENARIO.format(python=sys.executable, program=tmp_path / "mine.py", expect=", expect: ok")
+    (tmp_path / "refused.scenario.yaml").write_text(scenario)
+    done = faultlab("run", "refused.scenario.yaml", "--env", "local", "--out", "r", cwd=tmp_path)
+    assert done.code == code, done.out
+
+
 @pytest.mark.parametrize(
     ("log", "words"),
     [
