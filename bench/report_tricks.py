@@ -7,6 +7,13 @@ becomes slower meanwhile slows all alike. A gain is what the report takes longer
 rounds' ratios with its 95 % interval, by processor time and by the clock. A trick stays in the product where it gains
 3 % of one of them. The first line names the PySpark and the Java that the gains are of. On two cores a round of the
 small report takes about 7 minutes.
+
+Last measured with PySpark 4.3.0 and Java 17.0.15 on two cores, four rounds each, ratios by processor time and clock:
+
+- the six of the small report gain 5 to 29 % each, by one of the two;
+- parallel collector: 1.178 [1.030 .. 1.217], 1.139 [1.067 .. 1.174];
+- late optimising compiler: 1.081 [1.010 .. 1.132], 1.032 [0.982 .. 1.081];
+- aggregates by hash: 1.037 [0.904 .. 1.109], 1.015 [0.950 .. 1.127].
 """
 
 import argparse
