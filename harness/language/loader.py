@@ -11,7 +11,6 @@ from harness.language.resolve import resolve
 from harness.language.scenario import Scenario
 from harness.language.schema import ScenarioFile
 from harness.language.setting_overrides import with_overrides
-from harness.language.unfailing import report_unfailing
 from harness.language.validation import parse_model
 from harness.language.yaml.diagnostics import Diagnostics
 from harness.language.yaml.files import text_of
@@ -43,9 +42,8 @@ def loads(source: str, path: Path, settings: Mapping[str, str] = NO_SETTINGS) ->
         parse_model(ScenarioFile, tree, diagnostics)
     elif not has_other_format(tree, diagnostics):
         for cell in cells(with_overrides(tree, settings, diagnostics), diagnostics):
-            plan = resolve(cell, path, diagnostics, library)
-            if plan is not None and not settings:  # what an option changes is no mistake of the file's
-                report_unfailing(plan, cell.tree.get("expect"), diagnostics)
+            # What an option changes is no mistake of the file's.
+            plan = resolve(cell, path, diagnostics, library, unfailing=not settings)
             if plan is not None:
                 plans.append(plan)
     problems = [*spelling_problems, *_new(diagnostics.problems, spelling_problems), *library.problems]

@@ -22,6 +22,7 @@ from harness.language.statistics import statistic
 from harness.language.steps import ParsedSteps, steps
 from harness.language.subjects import client_plan, settings
 from harness.language.time_limits import with_time_limits
+from harness.language.unfailing import report_unfailing
 from harness.language.validation import keys_of, parse_model
 from harness.language.yaml.diagnostics import Diagnostics
 from harness.language.yaml.tree import MappingNode, SequenceNode, Tree, at, plain
@@ -36,11 +37,15 @@ class PlannedExpectations:
 
     points: tuple[Expectation, ...]
     statistics: tuple[Statistic, ...]
+    placed: tuple[tuple[Expectation | Statistic, Tree], ...]
+    """Those without a problem of their own, each with its place in the file."""
 
 
-def resolve(cell: Cell, path: Path, diagnostics: Diagnostics, library: FormulaLibrary) -> RunPlan | None:
+def resolve(
+    cell: Cell, path: Path, diagnostics: Diagnostics, library: FormulaLibrary, *, unfailing: bool = False
+) -> RunPlan | None:
     """The cell as a plan without seed, environment and run_id; None where `diagnostics` has new problems, or
-    `library` has any.
+    `library` has any. `unfailing`: an expectation that cannot fail is one.
 
     Parts without problems are checked further even where others have some, so that all problems are found at once.
     """
@@ -60,14 +65,18 @@ def resolve(cell: Cell, path: Path, diagnostics: Diagnostics, library: FormulaLi
         report_send_before_connect(tree.get("steps"), diagnostics)
         report_deadlines(tree.get("steps"), found[1], diagnostics)
     draft = _draft(tree, cell, path, cluster, found, found_steps, diagnostics)
+    problems_elsewhere = len(diagnostics.problems) > before
     expected = _expectations(tree, draft, found[1] if found else None, found_steps, diagnostics, library)
-    if whole is None or draft is None or library.problems or len(diagnostics.problems) > before:
+    if whole is None or draft is None or library.problems or problems_elsewhere:
         return None
     plan = replace(draft, expectations=expected.points, statistics=expected.statistics)
     integrity = needs_log(plan, whole)
     if integrity and not check_distinct_values(plan, tree.get("steps"), diagnostics):
         return None
-    return with_time_limits(replace(plan, integrity=integrity), whole, found_steps.default_patience)
+    plan = with_time_limits(replace(plan, integrity=integrity), whole, found_steps.default_patience)
+    if unfailing:
+        report_unfailing(plan, expected.placed, diagnostics)
+    return plan if len(diagnostics.problems) == before else None
 
 
 def _part(model: type[Model], tree: Tree | None) -> tuple[Model | None, Tree | None]:
@@ -130,15 +139,19 @@ def _expectations(
     )
     points: list[Expectation] = []
     statistics: list[Statistic] = []
+    placed: list[tuple[Expectation | Statistic, Tree]] = []
     for item in items:
         model, part = _part(Expect, item)
         if model is not None and part is not None:
+            before = len(diagnostics.problems)
             made = _expected(model, part, context, complete=plain(part) == plain(item))
             if isinstance(made, Expectation):
                 points.append(made)
             elif made is not None:
                 statistics.append(made)
-    return PlannedExpectations(tuple(points), tuple(statistics))
+            if made is not None and len(diagnostics.problems) == before:
+                placed.append((made, item))
+    return PlannedExpectations(tuple(points), tuple(statistics), tuple(placed))
 
 
 def _expected(

@@ -1,15 +1,14 @@
 """Expectations that nothing can miss: whatever is measured lies within their bounds, so that they show nothing."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 from math import inf
 
 from harness.formulas.allowed import AllowedRange, allowed_range
 from harness.formulas.evaluate import Formula, evaluate_condition
 from harness.formulas.profiles import profile_of
 from harness.formulas.scope import scope_of
-from harness.language.schema import MEASURE
 from harness.language.yaml.diagnostics import Diagnostics
-from harness.language.yaml.tree import MappingNode, SequenceNode, Tree, at
+from harness.language.yaml.tree import Tree, at
 from harness.measures import MEASURES, parse
 from harness.plan import Expectation, PlannedOperation, RunPlan, Statistic
 from harness.quantities import duration_text
@@ -19,13 +18,13 @@ TO_END = "time_to_"
 """How measures begin that a step's patience ends."""
 
 
-def report_unfailing(plan: RunPlan, listed: Tree | None, diagnostics: Diagnostics) -> None:
+def report_unfailing(plan: RunPlan, expected: Iterable[tuple[Expected, Tree]], diagnostics: Diagnostics) -> None:
     """Note every expectation that applies to this plan and that cannot fail, where its bound stands.
 
-    `listed` are the file's expectations, of which the plan was made without a problem.
+    `expected` are expectations of the plan, each with its place in the file.
     """
     scope = scope_of(plan, profile_of(plan.client))
-    for one, tree in _in_the_file(plan, listed):
+    for one, tree in expected:
         if isinstance(one, Expectation) and MEASURES[parse(one.measure).measure].unit == "text":
             continue
         if one.when is not None and not evaluate_condition(Formula.parse(one.when), scope):
@@ -36,13 +35,6 @@ def report_unfailing(plan: RunPlan, listed: Tree | None, diagnostics: Diagnostic
         too_wide = not _covers(allowed_range(one, scope, tolerant=False), least, most, one)
         where = at(tree, ("within",) if too_wide else (one.kind,))
         diagnostics.add(where, "cannot-fail", f"this cannot fail: {why}", "write a bound that a measurement can miss")
-
-
-def _in_the_file(plan: RunPlan, listed: Tree | None) -> Iterator[tuple[Expected, Tree]]:
-    points, statistics = iter(plan.expectations), iter(plan.statistics)
-    for tree in listed.items if isinstance(listed, SequenceNode) else ():
-        of_every_run = isinstance(tree, MappingNode) and MEASURE in tree.entries
-        yield next(points) if of_every_run else next(statistics), tree
 
 
 def _covers(allowed: AllowedRange, least: float, most: float, one: Expected) -> bool:

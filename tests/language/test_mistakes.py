@@ -37,6 +37,12 @@ MISTAKES = [
     (("as: outage", "as: outage, times: 6"), "step", "times", "alone does not say", "add every: 10s"),
     (("as: outage", "as: outage, for: 12s, every: 10s, times: 6"), "step", "10s", "before it is healed", "longer"),
     (("as: probe,", "as: probe, after: {uniform: [2s, 1s]},"), "step", "[2s, 1s]", "the longer one", "[0s, 1s]"),
+    ((EXPECT, "{measure: probe.time_to_error, at_most: 61s}"),
+     "cannot-fail", "61s", "`probe` is given up after 1m", "a bound that a measurement can miss"),
+    ((EXPECT, "{measure: probe.time_to_error, at_least: 0s}"), "cannot-fail", "0s", "never below 0", "can miss"),
+    ((EXPECT, EXPECT.replace("1% + 50ms", "1000s")), "cannot-fail", "1000s", "given up after 1m", "can miss"),
+    ((EXPECT, "{share: 'probe.outcome == \"ok\"', at_most: 1, within: 0.01}"),
+     "cannot-fail", "1", "between 0 and 1", "can miss"),
     (("about: A", "abuot: A"), "unknown-key", "abuot", "no key `abuot`", "did you mean about?"),
     (("tags: [test]", "tags: [test]\ntags: [again]"), "duplicate-key", "tags", "first on line 4", "remove"),
     ((SETTINGS, "Net.ReadTimeout: 1:30"), "yaml-value", "1:30", "not a time", "write 1m30s"),
@@ -214,6 +220,15 @@ def test_a_wrong_trigger_hides_no_other_mistake_of_its_step(changed: Callable[..
     )
     codes = {problem.code for problem in changed(wrong).problems()}
     assert {"no-such-broker", "unknown-parameter", "missing-key"} <= codes
+
+
+def test_a_mistake_in_one_expectation_hides_no_other_one_that_cannot_fail(changed: Callable[..., object]) -> None:
+    wrong = f"""{{measure: probe.dials, claim: 3}}
+  - {EXPECT.replace("1% + 50ms", "1000s")}
+  - {{measure: probe.time_to_eror, at_least: 0s}}
+  - {{measure: probe.time_to_error, at_least: 0s}}"""
+    problems = changed((EXPECT, wrong)).problems()
+    assert [problem.code for problem in problems] == ["missing-source", "cannot-fail", "unknown-measure", "cannot-fail"]
 
 
 def test_a_wrong_key_of_a_step_hides_no_wrong_argument(changed: Callable[..., object]) -> None:
