@@ -11,6 +11,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 from harness.building import ReportProgress, StepFailed, build_folder, cache, go_environment, go_toolchains, run_step
@@ -23,10 +24,13 @@ _GO = "1.23"
 _VARIABLE = "TOXIPROXY_SERVER"
 _PROGRAM = "toxiproxy-server"
 
+_LIFT_LIMIT = "lift the limit with `ulimit -v unlimited`"
+
 
 class ToxiproxyMissing(Exception):
-    """There is no usable toxiproxy-server: `reason` says what was looked at, `remedy` what to do. `obtainable`: it may
-    be built, since nothing names another one."""
+    """There is no usable toxiproxy-server: `reason` says what was looked at, `remedy` what to do. `obtainable`: a build
+    may mend that. It does not where the user names another program, nor where a limit keeps the server from
+    starting."""
 
     def __init__(self, reason: str, remedy: str, *, obtainable: bool = False) -> None:
         super().__init__(f"{reason}; {remedy}")
@@ -35,28 +39,42 @@ class ToxiproxyMissing(Exception):
         self.obtainable = obtainable
 
 
+@dataclass(frozen=True, slots=True)
+class _Defect:
+    """What is wrong with a program: `text` is the end of a sentence. `by_limit`: it is too large for the limit on the
+    address space, and so is every other Go program, the compiler included."""
+
+    text: str
+    by_limit: bool = False
+
+
 def find() -> Path:
     """The toxiproxy-server on this machine, verified by running it. Raises ToxiproxyMissing."""
     given = os.environ.get(_VARIABLE)
     if given:
-        fault = _unusable(Path(given))
-        if fault is not None:
+        defect = _unusable(Path(given))
+        if defect is not None:
             raise ToxiproxyMissing(
-                f"{_VARIABLE} names {given}, which {fault}", f"let it name a {_PROGRAM} {VERSION}, or unset it"
+                f"{_VARIABLE} names {given}, which {defect.text}",
+                _LIFT_LIMIT if defect.by_limit else f"let it name a {_PROGRAM} {VERSION}, or unset it",
             )
         return Path(given).absolute()
-    seen = [f"{_VARIABLE} is not set"]
+    seen, limited = [f"{_VARIABLE} is not set"], False
     on_path = shutil.which(_PROGRAM)
     for candidate in (Path(on_path) if on_path else None, _cached()):
         if candidate is None:
             seen.append(f"no {_PROGRAM} on PATH")
             continue
-        fault = _unusable(candidate)
-        if fault is None:
+        defect = _unusable(candidate)
+        if defect is None:
             return candidate.absolute()
-        seen.append(f"{candidate} {fault}")
+        seen.append(f"{candidate} {defect.text}")
+        limited = limited or defect.by_limit
+    reason = f"no {_PROGRAM} {VERSION}: {', '.join(seen)}"
+    if limited:
+        raise ToxiproxyMissing(reason, _LIFT_LIMIT)
     raise ToxiproxyMissing(
-        f"no {_PROGRAM} {VERSION}: {', '.join(seen)}",
+        reason,
         # This very Python, wherever it is installed; -I: a package `harness` where the user stands is not imported.
         f"get it with `{shlex.quote(sys.executable)} -I -m harness.toxiproxy`",
         obtainable=True,
@@ -68,12 +86,11 @@ def obtain(report: ReportProgress) -> Path:
     try:
         return find()
     except ToxiproxyMissing as missing:
-        if os.environ.get(_VARIABLE):
+        if not missing.obtainable:
             raise
         where = _cached().parent
-        report(
-            f"toxiproxy {VERSION}: not on this machine; built once, which takes a minute or two, and kept in {where}"
-        )
+        lacking = "the one in the cache cannot be used" if _cached().exists() else "not on this machine"
+        report(f"toxiproxy {VERSION}: {lacking}; built once, which takes a minute or two, and kept in {where}")
         try:
             with build_folder(_cached().parent) as build_dir:
                 # The process that held the lock before may have built it.
@@ -92,31 +109,37 @@ def _cached() -> Path:
     return cache() / f"{_PROGRAM}-{VERSION}"
 
 
-def _unusable(program: Path) -> str | None:
-    """What is wrong with this program, as the end of a sentence, or None."""
+def _unusable(program: Path) -> _Defect | None:
+    """What is wrong with this program, or None."""
     if not program.exists():
-        return "does not exist"
+        return _Defect("does not exist")
     try:
         done = subprocess.run(
             [program, "-version"], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=20, check=False
         )
     except (OSError, subprocess.TimeoutExpired, UnicodeDecodeError) as exc:
-        return f"cannot be run ({exc})"
+        return _Defect(f"cannot be run ({exc})")
     if done.returncode != 0:
         first_line = next(iter(done.stderr.strip().splitlines()), "no word why")[:200]
-        return f"ends with exit code {done.returncode} ({first_line}{_address_space_limit()})"
+        limit = _exceeded_limit(done.stderr)
+        return _Defect(f"ends with exit code {done.returncode} ({first_line}{limit or ''})", by_limit=limit is not None)
     said = done.stdout.strip()
     if said != f"{_PROGRAM} version {VERSION}":
-        return f"is not version {VERSION} (it says {said[:80]!r})"
+        return _Defect(f"is not version {VERSION} (it says {said[:80]!r})")
     return None
 
 
-def _address_space_limit() -> str:
-    """What keeps Go programs from starting, whatever their version."""
+def _exceeded_limit(stderr: str) -> str | None:
+    """The limit on the address space, where a Go program that ended says that it got no memory.
+
+    Its size does not say so: a Go program that starts with 1,000,000 KiB may not start with 1,200,000.
+    """
     limit, _ = resource.getrlimit(resource.RLIMIT_AS)
-    if limit == resource.RLIM_INFINITY:
-        return ""
-    return f"; the address space is limited to {limit >> 20} MiB here: lift that with `ulimit -v unlimited`"
+    if limit == resource.RLIM_INFINITY or not any(
+        line.startswith(("fatal error: ", "runtime: ")) and "memory" in line for line in stderr.splitlines()
+    ):
+        return None
+    return f"; the address space is limited to {limit >> 20} MiB here"
 
 
 def _build(build_dir: Path, report: ReportProgress, missing: ToxiproxyMissing) -> None:
@@ -129,12 +152,12 @@ def _build(build_dir: Path, report: ReportProgress, missing: ToxiproxyMissing) -
         except StepFailed as exc:
             failures.append(f"{go.name}: {exc}")
             continue
-        fault = _unusable(built)
-        if fault is None:
+        defect = _unusable(built)
+        if defect is None:
             built.replace(_cached())
             report(f"built, {_cached()}")
             return
-        failures.append(f"{go.name}: the built program {fault}")
+        failures.append(f"{go.name}: the built program {defect.text}")
     raise ToxiproxyMissing(
         f"{missing.reason}; it could not be built: {'; '.join(failures)}",
         "see that pip and Go reach their package indexes (their own settings: PIP_INDEX_URL, GOPROXY), "

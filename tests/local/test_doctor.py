@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from harness.environments.local.doctor import DoctorFinding, findings
+from harness.toxiproxy.obtain import VERSION
 
 pytestmark = pytest.mark.cell
 
@@ -30,6 +31,32 @@ def test_a_toxiproxy_that_a_run_would_build_is_a_note_and_a_wrong_one_is_missing
     toxiproxy = next(finding for finding in findings() if finding.name == "toxiproxy")
     assert toxiproxy.state == state
     assert remedy in (toxiproxy.remedy or "")
+
+
+_LIMITED = """
+from harness.environments.local.doctor import findings
+for finding in findings():
+    print(finding.name, finding.state, finding.text, finding.remedy)
+"""
+
+
+def test_a_limit_that_keeps_toxiproxy_from_starting_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No run would build another one: `local` cannot run here."""
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setenv("TOXIPROXY_SERVER", "")
+    server = tmp_path / "faultlab" / f"toxiproxy-server-{VERSION}"
+    server.parent.mkdir()
+    server.write_text("#!/bin/sh\necho 'fatal error: out of memory' >&2\nexit 2\n")
+    server.chmod(0o755)
+    done = subprocess.run(
+        ["sh", "-c", f'ulimit -v {1 << 30}; exec {sys.executable} -c "$0"', _LIMITED],
+        capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    (line,) = (line for line in done.stdout.splitlines() if line.startswith("toxiproxy "))
+    assert line.startswith("toxiproxy missing ")
+    assert "the address space is limited to 1048576 MiB here" in line
+    assert "ulimit -v unlimited" in line
 
 
 _DENIED = """

@@ -55,19 +55,80 @@ def test_another_version_on_path_is_passed_over(bare: Path) -> None:
     assert find() == cached
 
 
+NO_MEMORY = "#!/bin/sh\necho 'fatal error: failed to reserve page summary memory' >&2\nexit 2\n"
+"""What a Go program says under `ulimit -v`: the limit is what to change."""
+
+
+def _limited(*command: str, limit_mib: int | None = 1 << 20) -> "subprocess.CompletedProcess[str]":
+    limit = "" if limit_mib is None else f"ulimit -v {limit_mib << 10}; "
+    return subprocess.run(
+        ["sh", "-c", f"{limit}exec {shlex.join([sys.executable, *command])}"],
+        capture_output=True, text=True, timeout=60, check=False, cwd=Path(__file__).parents[2],
+    )  # fmt: skip
+
+
 def test_a_program_that_does_not_start_is_no_other_version(bare: Path) -> None:
-    """A Go program under `ulimit -v`: the limit is what to change."""
-    script = "#!/bin/sh\necho 'fatal error: failed to reserve page summary memory' >&2\nexit 2\n"
-    _program(bare / "bin" / "toxiproxy-server", script)
-    for limit_mib, said in ((None, "memory)"), (1 << 20, "limited to 1048576 MiB here: lift that with `ulimit -v")):
-        limited = "" if limit_mib is None else f"ulimit -v {limit_mib << 10}; "
-        done = subprocess.run(
-            ["sh", "-c", f"{limited}exec {sys.executable} -c 'from harness.toxiproxy.obtain import find; find()'"],
-            capture_output=True, text=True, check=False,
-        )  # fmt: skip
+    _program(bare / "bin" / "toxiproxy-server", NO_MEMORY)
+    for limit_mib, said in ((None, "memory)"), (1 << 20, "limited to 1048576 MiB here)")):
+        done = _limited("-c", "from harness.toxiproxy.obtain import find; find()", limit_mib=limit_mib)
         assert "ends with exit code 2 (fatal error: failed to reserve page summary memory" in done.stderr
         assert said in done.stderr
+        assert ("lift the limit with `ulimit -v unlimited`" in done.stderr) == (limit_mib is not None)
         assert "is not version" not in done.stderr
+
+
+def test_a_server_that_a_limit_keeps_from_starting_is_not_built_again(bare: Path) -> None:
+    """A build would download a Go that cannot start either."""
+    cached = _program(bare / "cache" / "faultlab" / f"toxiproxy-server-{VERSION}", NO_MEMORY)
+    _building_go(bare)
+    done = _limited("-m", "harness.toxiproxy")
+    assert (done.returncode, done.stdout) == (3, "")
+    (line,) = done.stderr.splitlines()
+    assert "address space is limited to 1048576 MiB here" in line
+    assert line.endswith("lift the limit with `ulimit -v unlimited`")
+    before_a_run = "from harness.environments.local.obtaining import obtain_toxiproxy; obtain_toxiproxy(print)"
+    done = _limited("-c", before_a_run)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert not (bare / "begun").exists()
+    assert cached.read_text() == NO_MEMORY
+
+
+def test_a_named_server_that_a_limit_keeps_from_starting_is_the_right_one(
+    bare: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TOXIPROXY_SERVER", str(_program(bare / "named", NO_MEMORY)))
+    done = _limited("-m", "harness.toxiproxy")
+    assert done.returncode == 3
+    assert "or unset it" not in done.stderr
+    assert "lift the limit with `ulimit -v unlimited`" in done.stderr
+
+
+def _not_executable(path: Path) -> None:
+    _server(path).chmod(0o644)
+
+
+@pytest.mark.parametrize(
+    ("make", "limit_mib"),
+    [
+        (_not_executable, None),
+        (lambda path: _server(path, "2.1.4"), None),
+        (lambda path: _program(path, "#!/bin/sh\nkill -KILL $$\n"), 1 << 20),
+        (lambda path: _program(path, NO_MEMORY), None),
+        (lambda path: _program(path, "#!/bin/sh\necho 'unknown flag: -version' >&2; exit 2\n"), 1 << 20),
+    ],
+    ids=["not executable", "another version", "killed", "no memory without a limit", "no such flag"],
+)
+def test_any_other_cached_server_that_cannot_be_used_is_built_again(
+    bare: Path, make: Callable[[Path], object], limit_mib: int | None
+) -> None:
+    cached = bare / "cache" / "faultlab" / f"toxiproxy-server-{VERSION}"
+    cached.parent.mkdir(parents=True)
+    make(cached)
+    _building_go(bare)
+    done = _limited("-m", "harness.toxiproxy", limit_mib=limit_mib)
+    assert (done.returncode, done.stdout.strip()) == (0, str(cached)), done.stderr
+    assert f"toxiproxy {VERSION}: the one in the cache cannot be used; built once" in done.stderr
+    assert (bare / "begun").exists()
 
 
 def test_what_is_missing_is_said_place_by_place(bare: Path) -> None:
@@ -153,6 +214,16 @@ def _slow_go(bare: Path) -> Path:
     return _program(bare / "bin" / "go", f"#!/bin/sh\necho $$ > {bare}/begun\nexec sleep 300\n")
 
 
+def _building_go(bare: Path) -> Path:
+    """A Go that writes what `go install` would, and says that it has begun."""
+    return _program(
+        bare / "bin" / "go",
+        f'#!/bin/sh\necho $$ > {bare}/begun\nmkdir -p "$GOBIN"\n'
+        f'printf "#!/bin/sh\\necho toxiproxy-server version {VERSION}\\n" > "$GOBIN/server"\n'
+        'chmod +x "$GOBIN/server"\n',
+    )
+
+
 def _until(condition: Callable[[], object], *, limit_s: float = 30.0) -> None:
     until = time.monotonic() + limit_s
     while not condition():
@@ -193,12 +264,7 @@ def test_leftovers_of_a_killed_build_go_with_the_next_one(bare: Path) -> None:
     building.communicate(timeout=30)
     os.kill(int((bare / "begun").read_text()), signal.SIGKILL)
     assert len(_left(bare)) == 1
-    # The next build: a Go that writes what `go install` would.
-    _program(
-        bare / "bin" / "go",
-        f'#!/bin/sh\nmkdir -p "$GOBIN"\nprintf "#!/bin/sh\\necho toxiproxy-server version {VERSION}\\n" '
-        '> "$GOBIN/server"\nchmod +x "$GOBIN/server"\n',
-    )
+    _building_go(bare)
     done = _obtaining(bare)
     out, err = done.communicate(timeout=60)
     assert done.returncode == 0, err
