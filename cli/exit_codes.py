@@ -17,7 +17,7 @@ class ExitCode(IntEnum):
     INCONCLUSIVE = 2
     """Nothing failed, but something tested nothing."""
     LAB_ERROR = 3
-    """The lab itself failed."""
+    """The lab itself failed, or the client's program did: no expectation could be judged."""
     USAGE = 4
     """The command or a scenario is wrong; nothing was started."""
     NOTHING_SELECTED = 5

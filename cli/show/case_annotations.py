@@ -19,7 +19,8 @@ def annotations(case: CaseRecords, *, replay: str) -> Iterator[Annotation]:
     if broken or case.verdict == "pass":
         return
     reason = next(_reasons(case), case.verdict)
-    title = {"fail": "failed", "lab_error": "lab-error"}.get(case.verdict, case.verdict)
+    ended = "subject-error" if case.ended_by_subject else "lab-error"
+    title = {"fail": "failed", "lab_error": ended}.get(case.verdict, case.verdict)
     yield Annotation(
         level="error" if case.verdict in ("fail", "lab_error") else "warning",
         title=title,

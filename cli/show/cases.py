@@ -68,6 +68,11 @@ class CaseRecords:
         return next((verdict for verdict, _ in EXIT_CODES_WORST_FIRST if verdict in verdicts), "pass")
 
     @property
+    def ended_by_subject(self) -> bool:
+        """Whether each run of it that ended early did so by the client's program or its settings: the lab worked."""
+        return self.verdict == "lab_error" and only_subject_ended(self.runs)
+
+    @property
     def severity(self) -> tuple[int, float, float]:
         """What sorts cases of one verdict: the one whose expectation is the farthest off first."""
         return next((one.severity for one in self.expectations()), (1, 0.0, 0.0))
@@ -161,6 +166,12 @@ def client_text(key: CaseKey) -> str:
 def case_parameters(key: CaseKey) -> str:
     """`Retry.Max=1 brokers=3`, empty without a matrix. The client's release stands beside its name."""
     return parameters_text([one for one in key.parameters if one[0] != RELEASE_PARAMETER])
+
+
+def only_subject_ended(runs: Iterable[RunRecord]) -> bool:
+    """Whether some run ended early, and each such run by the client's program or its settings."""
+    ended = [run.ended_by_subject for run in runs if run.verdict == "lab_error"]
+    return bool(ended) and all(ended)
 
 
 def verdict_counts(runs: Iterable[RunRecord]) -> Counter[Verdict]:

@@ -13,6 +13,7 @@ from cli.show.formatting import (
     VERDICT_LABELS,
     VERDICT_STYLES,
     WIDTH,
+    case_label,
     expectation_label,
     expectation_verdict,
     labelled,
@@ -150,9 +151,9 @@ def group_failure(case: CaseRecords, group: GroupRecord, *, replay: str, width: 
 
 
 def error_block(case: CaseRecords, *, replay: str, logs: str | None, width: int = WIDTH) -> Iterator[Text]:
-    """The block of a case that the lab ended, or that failed without an expectation's fault."""
+    """The block of a case that the lab or the subject ended, or that failed without an expectation's fault."""
     run = case.most_severe
-    yield Text(VERDICT_LABELS[case.verdict], style=VERDICT_STYLES[case.verdict]).append(
+    yield Text(case_label(case), style=VERDICT_STYLES[case.verdict]).append(
         f"  {case.first.scenario}  {case.client}  {run.path}", style="default"
     )
     if case.parameters:

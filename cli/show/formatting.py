@@ -1,6 +1,6 @@
 """Numbers as the terminal shows them: times to the millisecond, counts as they are, bounds with their sign."""
 
-from cli.show.cases import ExpectationSummary
+from cli.show.cases import CaseRecords, ExpectationSummary
 from harness.records.bounds import LIMITS, bound_text
 from harness.records.run import ExpectationResult, Verdict
 
@@ -16,6 +16,8 @@ VERDICT_LABELS: dict[Verdict, str] = {
     "lab_error": "LAB ERROR",
     "skipped": "skipped",
 }
+SUBJECT_ERROR = "SUBJECT ERROR"
+"""In the place of LAB ERROR where the record blames the subject: the client's program, or its settings."""
 VERDICT_STYLES: dict[Verdict, str] = {
     "pass": "green",
     "fail": "bold red",
@@ -23,6 +25,11 @@ VERDICT_STYLES: dict[Verdict, str] = {
     "lab_error": "bold magenta",
     "skipped": "dim",
 }
+
+
+def case_label(case: CaseRecords) -> str:
+    """The verdict of a case in the words of the table."""
+    return SUBJECT_ERROR if case.ended_by_subject else VERDICT_LABELS[case.verdict]
 
 
 def amount(value: float | None, unit: str) -> str:

@@ -6,6 +6,7 @@ from cli.show import groups
 from cli.show.cases import CaseRecords, ExpectationSummary, worst_first
 from cli.show.formatting import (
     VERDICT_LABELS,
+    case_label,
     expectation_label,
     expectation_verdict,
     measured,
@@ -56,10 +57,10 @@ def _rows(case: CaseRecords, replay: Callable[[CaseRecords], str]) -> Iterator[t
     found.sort(key=lambda row: row[0] != "fail")
     parameters = f"<br>{plain(case.parameters)}" if case.parameters else ""
     again = "" if passed else code(replay(case))
-    for verdict, figures in found or [(case.verdict, ("",) * 5)]:
-        word = VERDICT_LABELS[verdict]
+    rows = [(VERDICT_LABELS[verdict], figures) for verdict, figures in found]
+    for word, figures in rows or [(case_label(case), ("",) * 5)]:
         yield (
-            word if verdict == "pass" else f"**{word}**",
+            word if word == VERDICT_LABELS["pass"] else f"**{word}**",
             f"{plain(case.first.scenario)}{parameters}",
             plain(case.client),
             *figures,

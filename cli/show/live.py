@@ -14,7 +14,7 @@ from rich.text import Text
 from cli.show.cases import case_parameters, group_into_cases
 from cli.show.formatting import VERDICT_STYLES, WIDTH, pluralized, seconds
 from cli.show.rows import CaseRows
-from cli.show.summary import VERDICT_COUNT_LABELS
+from cli.show.summary import count_texts
 from cli.terminal.console import columns_of
 from harness.plan import RunPlan
 from harness.records.case_key import CaseKey, case_key
@@ -158,9 +158,9 @@ def _headline(snapshot: Snapshot) -> Text:
     text = Text("━" * full, style="green")
     text.append("━" * (width - full), style="bright_black")
     text.append(f"  {snapshot.ended}/{snapshot.total}", style="default")
-    for verdict, word in VERDICT_COUNT_LABELS:
-        if verdict != "pass" and snapshot.verdicts[verdict]:
-            text.append(f"   {snapshot.verdicts[verdict]} {word}", style=VERDICT_STYLES[verdict])
+    for verdict, words in count_texts(snapshot.verdicts, by_subject=snapshot.ended_by_subject):
+        if verdict != "pass":
+            text.append(f"   {words}", style=VERDICT_STYLES[verdict])
     return text.append(_time_left(snapshot), style="default")
 
 
@@ -193,9 +193,7 @@ def _overdue(run: ActiveRun) -> bool:
 
 
 def _counted(snapshot: Snapshot) -> str:
-    return "".join(
-        f"  {snapshot.verdicts[verdict]} {word}" for verdict, word in VERDICT_COUNT_LABELS if snapshot.verdicts[verdict]
-    )
+    return "".join(f"  {words}" for _, words in count_texts(snapshot.verdicts, by_subject=snapshot.ended_by_subject))
 
 
 def _time_left(snapshot: Snapshot) -> str:

@@ -16,6 +16,7 @@ from cli.show.formatting import (
     VERDICT_LABELS,
     VERDICT_STYLES,
     WIDTH,
+    case_label,
     expectation_verdict,
     labelled,
     measured,
@@ -30,27 +31,27 @@ OFF = 7
 """Columns of `+3.850`."""
 GAP = 2
 """Spaces between a name and its figures, at least."""
-STREAMED: frozenset[Verdict] = frozenset({"pass", "fail"})
+STREAMED = VERDICT_LABELS["pass"], VERDICT_LABELS["fail"]
 """What the verdicts' column has room for while rows appear: the rare longer word pushes its row."""
 
 
 class CaseRows:
-    """Rows one below the other, of these cases. `verdicts` are the words that the first column has room for.
+    """Rows one below the other, of these cases. `words` are the verdicts that the first column has room for.
 
     `width` is what the rows need of the columns that there are, and never less than 80: figures far away from their
     names are hard to follow.
     """
 
-    def __init__(self, cases: Iterable[CaseKey], *, verdicts: Iterable[Verdict] = STREAMED, width: int = WIDTH) -> None:
+    def __init__(self, cases: Iterable[CaseKey], *, words: Iterable[str] = STREAMED, width: int = WIDTH) -> None:
         keys = set(cases)
         several = Counter(key.scenario for key in keys)
         self._several = frozenset(name for name, number in several.items() if number > 1)
-        self._words = max((len(VERDICT_LABELS[verdict]) for verdict in verdicts), default=0) + 2
+        self._words = max(map(len, words), default=0) + 2
         figures = GAP + cell_len(columns("", "", ""))
         needed = self._words + max((cell_len(_one_line(key)) for key in keys), default=0) + figures
         self._in_one_line = needed <= width
         self.width = min(max(needed, WIDTH), width)
-        self._above: tuple[Verdict, str] | None = None
+        self._above: tuple[str, str] | None = None
 
     @property
     def head(self) -> Text:
@@ -121,7 +122,8 @@ class CaseRows:
         return self._row(case, right)
 
     def _row(self, case: CaseRecords, right: str, *, word: str | None = None, style: str | None = None) -> Text:
-        word = f"{word or VERDICT_LABELS[case.verdict]}  ".ljust(self._words)
+        label = word or case_label(case)
+        word = f"{label}  ".ljust(self._words)
         name = f"{case.first.scenario}  {case.client}"
         text = Text(word, style=style or VERDICT_STYLES[case.verdict])
         if self._in_one_line or not case.parameters or case.first.scenario not in self._several:
@@ -130,9 +132,9 @@ class CaseRows:
             return text.append(right_aligned(left, right, lead=len(word), width=self.width), style="default")
         lead = self._words + 2
         below = " " * lead + right_aligned(case.parameters, right, lead=lead, width=self.width)
-        if self._above == (case.verdict, name):
+        if self._above == (label, name):
             return Text(below)
-        self._above = (case.verdict, name)
+        self._above = (label, name)
         return text.append(f"{name}\n{below}", style="default")
 
 

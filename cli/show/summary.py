@@ -1,15 +1,15 @@
 """The end of a suite: the table with what needs attention first, and the verdict last."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from rich.text import Text
 
 from cli.exit_codes import ExitCode
 from cli.show import groups
-from cli.show.cases import CaseRecords, verdict_counts, worst_first
+from cli.show.cases import CaseRecords, only_subject_ended, verdict_counts, worst_first
 from cli.show.claims import claims_summary
-from cli.show.formatting import pluralized, seconds
+from cli.show.formatting import SUBJECT_ERROR, pluralized, seconds
 from cli.show.rows import CaseRows, wrapped
 from harness.records.run import RunRecord, Verdict
 
@@ -37,10 +37,12 @@ VERDICT_COUNT_LABELS: tuple[tuple[Verdict, str], ...] = (
     ("skipped", "skipped"),
     ("pass", "passed"),
 )
+ENDED_BY_SUBJECT = "ended by the subject"
+"""Of the runs that ended early, those in which the lab worked."""
 
 
 def table(cases: Sequence[CaseRecords], rows: CaseRows, *, show_all: bool) -> Iterator[Text]:
-    """The closing table: failures first, then the lab's own, then what tested nothing, then what passed."""
+    """The closing table: failures first, then what ended early, then what tested nothing, then what passed."""
     trouble = worst_first(cases)
     passed = [case for case in cases if case.verdict == "pass"]
     limit = len(passed) if show_all else MAX_PASSED_WITH_FAILURES if trouble else MAX_PASSED_ALONE
@@ -65,7 +67,7 @@ def verdict(
     width: int,
 ) -> Text:
     """The one line that answers: `FAILED  1 failed, 41 passed of 42 runs; 1 claim refuted as declared   47.1 s`."""
-    head, style = EXIT_HEADLINES[code]
+    head, style = headline(code, runs)
     text = sentence(runs, cases, planned=planned)
     took = seconds(elapsed_s)
     line = Text(head, style=style)
@@ -75,12 +77,27 @@ def verdict(
     return line.append_text(wrapped(text, lead="  ", width=width))
 
 
+def headline(code: ExitCode, runs: Sequence[RunRecord]) -> tuple[str, str]:
+    """The verdict in a word or two, and its style: the lab is not blamed for what the subject did."""
+    head, style = EXIT_HEADLINES[code]
+    return (SUBJECT_ERROR if code is ExitCode.LAB_ERROR and only_subject_ended(runs) else head), style
+
+
+def count_texts(counted: Mapping[Verdict, int], *, by_subject: int = 0) -> Iterator[tuple[Verdict, str]]:
+    """`1 failed`, `41 passed`; `by_subject` of those that ended early are the subject's."""
+    for verdict, word in VERDICT_COUNT_LABELS:
+        subjects = by_subject if verdict == "lab_error" else 0
+        for number, words in ((counted[verdict] - subjects, word), (subjects, ENDED_BY_SUBJECT)):
+            if number:
+                yield verdict, f"{number} {words}"
+
+
 def sentence(runs: Sequence[RunRecord], cases: Sequence[CaseRecords], *, planned: int) -> str:
     """`1 failed, 41 passed of 42 runs; claims as declared: 1 refuted`."""
     counted = verdict_counts(runs)
     together = sum(case.passed for case in cases if case.falls_short_together)
     counted["pass"] -= together
-    words = [f"{counted[verdict]} {word}" for verdict, word in VERDICT_COUNT_LABELS if counted[verdict]]
+    words = [text for _, text in count_texts(counted, by_subject=sum(run.ended_by_subject for run in runs))]
     text = ", ".join([*words, *([f"{together} judged together"] if together else [])])
     more = "".join(f"; {words}" for words in (*_groups_summary(cases), *claims_summary(cases)))
     return f"{text or 'nothing measured'} of {pluralized(planned, 'run')}{more}"
@@ -111,8 +128,7 @@ def _reasons(case: CaseRecords, *, lead: str, width: int) -> Iterator[Text]:
 
 def _groups_summary(cases: Sequence[CaseRecords]) -> Iterator[str]:
     """`over repeats: 1 failed, 2 passed`, where not all passed: no run's own verdict says so."""
-    counted: Counter[str] = Counter(group.verdict for case in cases for group in case.groups)
+    counted = Counter(group.verdict for case in cases for group in case.groups)
     counted.pop("skipped", None)
     if set(counted) - {"pass"}:
-        text = ", ".join(f"{counted[verdict]} {word}" for verdict, word in VERDICT_COUNT_LABELS if counted[verdict])
-        yield f"over repeats: {text}"
+        yield f"over repeats: {', '.join(text for _, text in count_texts(counted))}"

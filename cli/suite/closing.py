@@ -13,10 +13,10 @@ from cli.report.build import make_report
 from cli.show.case_annotations import annotations
 from cli.show.cases import CaseRecords, group_into_cases, verdict_counts, worst_first
 from cli.show.claims import claims
-from cli.show.formatting import pluralized, seconds
+from cli.show.formatting import case_label, pluralized, seconds
 from cli.show.job_summary import job_summary
 from cli.show.rows import CaseRows, wrapped
-from cli.show.summary import EXIT_HEADLINES, VERDICT_COUNT_LABELS, pointers, sentence, table, verdict
+from cli.show.summary import EXIT_HEADLINES, VERDICT_COUNT_LABELS, headline, pointers, sentence, table, verdict
 from cli.suite.failures import events_by_run, shared_failures
 from cli.suite.finished import FinishedSuite, replay_of, replay_of_case
 from cli.terminal.console import annotate, append_job_summary, columns_of, log_group, writes_to_ci_log
@@ -55,7 +55,7 @@ def show(
     for case in worst_first(cases):
         for annotation in annotations(case, replay=replay_of_case(case, finished)):
             annotate(screen, annotation)
-    rows = CaseRows((case_key(case.first) for case in cases), verdicts={case.verdict for case in cases}, width=width)
+    rows = CaseRows((case_key(case.first) for case in cases), words={case_label(case) for case in cases}, width=width)
     if cases:
         screen.print()
         for line in (*table(cases, rows, show_all=show_all), *claims(cases, width=rows.width)):
@@ -93,7 +93,7 @@ def _write_job_summary(
     manifest = finished.results.manifest
     facts = f"{manifest.environment}, seed {manifest.seed}, {seconds(finished.elapsed_s)}, exit {int(code)}"
     text = sentence(finished.results.runs, cases, planned=len(finished.plans))
-    head = EXIT_HEADLINES[finished.exit][0]
+    head, _ = headline(finished.exit, finished.results.runs)
     append_job_summary(
         screen,
         job_summary(cases, head=head, sentence=text, facts=facts, replay=lambda case: replay_of_case(case, finished)),

@@ -22,7 +22,7 @@ WRONG = ("fail", "lab_error")
 
 @dataclass(frozen=True, slots=True)
 class SharedFailure:
-    """Cases that violate the same expectations, or that the lab ended for the same reasons; the worst first."""
+    """Cases that violate the same expectations, or that ended early for the same reasons; the worst first."""
 
     cases: tuple[CaseRecords, ...]
 
@@ -44,7 +44,7 @@ class SharedFailure:
 
 
 def shared_failures(cases: Sequence[CaseRecords]) -> tuple[SharedFailure, ...]:
-    """What failed, then what the lab ended; the farthest off first."""
+    """What failed, then what ended early; the farthest off first."""
     together: dict[tuple[object, ...], list[CaseRecords]] = {}
     wrong = [case for case in worst_first(cases) if case.verdict in WRONG]
     for case in sorted(wrong, key=lambda case: (case.verdict != "fail", *case.severity)):
@@ -78,7 +78,7 @@ def events_by_run(results: Results, runs: Sequence[RunRecord]) -> dict[str, list
 def blocks(
     case: CaseRecords, events: list[EventRecord], finished: FinishedSuite, *, width: int = WIDTH
 ) -> Iterator[Iterator[Text]]:
-    """What is wrong with a case that failed or that the lab ended, in detail. `events` are of its worst run."""
+    """What is wrong with a case that failed or ended early, in detail. `events` are of its worst run."""
     if case.verdict not in WRONG:
         return
     run = case.most_severe

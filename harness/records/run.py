@@ -185,3 +185,8 @@ class RunRecord(Record):
     integrity: IntegrityRecord | None = None
     """Null where nobody asked for the log."""
     error: LabErrorRecord | None = None
+
+    @property
+    def ended_by_subject(self) -> bool:
+        """Whether it has no other verdict since the client's program, or its settings, ended it: the lab worked."""
+        return self.verdict == "lab_error" and self.error is not None and self.error.blame == "subject"

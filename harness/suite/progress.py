@@ -34,12 +34,13 @@ class ActiveRun:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """The suite at one moment. `active_runs` is in the order of starting; `remaining_s` None where a run has no
-    formula."""
+    """The suite at one moment. `ended_by_subject` counts those of `verdicts` that the lab did not end; `active_runs` is
+    in the order of starting; `remaining_s` None where a run has no formula."""
 
     total: int
     ended: int
     verdicts: Counter[Verdict]
+    ended_by_subject: int
     active_runs: tuple[ActiveRun, ...]
     remaining_s: float | None
 
@@ -52,8 +53,10 @@ class SuiteProgress:
         self._lanes = lanes
         self._waiting = {plan.run_id: plan for plan in plans}
         self._under_way: dict[str, ActiveRun] = {}
-        self._verdicts: dict[str, Verdict] = {record.run_id: record.verdict for record in previous_runs}
-        self._total = len(self._verdicts.keys() | self._waiting.keys())
+        self._ended: dict[str, tuple[Verdict, bool]] = {}
+        for record in previous_runs:
+            self._ended[record.run_id] = record.verdict, record.ended_by_subject
+        self._total = len(self._ended.keys() | self._waiting.keys())
 
     def started(self, plan: RunPlan) -> None:
         with self._lock:
@@ -70,7 +73,7 @@ class SuiteProgress:
     def ended(self, plan: RunPlan, record: RunRecord) -> None:
         with self._lock:
             self._under_way.pop(plan.run_id, None)
-            self._verdicts[plan.run_id] = record.verdict
+            self._ended[plan.run_id] = record.verdict, record.ended_by_subject
 
     def postponed(self, plan: RunPlan) -> None:
         """This try does not count: the run is tried again later."""
@@ -86,8 +89,9 @@ class SuiteProgress:
                 lengths.append(None if whole is None else max(0.0, whole - run.elapsed_s))
             return Snapshot(
                 total=self._total,
-                ended=len(self._verdicts),
-                verdicts=Counter(self._verdicts.values()),
+                ended=len(self._ended),
+                verdicts=Counter(verdict for verdict, _ in self._ended.values()),
+                ended_by_subject=sum(by_subject for _, by_subject in self._ended.values()),
                 active_runs=tuple(self._under_way.values()),
                 remaining_s=max_duration_s(lengths, lanes=self._lanes),
             )

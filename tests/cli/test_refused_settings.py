@@ -3,11 +3,21 @@
 import json
 import sys
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from command_line import faultlab
 
+from cli.exit_codes import ExitCode
+from cli.show.case_annotations import annotations
+from cli.show.cases import group_into_cases
+from cli.show.formatting import case_label
+from cli.show.job_summary import job_summary
+from cli.show.live import heartbeat
+from cli.show.summary import headline, sentence
 from harness.drivers.last_words import last_words
+from harness.records.run import KernelRecord, LabErrorRecord, NoiseRecord, RunRecord, Verdict
+from harness.suite.progress import SuiteProgress
 
 SUBJECT = """\
 import json, os, sys
@@ -54,6 +64,49 @@ def test_a_client_that_refuses_its_settings_says_so_first(
     (record,) = (json.loads(line) for line in (tmp_path / "r" / "runs.jsonl").read_text().splitlines())
     assert (record["verdict"], done.code) == (verdict, {"lab_error": 3, "inconclusive": 2}[verdict]), done.out
     assert record["reasons"][0].startswith(first)
+    ended = ["SUBJECT ERROR  1 ended by the subject of 1 run", "SUBJECT ERROR  refused  python "]
+    assert [text in done.out for text in ended] == [verdict == "lab_error"] * 2, done.out
+    assert "the lab" not in done.out
+    assert "LAB ERROR" not in done.out
+
+
+def _ended(run_id: str, blame: Literal["lab", "subject"] | None) -> RunRecord:
+    """A run that ended early, or that passed."""
+    error = None if blame is None else LabErrorRecord(code="ended", text="it ended", blame=blame)
+    verdict: Verdict = "pass" if blame is None else "lab_error"
+    return RunRecord(
+        run_id=run_id, attempt=1, scenario="a", path="a.scenario.yaml", environment="local", client="mine",
+        client_version="1", driver="exec", broker="embedded", brokers=1, bootstrap=(1,), seed=1, repeat=1,
+        started_at="2026-01-01T00:00:00Z", duration_s=1.0, verdict=verdict, error=error,
+        noise=NoiseRecord(loop_lag_p99_s=0.0, loop_lag_max_s=0.0, samples=1),
+        kernel=KernelRecord(release="6", hz=250, sysctls=()),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("blamed", "label", "text"),
+    [
+        (("subject", "subject"), "SUBJECT ERROR", "2 ended by the subject"),
+        (("subject", None), "SUBJECT ERROR", "1 ended by the subject, 1 passed"),
+        (("lab", "subject"), "LAB ERROR", "1 ended by the lab, 1 ended by the subject"),
+        (("lab", None), "LAB ERROR", "1 ended by the lab, 1 passed"),
+    ],
+)
+def test_the_lab_is_blamed_for_what_it_ended_alone(
+    blamed: tuple[Literal["lab", "subject"] | None, ...], label: str, text: str
+) -> None:
+    """In the table and in the closing line, while the suite runs, and on the job's page. The keys stay as they are."""
+    runs = [_ended(f"{number:012d}", blame) for number, blame in enumerate(blamed)]
+    (case,) = cases = group_into_cases(runs)
+    assert (case.verdict, case_label(case)) == ("lab_error", label)
+    assert headline(ExitCode.LAB_ERROR, runs)[0] == label
+    assert headline(ExitCode.INTERRUPTED, runs)[0] == "INTERRUPTED"
+    assert sentence(runs, cases, planned=2) == f"{text} of 2 runs"
+    assert text.replace(", ", "  ") in heartbeat(SuiteProgress((), lanes=1, previous_runs=runs).snapshot()).plain
+    page = job_summary(cases, head=label, sentence=text, facts="", replay=lambda _: "")
+    assert f"**{label}**" in page
+    (annotation,) = annotations(case, replay="")
+    assert (annotation.level, annotation.title) == ("error", label.lower().replace(" ", "-"))
 
 
 @pytest.mark.cell
