@@ -14,7 +14,7 @@ ORDER: dict[Agreement, int] = {"differs": 0, "unsure": 1, "explained": 2, "agree
 HEAD = """\
 # Fidelity: the profiles beside the real clients
 
-Made by `{command}` on {made} ({machine}): {cases} cases, {rows} rows: {told}.
+Made by `{command}` on {made} ({machine}): {cases}, {rows}: {told}.
 
 A case is a fault with one version, one set of settings and one shape of cluster. *real* is the library itself on
 real sockets, *profile* the bundled client on the same sockets, *sim* the profile on virtual time; real is the
@@ -43,10 +43,15 @@ def _head(records: Sequence[AgreementRecord], command: str, machine: str, made: 
     counted = Counter(record.outcome for record in records)
     told = ", ".join(f"{counted[outcome]} {WORDS[outcome]}" for outcome in ORDER if counted[outcome])
     runs = sorted({side.runs for record in records for side in record.sides})
-    often = f"{runs[0]} times" if len(runs) == 1 else f"{runs[0]} to {runs[-1]} times"
+    often = _many(runs[0], "time") if len(runs) == 1 else f"{runs[0]} to {runs[-1]} times"
     yield HEAD.format(
-        command=command, machine=machine, made=made, cases=len(cases), rows=len(records), told=told, often=often
-    )
+        command=command, machine=machine, made=made, cases=_many(len(cases), "case"), rows=_many(len(records), "row"),
+        told=told, often=often,
+    )  # fmt: skip
+
+
+def _many(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 def _rows(records: Sequence[AgreementRecord]) -> Iterator[str]:

@@ -112,4 +112,4 @@ def test_a_difference_that_is_explained_is_counted_apart(tmp_path: Path) -> None
     assert explained.code == 0, explained.out + explained.err
     assert explained.lines[-3].startswith("EXPLAINED  1 of 2 rows in 1 case, 1 explained; ")
     assert "the simulation has no such timer (IBM/sarama v1.27.2 broker.go)" in " ".join(explained.out.split())
-    assert "1 cases, 2 rows: 1 explained, 1 agrees" in (tmp_path / "F.md").read_text()
+    assert "1 case, 2 rows: 1 explained, 1 agrees" in (tmp_path / "F.md").read_text()
