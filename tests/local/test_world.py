@@ -115,14 +115,22 @@ def test_a_toxic_is_seen_by_what_it_does_to_a_client_and_gone_afterwards() -> No
             assert await reader.read(1)
             writer.close()
             evidence = await pulled.evidence()
-        fastest_s = min([await round_trip_s(world.advertised_address(1), limit_s=10) for _ in range(5)])
-        return story(plan, world, json.dumps([of_probes.delay_s, evidence.delay_s, slow_s, fastest_s]))
+        fast = await _any_round_trip_is_fast(world)
+        return story(plan, world, json.dumps([of_probes.delay_s, evidence.delay_s, slow_s, fast]))
 
-    probed_s, delay_s, slow_s, fastest_s = json.loads(told(run(conduct)))
+    probed_s, delay_s, slow_s, fast = json.loads(told(run(conduct)))
     assert probed_s == 0
     assert delay_s >= 0.18
     assert slow_s >= 0.2
-    assert fastest_s < 0.2
+    assert fast
+
+
+async def _any_round_trip_is_fast(world: World) -> bool:
+    """Whether one is shorter than what SLOW adds to each of them, however late the machine makes the others."""
+    for _ in range(20):
+        if await round_trip_s(world.advertised_address(1), limit_s=10) < 0.2:
+            return True
+    return False
 
 
 def test_levers_heal_in_reverse_order_though_the_body_fails() -> None:
@@ -130,10 +138,9 @@ def test_levers_heal_in_reverse_order_though_the_body_fails() -> None:
         with pytest.raises(ZeroDivisionError):
             async with world.pull(BLACKHOLE), world.pull(SLOW), world.pull(CloseListener(broker=1)):
                 raise ZeroDivisionError
-        fastest_s = min([await round_trip_s(world.advertised_address(1), limit_s=10) for _ in range(5)])
-        return story(plan, world, str(fastest_s))
+        return story(plan, world, str(await _any_round_trip_is_fast(world)))
 
-    assert float(told(run(conduct))) < 0.2
+    assert told(run(conduct)) == "True"
 
 
 def test_pulling_is_quick() -> None:
