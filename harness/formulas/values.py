@@ -8,8 +8,8 @@ import math
 import operator
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 from harness.plan import Unit
 
@@ -40,9 +40,12 @@ class DurationTerm:
     each_s: float
     late_s: float = 0.0
 
+    def times(self, count: float) -> "DurationTerm":
+        """So many of it."""
+        return DurationTerm(self.text, self.setting, count, self.each_s, self.late_s)
 
-@dataclass(frozen=True, slots=True)
-class FormulaValue:
+
+class FormulaValue(NamedTuple):
     """`parts` are a duration's, in the order in which the formula first names them."""
 
     unit: Unit
@@ -70,15 +73,14 @@ def _total(parts: tuple[DurationTerm, ...]) -> FormulaValue:
     merged: dict[str, DurationTerm] = {}
     for part in parts:
         known = merged.get(part.text)
-        count = part.count + (known.count if known else 0.0)
-        merged[part.text] = replace(part, count=count)
+        merged[part.text] = part if known is None else part.times(part.count + known.count)
     kept = tuple(merged.values())
     return FormulaValue("s", number(sum(part.count * part.each_s for part in kept)).number, kept)
 
 
 def scale(value: FormulaValue, by: float) -> FormulaValue:
     number(by)
-    return _total(tuple(replace(part, count=part.count * by) for part in value.parts))
+    return _total(tuple(part.times(part.count * by) for part in value.parts))
 
 
 def add(left: FormulaValue, right: FormulaValue, sign: int = 1) -> FormulaValue:
