@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from itertools import pairwise
 from typing import Annotated, Literal, TypeVar
 
@@ -40,6 +41,7 @@ class QuantityError(ValueError):
         self.hint = hint
 
 
+@lru_cache(maxsize=1024)
 def duration_s(text: str) -> float:
     """Seconds of `250ms`, `2m` or `1m30s` (units fall from left to right). Raises QuantityError."""
     if text == "0":
@@ -126,6 +128,7 @@ class Tolerance:
     unit: Literal["s", "count"] = "s"
 
 
+@lru_cache(maxsize=1024)
 def tolerance(text: str) -> Tolerance:
     """`1% + 50ms`, `50ms` or `2%`; of what is no time `0.08`. Raises QuantityError."""
     relative, absolute = 0.0, 0.0

@@ -100,6 +100,9 @@ SEED_BITS = 48
 """Seeds stay whole numbers in JSON and Spark."""
 
 
+_spelt = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, default=str).encode
+
+
 def identity(plan: RunPlan) -> str:
     """The first 12 hex digits of a SHA-256 over everything that makes the run what it is."""
     return digest(members(plan))
@@ -134,7 +137,7 @@ def run_seeds(cell: RunPlan, suite_seed: int, repeats: Iterable[int]) -> Iterabl
 
 def canonical(value: object) -> bytes:
     """The one spelling of a JSON value."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, default=str).encode()
+    return _spelt(value).encode()
 
 
 def _fields(value: Any) -> dict[str, Any]:
