@@ -12,7 +12,7 @@ from random import Random
 
 from client.net.dns import Answer, Question, RecordKind, ResponseCode, ask
 from client.net.errors import Cause, NetError, Phase, ResolveError
-from client.net.resolver import TableResolver
+from client.net.resolver import TableResolver, literal_address
 from client.net.tcp import Address
 from client.runtime import Resolver
 
@@ -80,6 +80,9 @@ class GoResolver:
 
 async def resolve_within(resolver: Resolver, host: str, deadline_at: float | None) -> tuple[str, ...]:
     """A look-up that ends with the dial it is made for, at a moment of the loop's clock. Raises NetError."""
+    literal = literal_address(host)
+    if literal is not None:
+        return literal  # at once: most dials are to addresses, and a time limit takes longer than they do
     try:
         async with asyncio.timeout_at(deadline_at):
             return await resolver.resolve(host)

@@ -20,15 +20,15 @@ class TableResolver:
         known = self._names.get(host)
         if known:
             return known
-        literal = _literal(host)
+        literal = literal_address(host)
         if literal is None:
             raise ResolveError(host)
         return literal
 
 
 @lru_cache(maxsize=1024)
-def _literal(host: str) -> tuple[str, ...] | None:
-    """The address, where the text is one; None for a name."""
+def literal_address(host: str) -> tuple[str, ...] | None:
+    """What an address itself resolves to; None for a name."""
     try:
         return (str(ip_address(host)),)
     except ValueError:
