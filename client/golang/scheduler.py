@@ -148,7 +148,10 @@ class Scheduler:
         if self._next is not None:
             self._queue.append(self._next)
         self._next = runnable
-        self._go_on()
+        if not self.has_work:
+            self.has_work = True
+            self.chain += 1
+            self._loop.call_soon(self._run, context=self._context)
 
     def awaken(self, sleepers: Sequence[Sleeper]) -> None:
         """Wake goroutines whose sleeps have ended together, given in the order in which they ended.
@@ -164,12 +167,6 @@ class Scheduler:
         for sleeper in sleepers[woken:]:
             sleeper.value, sleeper.waits = None, False
             self._held_up.append(sleeper)
-
-    def _go_on(self) -> None:
-        if not self.has_work:
-            self.has_work = True
-            self.chain += 1
-            self._loop.call_soon(self._run, context=self._context)
 
     def _run(self) -> None:
         """One step. The loop calls whatever else is ready between two of them."""

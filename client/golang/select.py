@@ -4,6 +4,7 @@ Of several cases that can proceed one is chosen by uniform chance, from the gene
 A case on a nil channel (None) never proceeds.
 """
 
+from collections.abc import Mapping
 from random import Random
 from typing import Any, NamedTuple
 
@@ -33,7 +34,7 @@ Selected = Completion
 
 async def select(rng: Random, **cases: SelectCase) -> Selected:
     """Wait until one case can proceed, and carry it out. Without a case that ever can, waits for ever."""
-    chosen = select_or_default(rng, **cases)
+    chosen = _proceed(rng, cases)
     if chosen is not None:
         return chosen
     waiter: Waiter[Completion] = Waiter()
@@ -56,6 +57,10 @@ async def select(rng: Random, **cases: SelectCase) -> Selected:
 
 def select_or_default(rng: Random, **cases: SelectCase) -> Selected | None:
     """`select` with an empty default case: None where no case can proceed now. Never waits."""
+    return _proceed(rng, cases)
+
+
+def _proceed(rng: Random, cases: Mapping[str, SelectCase]) -> Selected | None:
     ready = [
         name
         for name, case in cases.items()

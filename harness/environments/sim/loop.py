@@ -5,11 +5,11 @@ equal events. Works on the parts of `asyncio.BaseEventLoop` that are the same in
 """
 
 import asyncio
-import heapq
 from asyncio.events import Handle, TimerHandle
 from collections import deque
 from collections.abc import Callable, Coroutine
 from contextvars import Context, copy_context
+from heapq import heapify, heappop, heappush
 from random import Random
 from threading import get_ident
 from typing import Any, NoReturn, TypeVar, TypeVarTuple
@@ -109,7 +109,6 @@ class SimLoop(asyncio.BaseEventLoop):
         self.now = START_S
         self._sequence = 0
         self._cancelled_timers = 0
-        self._rounds_without_progress = 0
         self._interrupted = False
         self._watcher: Callable[[float], None] | None = None
         self.stopped_host_count = 0
@@ -167,7 +166,7 @@ class SimLoop(asyncio.BaseEventLoop):
         timer.callback = callback
         timer.args = args
         self._sequence += 1
-        heapq.heappush(self._scheduled, (when, self._sequence, timer))
+        heappush(self._scheduled, (when, self._sequence, timer))
         return timer
 
     def requeue(self, handles: deque[Handle]) -> None:
@@ -201,7 +200,7 @@ class SimLoop(asyncio.BaseEventLoop):
         timer._when = when
         timer._scheduled = True
         self._sequence += 1
-        heapq.heappush(self._scheduled, (when if when > self.now else self.now, self._sequence, timer))
+        heappush(self._scheduled, (when if when > self.now else self.now, self._sequence, timer))
         return timer  # type: ignore[no-any-return]
 
     def create_task(self, coro: Coroutine[Any, Any, T], **kwargs: Any) -> asyncio.Task[T]:  # type: ignore[override]
@@ -219,16 +218,18 @@ class SimLoop(asyncio.BaseEventLoop):
     def _run_once(self) -> None:
         """Run rounds until the loop is stopped: asyncio would call this for each of them."""
         ready = self._ready
+        rounds = 0  # without any time passing
         while True:
             if self._interrupted:
                 raise Interrupted
             if not ready and not self._stopping:
                 self._advance_clock(ready)
-            elif self._rounds_without_progress > LIVELOCK_ROUNDS:
+                rounds = 0
+            elif rounds > LIVELOCK_ROUNDS:
                 raise Livelock(
                     f"no time passes after {self.now - START_S:.6f} s; busy:{describe_unfinished(self.hosts)}"
                 )
-            self._rounds_without_progress += 1
+            rounds += 1
             for _ in range(len(ready)):
                 handle = ready.popleft()
                 if handle._cancelled or (self.stopped_host_count and self._host_stopped(handle)):
@@ -247,7 +248,6 @@ class SimLoop(asyncio.BaseEventLoop):
     def _advance_clock(self, ready: deque[Handle]) -> None:
         """Set the clock to the next timer, until one makes something ready. The kernel's callbacks run here."""
         scheduled, watcher = self._scheduled, self._watcher
-        self._rounds_without_progress = 0
         since = self.now
         while not ready:
             if not scheduled:
@@ -258,7 +258,7 @@ class SimLoop(asyncio.BaseEventLoop):
                     raise self._deadlock(since)
                 since = now
             while scheduled and scheduled[0][0] <= now:
-                when, _, timer = heapq.heappop(scheduled)
+                when, _, timer = heappop(scheduled)
                 if type(timer) is KernelTimer:
                     if timer.callback is not None:
                         self.now = now
@@ -289,7 +289,7 @@ class SimLoop(asyncio.BaseEventLoop):
         self._cancelled_timers += 1
         if self._cancelled_timers > 100 and self._cancelled_timers > len(self._scheduled) // 2:
             self._scheduled[:] = [entry for entry in self._scheduled if not getattr(entry[2], "_cancelled", False)]
-            heapq.heapify(self._scheduled)
+            heapify(self._scheduled)
             self._cancelled_timers = 0
 
     def _write_to_self(self) -> None:
