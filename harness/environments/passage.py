@@ -109,14 +109,15 @@ class _Connection:
 class ProxyPassage:
     """What was seen of one broker's proxy in one flow, the lab's own probes left out.
 
-    `update` takes what the world has seen and not handed over yet. Intervals are those in which something went in, or
-    a connection ended.
+    Intervals are those in which something went in, or a connection ended.
     """
 
-    def __init__(self, flow: Flow, update: Callable[[], None] = lambda: None) -> None:
+    def __init__(self, flow: Flow, fetch: Callable[[], None] = lambda: None) -> None:
+        """`fetch` hands over to `look_at` what the world has seen and not handed over yet."""
         self._flow = flow
-        self.update = update
+        self._fetch = fetch
         self._connections: dict[tuple[Side, int], _Connection] = {}
+        self._now_ns = 0
         self._undone_ns: int | None = None
 
     def look_at(self, packet: ProxyPacket) -> None:
@@ -132,9 +133,14 @@ class ProxyPassage:
         known = self._connections.get(key)
         return known is not None and known.ended_ns is None
 
+    def update(self, now_ns: int) -> None:
+        """Take what the world has seen up to now."""
+        self._fetch()
+        self._now_ns = now_ns
+
     def undo_begins(self, at_ns: int) -> None:
         """The toxic is removed from now on: how connections end then is no work of its."""
-        self.update()
+        self.update(at_ns)
         self._undone_ns = at_ns
 
     def held_s(self, since_ns: int | None, until_ns: int | None) -> float:
@@ -155,6 +161,14 @@ class ProxyPassage:
         )
         entered = sum(part.number for stream in self._entering() for part in stream.arrived())
         return min(waiting, max(0, entered - self._number(self._leaving(), None, None)))
+
+    def holding_s(self, since_ns: int | None, until_ns: int | None) -> float:
+        """For how long bytes have been in the proxy that are in it still, or were when the toxic was removed."""
+        moment_ns = self._now_ns if self._undone_ns is None else self._undone_ns
+        entered = sorted(p for stream in self._entering() for p in stream.arrived() if p.at_ns <= moment_ns)
+        passed = self._number(self._leaving(), None, moment_ns)
+        inside = (part.at_ns for part, place in zip(entered, _counted(entered), strict=True) if place > passed)
+        return max((moment_ns - at_ns for at_ns in inside if is_within(at_ns, since_ns, until_ns)), default=0) / 1e9
 
     def end_held_s(self, since_ns: int | None, until_ns: int | None) -> float:
         """By how much connections were ended later than they should."""

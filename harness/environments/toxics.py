@@ -17,15 +17,17 @@ from harness.levers import (
     Flow,
     Toxic,
 )
+from harness.levers.toxic import MIN_HOLD_S
 
 Moment = int | None
 Seen = Callable[[ProxyPassage, Mapping[str, int], Moment, Moment], Evidence]
 
 
 def _latency_seen(seen: ProxyPassage, attributes: Mapping[str, int], since_ns: Moment, until_ns: Moment) -> DelaySeen:
-    """Bytes whose sender gave up while they were held are late by all that the toxic holds them for."""
+    """Bytes whose sender gave up while they were held, or that are held still, are late by all that the toxic holds
+    them for."""
     held_s = seen.held_s(since_ns, until_ns)
-    if seen.withheld(since_ns, until_ns):
+    if seen.withheld(since_ns, until_ns) or seen.holding_s(since_ns, until_ns) >= MIN_HOLD_S:
         held_s = max(held_s, (attributes["latency"] - attributes.get("jitter", 0)) / 1000)
     return DelaySeen(delay_s=held_s)
 
@@ -77,7 +79,7 @@ class ToxicLevers:
             added = await self._proxies.add_toxic(lever)
 
             async def collect(since_ns: int | None, until_ns: int | None) -> Evidence:
-                passage.update()
+                passage.update(self._now_ns())
                 return seen(passage, attributes, since_ns, until_ns)
 
             try:

@@ -232,6 +232,22 @@ async def test_a_toxic_is_seen_in_what_it_does_to_the_client_and_when(world: Wor
     talk.abandon()
 
 
+@pytest.mark.parametrize("flow", ["to_broker", "to_client"])
+async def test_bytes_that_are_held_when_a_delay_is_removed_are_proof_of_it(world: World, flow: Flow) -> None:
+    talk = await Talk.to(world)
+    lever = toxic("latency", flow, latency=10_000)
+    async with world.pull(lever) as meeting:
+        quiet_ns = await a_while(world)
+        talk.send(produce(b"held"))
+        busy_ns = await a_while(world)
+        assert await amount(meeting, None, None) >= lever.enough
+        assert await amount(meeting, None, quiet_ns) == 0
+    assert len(await talk.reader.read(1)) == 1, "it is released when the delay is removed"
+    assert await amount(meeting, quiet_ns, busy_ns) >= lever.enough
+    assert await amount(meeting, busy_ns, None) == 0
+    talk.abandon()
+
+
 @pytest.mark.parametrize("lever", [lever for lever, _ in TOXICS[::2]], ids=lambda lever: lever.kind)
 async def test_a_toxic_that_spares_every_connection_is_never_seen(world: World, lever: Toxic) -> None:
     async with world.pull(replace(lever, toxicity=0.0)) as meeting:
