@@ -19,7 +19,7 @@ from harness.plan import PlannedFault, PlannedOperation, RunPlan
 from harness.records.run import RunRecord
 from harness.suite.recording import run_record
 from tools.fidelity_random.clients import CLIENTS
-from tools.fidelity_random.drawing import Draw, draws
+from tools.fidelity_random.drawing import Draw, draws, is_drawn_by
 from tools.fidelity_random.screening import MOST_REJECTED, screen
 from tools.fidelity_random.verdict import by_scenario, report
 
@@ -139,6 +139,23 @@ def test_no_more_are_drawn_than_may_be_rejected(tmp_path: Path) -> None:
     assert not found.accepted
     assert len(found.rejected) == asked / (1 - MOST_REJECTED)
     assert not found.enough
+
+
+def test_screening_comes_to_the_same_where_it_is_gone_on_with(tmp_path: Path) -> None:
+    hand = [by_hand("unmet", 2), by_hand("met", 1), by_hand("later", 1)]
+    assert screen(iter(hand), 2, tmp_path, real_runs) == screen(iter(hand), 2, tmp_path, real_runs)
+    assert not (tmp_path / "scenarios" / "unmet.scenario.yaml").exists()
+
+
+@pytest.mark.parametrize("place", ["scenarios", "rejected"])
+def test_a_folder_is_gone_on_with_by_the_client_and_seed_that_its_scenarios_are_drawn_by(
+    tmp_path: Path, place: str
+) -> None:
+    (tmp_path / place).mkdir()
+    next(draws("sarama", 1)).write(tmp_path / place)
+    assert is_drawn_by("sarama", 1, tmp_path)
+    assert not is_drawn_by("sarama", 2, tmp_path)
+    assert not is_drawn_by("kafka-go", 1, tmp_path)
 
 
 @pytest.fixture(scope="module")

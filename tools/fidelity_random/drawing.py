@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from ruamel.yaml import YAML
 
+from harness.language.yaml.files import SCENARIO_SUFFIX
 from tools.fidelity_random.chance import Scenario
 from tools.fidelity_random.clients import CLIENTS
 
@@ -19,8 +20,12 @@ class Draw(NamedTuple):
     name: str
     text: str
 
+    @property
+    def file(self) -> str:
+        return f"{self.name}{SCENARIO_SUFFIX}"
+
     def write(self, folder: Path) -> Path:
-        path = folder / f"{self.name}.scenario.yaml"
+        path = folder / self.file
         path.write_text(self.text, encoding="utf-8")
         return path
 
@@ -31,6 +36,12 @@ def draws(client: str, seed: int) -> Iterator[Draw]:
         drawn = CLIENTS[client](Random(f"{client}/{seed}/{place}"))
         name = f"random-{place:03d}"
         yield Draw(name, _text({"format": 1, "scenario": name, "about": "Drawn by chance.", **drawn}))
+
+
+def is_drawn_by(client: str, seed: int, folder: Path) -> bool:
+    """Whether the first of the scenarios below the folder is what this client and seed draw."""
+    first = next(draws(client, seed))
+    return any(file.read_text(encoding="utf-8") == first.text for file in folder.rglob(first.file))
 
 
 def _text(scenario: Scenario) -> str:

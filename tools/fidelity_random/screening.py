@@ -44,7 +44,7 @@ def screen(drawn: Iterator[Draw], number: int, folder: Path, run_real: RunReal) 
     """Draw until so many are accepted, or more are rejected than may be. Files of rejected draws move to `rejected`."""
     scenarios, rejects = folder / "scenarios", folder / "rejected"
     for each in (scenarios, rejects):
-        each.mkdir(parents=True)
+        each.mkdir(parents=True, exist_ok=True)
     accepted: list[Path] = []
     rejected: dict[str, str] = {}
     left, rounds = ceil(number / (1 - MOST_REJECTED)), 0
