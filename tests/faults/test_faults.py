@@ -1,6 +1,8 @@
 """Protects that faults are data: each gives exactly the levers and the proof that its documentation promises."""
 
+import json
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -8,6 +10,7 @@ from pydantic import ValidationError
 
 from harness.faults import FAULTS
 from harness.faults.brokers import SelectorError
+from harness.language import Problems, loads
 from harness.levers import (
     DARK,
     DARK_IPV6,
@@ -45,6 +48,17 @@ REQUIRED: dict[str, dict[str, object]] = {
     "dns": {"how": "empty"},
 }  # fmt: skip
 """What a fault cannot do without."""
+SCENARIO = """\
+format: 1
+scenario: impossible
+about: A fault comes at the end.
+client: {profile: sarama, version: 1.27.2, bootstrap: [1]}
+cluster: {brokers: 2, topics: [{name: orders}]}
+expect: [{measure: probe.outcome, equals: ok}]
+steps:
+  - {do: connect}
+  - {do: send, as: probe, give_up_after: 60s}
+"""
 
 
 def levers(name: str, count: int = 3, **parameters: object) -> list[Lever]:
@@ -213,69 +227,80 @@ def test_faults_of_a_bad_line_draw_for_every_packet_of_each_link(name: str, verd
     assert len({lever.seed for lever in pulled}) == 2  # type: ignore[attr-defined]
 
 
-@pytest.mark.parametrize(
-    ("name", "parameters", "says"),
-    [
-        ("blackhole", {"brokers": "some"}, "selects no brokers"),
-        ("blackhole", {"brokers": []}, "selects no brokers"),
-        ("blackhole", {"brokers": [0]}, "numbered 1, 2, 3"),
-        ("blackhole", {"brokers": [True]}, "numbered 1, 2, 3"),
-        ("blackhole", {"brokers": [1, 1]}, "named twice"),
-        ("blackhole", {"flows": ["sideways"]}, "no flow"),
-        ("blackhole", {"flows": []}, "once"),
-        ("blackhole", {"depth": 1}, "Extra inputs"),
-        ("refuse", {"by": "magic"}, "listener"),
-        ("blackhole", {"at": "middle"}, "receiver"),
-        ("reset", {"upon": "dial"}, "request"),
-        ("reset", {"times": 0}, "greater than or equal to 1"),
-        ("silence", {"api": "Produce"}, "pattern"),
-        ("silence", {"nth": 0}, "greater than or equal to 1"),
-        ("slow_answer", {}, "Field required"),
-        ("slow_answer", {"delay": "0s"}, "greater than 0"),
-        ("slow_answer", {"delay": "1ns"}, "at least 1ms"),
-        ("error_answer", {}, "Field required"),
-        ("error_answer", {"code": "not leader"}, "pattern"),
-        ("latency", {}, "Field required"),
-        ("latency", {"delay": 100}, "not a duration"),
-        ("latency", {"delay": "1.5ms"}, "whole milliseconds"),
-        ("latency", {"delay": "0ms"}, "whole milliseconds"),
-        ("latency", {"delay": "10ms", "jitter": "10ms"}, "not less than"),
-        ("drop", {"only": "ack"}, "syn"),
-        ("drop", {"only": "syn", "flows": ["to_client"]}, "no SYN goes to a client"),
-        ("drop", {"chance": "0%"}, "greater than 0"),
-        ("drop", {"chance": "101%"}, "less than or equal to 1"),
-        ("drop", {"chance": 0.5}, "not a percentage"),
-        ("half_open", {"then": "loud"}, "silent"),
-        ("accept_queue_full", {"brokers": []}, "selects no brokers"),
-        ("latency", {"delay": "2m", "jitter": "1s", "via": "packets"}, "no connection survives"),
-        ("latency", {"delay": "1ms", "via": "pigeon"}, "toxiproxy"),
-        ("loss", {}, "Field required"),
-        ("loss", {"chance": "0%"}, "greater than 0"),
-        ("loss", {"chance": "101%"}, "less than or equal to 1"),
-        ("duplicate", {"chance": "0%"}, "greater than 0"),
-        ("reorder", {}, "Field required"),
-        ("reorder", {"chance": "100%"}, "less than 1"),
-        ("reorder", {"chance": "5%", "delay": "1.5ms"}, "whole milliseconds"),
-        ("reorder", {"chance": "5%", "delay": "3m"}, "no connection survives"),
-        ("slow_dial", {}, "one of delay and delays"),
-        ("slow_dial", {"delay": "1s", "delays": ["1s"]}, "one of delay and delays"),
-        ("slow_dial", {"delays": []}, "at least 1 item"),
-        ("slow_dial", {"delays": ["0s"]}, "at least 1ms"),
-        ("slow_dial", {"delay": "1.5ms"}, "whole milliseconds"),
-        ("slow_dial", {"delays": ["1s", "3m"]}, "gives up before"),
-        ("slow_dial", {"delay": "10ms", "jitter": "11ms"}, "more than the least delay"),
-        ("slow_dial", {"delay": "10ms", "spread": "pareto"}, "uniform"),
-        ("dns", {}, "Field required"),
-        ("dns", {"how": "slow"}, "at least 1ms"),
-        ("dns", {"how": "slow", "delay": "3m"}, "less than or equal to 120"),
-        ("dns", {"how": "empty", "delay": "1s"}, "`delay` belongs to how: slow"),
-        ("dns", {"how": "slow", "delay": "1s", "to": "dark"}, "`to` belongs to how: wrong"),
-        ("dns", {"how": "wrong", "family": "ipv6"}, "`family` belongs to how: dead_first"),
-    ],
-)
+IMPOSSIBLE: list[tuple[str, dict[str, object], str]] = [
+    ("blackhole", {"brokers": "some"}, "selects no brokers"),
+    ("blackhole", {"brokers": []}, "selects no brokers"),
+    ("blackhole", {"brokers": [0]}, "numbered 1, 2, 3"),
+    ("blackhole", {"brokers": [True]}, "numbered 1, 2, 3"),
+    ("blackhole", {"brokers": [1, 1]}, "named twice"),
+    ("blackhole", {"flows": ["sideways"]}, "no flow"),
+    ("blackhole", {"flows": []}, "once"),
+    ("blackhole", {"depth": 1}, "Extra inputs"),
+    ("refuse", {"by": "magic"}, "listener"),
+    ("blackhole", {"at": "middle"}, "receiver"),
+    ("reset", {"upon": "dial"}, "request"),
+    ("reset", {"times": 0}, "greater than or equal to 1"),
+    ("silence", {"api": "Produce"}, "pattern"),
+    ("silence", {"nth": 0}, "greater than or equal to 1"),
+    ("slow_answer", {}, "Field required"),
+    ("slow_answer", {"delay": "0s"}, "greater than 0"),
+    ("slow_answer", {"delay": "1ns"}, "at least 1ms"),
+    ("error_answer", {}, "Field required"),
+    ("error_answer", {"code": "not leader"}, "pattern"),
+    ("latency", {}, "Field required"),
+    ("latency", {"delay": 100}, "not a duration"),
+    ("latency", {"delay": "1.5ms"}, "whole milliseconds"),
+    ("latency", {"delay": "0ms"}, "whole milliseconds"),
+    ("latency", {"delay": "10ms", "jitter": "10ms"}, "not less than"),
+    ("drop", {"only": "ack"}, "syn"),
+    ("drop", {"only": "syn", "flows": ["to_client"]}, "no SYN goes to a client"),
+    ("drop", {"chance": "0%"}, "greater than 0"),
+    ("drop", {"chance": "101%"}, "less than or equal to 1"),
+    ("drop", {"chance": 0.5}, "not a percentage"),
+    ("half_open", {"then": "loud"}, "silent"),
+    ("accept_queue_full", {"brokers": []}, "selects no brokers"),
+    ("latency", {"delay": "2m", "jitter": "1s", "via": "packets"}, "no connection survives"),
+    ("latency", {"delay": "1ms", "via": "pigeon"}, "toxiproxy"),
+    ("loss", {}, "Field required"),
+    ("loss", {"chance": "0%"}, "greater than 0"),
+    ("loss", {"chance": "101%"}, "less than or equal to 1"),
+    ("duplicate", {"chance": "0%"}, "greater than 0"),
+    ("reorder", {}, "Field required"),
+    ("reorder", {"chance": "100%"}, "less than 1"),
+    ("reorder", {"chance": "5%", "delay": "1.5ms"}, "whole milliseconds"),
+    ("reorder", {"chance": "5%", "delay": "3m"}, "no connection survives"),
+    ("slow_dial", {}, "one of delay and delays"),
+    ("slow_dial", {"delay": "1s", "delays": ["1s"]}, "one of delay and delays"),
+    ("slow_dial", {"delays": []}, "at least 1 item"),
+    ("slow_dial", {"delays": ["0s"]}, "at least 1ms"),
+    ("slow_dial", {"delay": "1.5ms"}, "whole milliseconds"),
+    ("slow_dial", {"delays": ["1s", "3m"]}, "gives up before"),
+    ("slow_dial", {"delay": "10ms", "jitter": "11ms"}, "more than the least delay"),
+    ("slow_dial", {"delay": "10ms", "spread": "pareto"}, "uniform"),
+    ("dns", {}, "Field required"),
+    ("dns", {"how": "slow"}, "at least 1ms"),
+    ("dns", {"how": "slow", "delay": "3m"}, "less than or equal to 120"),
+    ("dns", {"how": "empty", "delay": "1s"}, "`delay` belongs to how: slow"),
+    ("dns", {"how": "slow", "delay": "1s", "to": "dark"}, "`to` belongs to how: wrong"),
+    ("dns", {"how": "wrong", "family": "ipv6"}, "`family` belongs to how: dead_first"),
+]
+
+
+@pytest.mark.parametrize(("name", "parameters", "says"), IMPOSSIBLE)
 def test_impossible_parameters_are_refused_with_the_reason(name: str, parameters: dict[str, object], says: str) -> None:
     with pytest.raises(ValidationError, match=says):
         FAULTS[name].model_validate(parameters)
+
+
+@pytest.mark.parametrize(("name", "parameters"), [one[:2] for one in IMPOSSIBLE])
+def test_a_scenario_with_impossible_parameters_is_refused_where_they_stand(
+    name: str, parameters: dict[str, object]
+) -> None:
+    step = json.dumps({"inject": name, "as": "impossible", **parameters})
+    with pytest.raises(Problems) as refused:
+        loads(SCENARIO + f"  - {step}\n", Path("impossible.scenario.yaml"))
+    line = SCENARIO.count("\n") + 1
+    assert {problem.line for problem in refused.value.problems} == {line}
 
 
 def test_scale_down_closes_ports_after_the_members_left_or_before() -> None:
