@@ -3,9 +3,11 @@
     .venv/bin/python bench/links.py [--requests 200] [--dials 1000] [--rates 1000 2000 5000 10000 20000] [--write]
 
 Each fault is pulled in a cell of its own with a real Toxiproxy and one broker. Delays are what a request takes longer
-than without the fault; shares are counted by the packet rules. Then packets are sent through a hold at growing rates,
-to find the rate up to which it is exact. `--write` puts the table where docs/FAULTS.md is made from. Exits with 1 where
-a delay or a share is further from what was declared than the targets allow.
+than without the fault, and a rate is how many bytes of a message pass in that time. Shares are counted by the packet
+rules; those that are held for a while to be overtaken by a packet socket, which also sees for how long. Then packets
+are sent through a hold at growing rates, to find the rate up to which it is exact. `--write` puts the table where
+docs/FAULTS.md is made from. Exits with 1 where a delay, a rate or a share is further from what was declared than the
+targets allow.
 """
 
 import argparse
@@ -13,7 +15,7 @@ import asyncio
 import os
 import sys
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,8 +23,14 @@ from statistics import stdev
 from typing import Any
 
 from bench.lab_error import BASE
+from client.wire.apis.produce import PRODUCE, PartitionProduceData, ProduceRequest, TopicProduceData
+from client.wire.frames import FrameReader
+from client.wire.messages import decode_response, encode_request
+from client.wire.records import Record, encode_batch
 from harness.cluster_view import ClusterView
 from harness.environments.linux import addresses
+from harness.environments.linux.packet_socket import WHOLE, PacketSocket, arriving_with
+from harness.environments.linux.packets import HELD_COPY
 from harness.environments.local.cell import call_in_cell
 from harness.environments.local.world import LocalWorld
 from harness.environments.probe import ask
@@ -37,6 +45,8 @@ from harness.toxiproxy.obtain import ToxiproxyMissing, find
 
 TARGET_MEDIAN_MS, TARGET_P99_MS = 1.0, 5.0
 """How far from declared a delay may be on an idle machine."""
+TARGET_RATE = 0.03
+"""How far from declared a rate may be, as a part of it."""
 DEVIATIONS = 4.0
 """How many standard deviations of chance a share may be off."""
 AT_ONCE = 50
@@ -100,15 +110,22 @@ def latency(via: str, delay_ms: int, jitter_ms: int, requests: int) -> Trial:
         connection[1].transport.abort()
         name = f"`latency`, `via: {via}`"
         if not jitter_ms:
-            found = f"median {median(late_ms):.1f} ms, p99 {p99(late_ms):.1f} ms"
-            off = max(abs(median(late_ms) - delay_ms) / TARGET_MEDIAN_MS, (p99(late_ms) - delay_ms) / TARGET_P99_MS)
-            return Row(name, f"{delay_ms} ms", found, off <= 1)
+            return Row(name, f"{delay_ms} ms", typical(late_ms), close(late_ms, delay_ms))
         declared = f"{delay_ms} ± {jitter_ms} ms (deviation {jitter_ms / 3**0.5:.1f} ms)"
         found = f"{min(late_ms):.1f} to {max(late_ms):.1f} ms (deviation {stdev(late_ms):.1f} ms)"
         off = max(delay_ms - jitter_ms - min(late_ms), max(late_ms) - delay_ms - jitter_ms)
         return Row(f"{name}, `jitter`", declared, found, off <= TARGET_P99_MS)
 
     return Trial(lever, measured)
+
+
+def typical(delays_ms: Sequence[float]) -> str:
+    return f"median {median(delays_ms):.1f} ms, p99 {p99(delays_ms):.1f} ms"
+
+
+def close(delays_ms: Sequence[float], declared_ms: float) -> bool:
+    off_ms = abs(median(delays_ms) - declared_ms)
+    return off_ms <= TARGET_MEDIAN_MS and p99(delays_ms) - declared_ms <= TARGET_P99_MS
 
 
 async def requests_s(connection: tuple[asyncio.StreamReader, asyncio.StreamWriter], number: int) -> list[float]:
@@ -119,6 +136,43 @@ async def requests_s(connection: tuple[asyncio.StreamReader, asyncio.StreamWrite
         await ask(ADDRESS, *connection)
         taken.append(time.monotonic() - began_s)
     return taken
+
+
+def bandwidth(rate_kb: int, message_kb: int, messages: int) -> Trial:
+    """Messages one after the other, over a connection that was open before."""
+    lever = of_fault("bandwidth", {"rate": f"{rate_kb}KB/s"})
+
+    async def measured(world: LocalWorld) -> Row:
+        connection = await asyncio.open_connection(*ADDRESS)
+        before_s = median([await message_s(connection, message_kb) for _ in range(messages)])
+        async with world.pull(lever):
+            taken_s = [await message_s(connection, message_kb) - before_s for _ in range(messages)]
+        connection[1].transport.abort()
+        achieved = [message_kb / one for one in taken_s]
+        found = f"{min(achieved):.1f} to {max(achieved):.1f} KB/s, {messages} messages of {message_kb} KB"
+        off = max(abs(one / rate_kb - 1) for one in achieved)
+        return Row("`bandwidth`", f"{rate_kb} KB/s", found, off <= TARGET_RATE)
+
+    return Trial(lever, measured)
+
+
+async def message_s(connection: tuple[asyncio.StreamReader, asyncio.StreamWriter], kilobytes: int) -> float:
+    """How long a message of so many KB takes to be acknowledged."""
+    reader, writer = connection
+    data = PartitionProduceData(
+        index=0, records=encode_batch([Record(value=bytes(1000 * kilobytes))], base_timestamp_ms=0)
+    )
+    topic = TopicProduceData(name=BASE.cluster.topics[0].name, partition_data=(data,))
+    request = ProduceRequest(acks=-1, timeout_ms=60_000, topic_data=(topic,))
+    began_s = time.monotonic()
+    writer.write(encode_request(request, version=3, correlation_id=1, client_id="links"))
+    frames = FrameReader()
+    whole: list[bytes] = []
+    while not whole:
+        whole = list(frames.feed(await reader.read(65_536)))
+    _, answer = decode_response(PRODUCE, 3, whole[0])
+    assert not answer.responses[0].partition_responses[0].error_code, answer
+    return time.monotonic() - began_s
 
 
 def share(name: str, verdict: PacketAction, chance: float, dials: int) -> Trial:
@@ -149,18 +203,33 @@ async def dial_once() -> None:
 
 
 def reorder(chance: float, delay_ms: int, seconds: float) -> Trial:
-    """Of small segments on one connection, 500 a second: those that later ones overtook."""
+    """Of small segments on one connection, 500 a second: those that were held, for how long, and those overtaken.
+
+    A sender that retransmits them, and waits meanwhile, has nothing to overtake some of them with.
+    """
     lever = of_fault("reorder", {"chance": f"{chance:.0%}", "delay": f"{delay_ms}ms"})
 
     async def measured(world: LocalWorld) -> Row:
+        held, sent_on = PacketSocket(arriving_with(HELD_COPY | 1), WHOLE), PacketSocket(arriving_with(1), WHOLE)
         async with world.pull(lever) as pulled:
             segments = await flood(rate=500, connections=1, seconds=seconds)
-            found = (await pulled.evidence()).amount / segments
-        declared, achieved = f"{chance:.0%} by {delay_ms} ms", f"{found:.1%} of {segments} packets were overtaken"
+            overtaken = (await pulled.evidence()).amount / segments
+            came_ns = dict(identified(held))
+            took_ms = [(at_ns - came_ns[packet]) / 1e6 for packet, at_ns in identified(sent_on)]
+        found = len(took_ms) / segments
+        declared = f"{chance:.0%} by {delay_ms} ms"
+        achieved = f"{found:.1%} of {segments} packets, {typical(took_ms)}; {overtaken:.1%} were overtaken"
         allowed = DEVIATIONS * (chance * (1 - chance) / segments) ** 0.5
-        return Row("`reorder`", declared, achieved, abs(found - chance) <= allowed)
+        return Row("`reorder`", declared, achieved, abs(found - chance) <= allowed and close(took_ms, delay_ms))
 
     return Trial(lever, measured)
+
+
+def identified(packets: PacketSocket) -> Iterator[tuple[bytes, int]]:
+    """A packet's identification and sequence number, and when it was seen."""
+    for packet, at_ns in packets.read():
+        behind = 4 * (packet[0] & 0x0F)
+        yield packet[4:6] + packet[behind + 4 : behind + 8], at_ns
 
 
 def limit(rates: Sequence[int], seconds: float) -> list[Trial]:
@@ -218,6 +287,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     trials = [
         *(latency(via, ms, 0, given.requests) for via in ("packets", "toxiproxy") for ms in (5, 50, 300)),
         *(latency(via, 50, 20, given.requests) for via in ("packets", "toxiproxy")),
+        *(bandwidth(rate, kilobytes, 5) for rate, kilobytes in ((8, 16), (64, 128), (500, 900))),
         *(share("loss", PacketAction.DROP, chance, given.dials) for chance in (0.01, 0.1, 0.5)),
         share("duplicate", PacketAction.DUPLICATE, 0.3, given.dials),
         reorder(0.25, 10, given.seconds),

@@ -54,11 +54,11 @@ ACHIEVED = Path(__file__).with_name("achieved.md")
 def reference() -> str:
     """The page: every fault with its parameters, what pulls it, and what proves it."""
     selectors = "".join(f"| `{selector}` | {meaning} |\n" for selector, meaning in SELECTORS.items())
-    achieved = ACHIEVED.read_text()
     return (
         HEAD
         + selectors
-        + (EXACTNESS + achieved if achieved else "")
+        + EXACTNESS
+        + ACHIEVED.read_text()
         + "".join(_section(name, fault) for name, fault in sorted(FAULTS.items()))
     )
 

@@ -65,17 +65,7 @@ class PacketHold:
         self._timer = ExactTimer(self._deliver_due)
         self._out = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_RAW)
         self._out.setsockopt(socket.SOL_SOCKET, _SO_MARK, number)
-        self._packets.attach(
-            (
-                # On loopback each packet is seen twice: as it leaves, and as it comes.
-                (bpf.LOAD_WORD, 0, 0, bpf.PACKET_KIND),
-                (bpf.JUMP_EQUAL, 2, 0, bpf.OUTGOING),
-                (bpf.LOAD_WORD, 0, 0, bpf.MARK),
-                (bpf.JUMP_EQUAL, 1, 0, HELD_COPY | number),
-                bpf.REJECT,
-                bpf.ACCEPT_WHOLE,
-            )
-        )
+        self._packets.attach(bpf.arriving_with(HELD_COPY | number))
         asyncio.get_running_loop().add_reader(self._packets, self.read)
 
     def read(self) -> None:

@@ -36,6 +36,18 @@ ACCEPT_WHOLE: Instruction = (RETURN, 0, 0, WHOLE)
 REJECT: Instruction = (RETURN, 0, 0, 0)
 
 
+def arriving_with(mark: int) -> tuple[Instruction, ...]:
+    """Whole packets with this mark. Loopback shows each packet twice, as it leaves and as it comes: the latter."""
+    return (
+        (LOAD_WORD, 0, 0, PACKET_KIND),
+        (JUMP_EQUAL, 2, 0, OUTGOING),
+        (LOAD_WORD, 0, 0, MARK),
+        (JUMP_EQUAL, 1, 0, mark),
+        REJECT,
+        ACCEPT_WHOLE,
+    )
+
+
 class PacketSocketRefused(Exception):
     """The kernel shows no packets; says why."""
 
