@@ -162,13 +162,17 @@ class ProxyPassage:
         entered = sum(part.number for stream in self._entering() for part in stream.arrived())
         return min(waiting, max(0, entered - self._number(self._leaving(), None, None)))
 
-    def holding_s(self, since_ns: int | None, until_ns: int | None) -> float:
-        """For how long bytes have been in the proxy that are in it still, or were when the toxic was removed."""
+    def holds(self, shortest_s: float, longest_s: float, since_ns: int | None, until_ns: int | None) -> bool:
+        """Whether bytes are in the proxy still, or were when the toxic was removed, that came so long before."""
         moment_ns = self._now_ns if self._undone_ns is None else self._undone_ns
         entered = sorted(p for stream in self._entering() for p in stream.arrived() if p.at_ns <= moment_ns)
         passed = self._number(self._leaving(), None, moment_ns)
         inside = (part.at_ns for part, place in zip(entered, _counted(entered), strict=True) if place > passed)
-        return max((moment_ns - at_ns for at_ns in inside if is_within(at_ns, since_ns, until_ns)), default=0) / 1e9
+        return any(
+            shortest_s <= (moment_ns - at_ns) / 1e9 <= longest_s
+            for at_ns in inside
+            if is_within(at_ns, since_ns, until_ns)
+        )
 
     def end_held_s(self, since_ns: int | None, until_ns: int | None) -> float:
         """By how much connections were ended later than they should."""

@@ -25,10 +25,11 @@ Seen = Callable[[ProxyPassage, Mapping[str, int], Moment, Moment], Evidence]
 
 def _latency_seen(seen: ProxyPassage, attributes: Mapping[str, int], since_ns: Moment, until_ns: Moment) -> DelaySeen:
     """Bytes whose sender gave up while they were held, or that are held still, are late by all that the toxic holds
-    them for."""
+    them for. What stays inside for longer than it holds anything, another toxic keeps."""
     held_s = seen.held_s(since_ns, until_ns)
-    if seen.withheld(since_ns, until_ns) or seen.holding_s(since_ns, until_ns) >= MIN_HOLD_S:
-        held_s = max(held_s, (attributes["latency"] - attributes.get("jitter", 0)) / 1000)
+    delay_s, jitter_s = attributes["latency"] / 1000, attributes.get("jitter", 0) / 1000
+    if seen.withheld(since_ns, until_ns) or seen.holds(MIN_HOLD_S, delay_s + jitter_s, since_ns, until_ns):
+        held_s = max(held_s, delay_s - jitter_s)
     return DelaySeen(delay_s=held_s)
 
 
