@@ -60,8 +60,9 @@ KINDS = (
         title="A fault",
         file="harness/faults/<name>.py",
         write='A `FaultModel` with `@fault("<name>")`: its parameters as fields, `stages`, which turns them into'
-        " levers, `proof`, the kind of evidence without which a run is inconclusive, and `mutes = True` where brokers"
-        " answer nothing. docs/FAULTS.md, the JSON Schema and `faultlab validate` follow from it.",
+        " levers, `proof`, the kind of evidence without which a run is inconclusive, `beforehand` where levers are"
+        " pulled before the client starts, and `mutes = True` where brokers answer nothing. docs/FAULTS.md, the"
+        " JSON Schema and `faultlab validate` follow from it.",
         contract="harness/faults/base.py",
         registered=_registry("harness.faults", "FAULTS"),
         example="harness/faults/silence.py",

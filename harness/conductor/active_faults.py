@@ -7,6 +7,7 @@ from dataclasses import replace
 from client.events import TraceKind
 from harness.cluster_view import ClusterView
 from harness.conductor.faults import ActiveFault
+from harness.conductor.levers_before import LeversBefore
 from harness.conductor.moments import Moments, sleep_until
 from harness.conductor.progress import ProgressReporter
 from harness.conductor.recorder import Recorder
@@ -14,7 +15,7 @@ from harness.conductor.tasks import RunTasks
 from harness.environments.world import World
 from harness.event import OneShotEvent
 from harness.faults.unreachable_address import UnreachableAddress
-from harness.plan import PlannedFault, Recurrence, Trigger, call_alias, step_alias
+from harness.plan import PlannedFault, Recurrence, Step, Trigger, call_alias, step_alias
 from harness.story import EventKind, FaultStory, OperationStory
 
 _DIALS = (str(TraceKind.DIAL_STARTED), str(EventKind.DIAL_SEEN))
@@ -43,6 +44,7 @@ class ActiveFaults:
         self._faults: dict[str, ActiveFault] = {}
         self._coming: dict[str, asyncio.Task[None]] = {}
         self._implied: dict[str, ActiveFault] = {}
+        self._before: dict[str, LeversBefore] = {}
 
     async def blackhole(self, addresses: tuple[int, ...]) -> None:
         """Drop everything that is sent to these bootstrap addresses, which belong to no broker. Raises WorldError.
@@ -56,6 +58,15 @@ class ActiveFaults:
             fault = ActiveFault(step, self._world, Recorder(self._recorder.origin_ns))
             self._implied[f"{host}:{port}"] = fault
             await fault.pull(self._world.view())
+
+    async def prepare(self, steps: Sequence[Step]) -> None:
+        """Pull what these steps' faults need beforehand. Raises WorldError."""
+        view = self._world.view()
+        for step in (step for step in steps if isinstance(step, PlannedFault)):
+            seen = replace(view, seed=self._chance(step.alias))
+            if step.fault.beforehand(seen):
+                before = self._before[step.alias] = LeversBefore(step.fault, self._world, seen)
+                await before.pull()
 
     async def inject(self, step: PlannedFault) -> None:
         """Inject a fault, or wait in the background for the request that triggers it; its own healing and recurring go
@@ -80,10 +91,14 @@ class ActiveFaults:
 
     async def heal_all(self) -> None:
         """Heal every fault, the last one first. The run keeps the first failure."""
+        for before in self._before.values():
+            before.closing()
         for alias in reversed([name for name in self._faults if step_alias(name) == name]):
             await self._tasks.keep_failure(self.heal(alias))
         for fault in reversed(self._implied.values()):
             await self._tasks.keep_failure(fault.heal())
+        for before in reversed(self._before.values()):
+            await self._tasks.keep_failure(before.close())
 
     async def look_for(self, operations: Sequence[OperationStory]) -> None:
         """Find out what each fault met, once all are healed. The run keeps the first failure."""
@@ -108,7 +123,10 @@ class ActiveFaults:
     def _view(self, alias: str) -> ClusterView:
         """The cluster as a fault sees it now, with a chance of its own."""
         selected = frozenset().union(*(fault.brokers for fault in self._faults.values()))
-        return replace(self._world.view(), selected=selected, seed=f"{self._seed}/fault/{alias}")
+        return replace(self._world.view(), selected=selected, seed=self._chance(alias))
+
+    def _chance(self, alias: str) -> str:
+        return f"{self._seed}/fault/{alias}"
 
     async def _arm(self, step: PlannedFault, trigger: Trigger) -> None:
         """Return once the request that triggers the fault is waited for."""
@@ -129,7 +147,8 @@ class ActiveFaults:
     async def _inject(self, step: PlannedFault) -> int:
         """When it was confirmed, as an absolute clock value."""
         self._reporter.report(f"injecting {step.alias}")
-        fault = self._faults[step.alias] = ActiveFault(step, self._world, self._recorder)
+        before = self._before.get(step_alias(step.alias))
+        fault = self._faults[step.alias] = ActiveFault(step, self._world, self._recorder, before)
         confirmed_ns = await fault.pull(self._view(step.alias))
         if step.for_s is not None:
             self._tasks.start(self._heal_at(fault, confirmed_ns + round(step.for_s * 1e9)))

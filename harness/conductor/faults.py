@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Mapping, Sequence
 from contextlib import AsyncExitStack
 
 from harness.cluster_view import ClusterView
+from harness.conductor.levers_before import LeversBefore
 from harness.conductor.moments import sleep_until
 from harness.conductor.proof import NOTHING_PULLED, check_proof
 from harness.conductor.recorder import Recorder
@@ -25,9 +26,12 @@ ON_ITS_WAY_NS = 100_000_000
 class ActiveFault:
     """A fault from its injection on; `heal` may be called more than once."""
 
-    def __init__(self, step: PlannedFault, world: World, recorder: Recorder) -> None:
-        """Its events go to `recorder`."""
+    def __init__(
+        self, step: PlannedFault, world: World, recorder: Recorder, before: LeversBefore | None = None
+    ) -> None:
+        """Its events go to `recorder`. `before`: its levers that were pulled before the client started."""
         self.step = step
+        self._before = before
         self._world = world
         self._recorder = recorder
         self._levers = AsyncExitStack()
@@ -58,18 +62,29 @@ class ActiveFault:
         self._began_ns = self._world.now_ns()
         self.began = True
         self._record_event(self._began_ns, EventKind.FAULT_BEGAN)
+        confirmed_ns = self._began_ns
         for stage in self._stages(view):
             await sleep_until(self._world, self._began_ns + round(stage.after_s * 1e9))
-            pulled = await self._levers.enter_async_context(self._world.pull(stage.lever))
-            self._pulled.append((stage.lever, pulled))
-        confirmed_ns = max((pulled.confirmed_ns for _, pulled in self._pulled), default=self._world.now_ns())
+            confirmed_ns = max(confirmed_ns, await self._enter(stage))
         self._confirmed_ns = confirmed_ns
         chosen = ", ".join(dict.fromkeys(lever.where for lever, _ in self._pulled))
         text = chosen if depends_on_cluster(self.step.fault) else None
         self._record_event(confirmed_ns, EventKind.FAULT_CONFIRMED, text=text)
         return confirmed_ns
 
-    def _stages(self, view: ClusterView) -> tuple[Stage, ...]:
+    async def _enter(self, stage: Stage) -> int:
+        """When it was confirmed, as an absolute clock value."""
+        if stage.ends:
+            assert self._before is not None, "a lever that ends was pulled beforehand"
+            await self._levers.enter_async_context(self._before.ended(stage.lever))
+            return self._world.now_ns()
+        pulled = await self._levers.enter_async_context(self._world.pull(stage.lever))
+        self._pulled.append((stage.lever, pulled))
+        return pulled.confirmed_ns
+
+    def _stages(self, view: ClusterView) -> Sequence[Stage]:
+        if self._before is not None:
+            return self._before.stages
         try:
             return self.step.fault.stages(view)
         except SelectorError as error:

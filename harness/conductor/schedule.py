@@ -54,6 +54,7 @@ class Schedule:
 
     async def _follow(self) -> None:
         background: list[asyncio.Task[None]] = []
+        await self.faults.prepare(self._plan.steps)
         await self.faults.blackhole(self._plan.client.blackholed)
         for step in self._plan.steps:
             await self._moments.wait_for(step.when)

@@ -13,10 +13,14 @@ from harness.levers import Evidence, Lever
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """A lever and when it is pulled, in seconds after the fault's beginning. Healing goes in reverse order."""
+    """A lever and when it is pulled, in seconds after the fault's beginning. Healing goes in reverse order.
+
+    `ends`: the lever is one of those that were pulled before the fault, and is undone then; healing pulls it again.
+    """
 
     lever: Lever
     after_s: float = 0.0
+    ends: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +50,11 @@ class FaultModel(BaseModel):
 
     needs: ClassVar[Literal["tls", "sasl", "names"] | None] = None
     """What of the cluster it works on: a cluster without it is refused."""
+
+    def beforehand(self, view: ClusterView) -> tuple[Lever, ...]:
+        """Levers that are pulled before the client starts, for what only this fault brings; `stages` may end some of
+        them. Where there are any, `stages` takes the cluster as it was before them. Raises SelectorError."""
+        return ()
 
     def stages(self, view: ClusterView) -> tuple[Stage, ...]:
         """The levers, in the order of pulling, for the cluster as it is now. Raises SelectorError."""

@@ -1,6 +1,5 @@
 """Brokers leave the cluster."""
 
-from collections.abc import Callable, Mapping
 from typing import Literal
 
 from pydantic import Field
@@ -8,27 +7,9 @@ from pydantic import Field
 from harness.cluster_view import ClusterView
 from harness.faults.base import FaultModel, Proof, Stage, fault
 from harness.faults.brokers import Brokers, SelectorError, select_brokers
-from harness.levers import (
-    FLOWS,
-    ChangeCluster,
-    CloseListener,
-    DepartureMet,
-    FilterPackets,
-    Lever,
-    PacketAction,
-    RemoveMembers,
-)
+from harness.faults.closed_ports import closed_ports
+from harness.levers import ChangeCluster, DepartureMet, Lever, RemoveMembers
 from harness.quantities import Seconds
-
-Afterwards = Literal["refuse", "blackhole", "foreign"]
-
-_PORTS: Mapping[Afterwards, Callable[[int], tuple[Lever, ...]]] = {
-    "refuse": lambda broker: (CloseListener(broker=broker),),
-    "blackhole": lambda broker: tuple(
-        FilterPackets(broker=broker, flow=flow, verdict=PacketAction.DROP) for flow in FLOWS
-    ),
-    "foreign": lambda broker: (),
-}
 
 
 @fault("scale_down")
@@ -44,7 +25,7 @@ class ScaleDown(FaultModel):
     proof = Proof(DepartureMet)
 
     brokers: Brokers
-    then: Afterwards = Field(
+    then: Literal["refuse", "blackhole", "foreign"] = Field(
         default="refuse", description="What becomes of their addresses: `refuse`, `blackhole`, or `foreign`"
     )
     first: Literal["leaders", "ports"] = Field(
@@ -58,6 +39,6 @@ class ScaleDown(FaultModel):
             text = "all brokers would leave: a cluster without brokers is none"
             raise SelectorError("no-brokers-left", text, "leave one of them, or use blackhole or kill", leaving[0])
         membership: Lever = ChangeCluster(change=RemoveMembers(brokers=leaving, foreign=self.then == "foreign"))
-        ports = [lever for broker in leaving for lever in _PORTS[self.then](broker)]
+        ports = () if self.then == "foreign" else closed_ports(leaving, self.then)
         first, second = ([membership], ports) if self.first == "leaders" else (ports, [membership])
         return (*map(Stage, first), *(Stage(lever, self.election) for lever in second))

@@ -5,6 +5,7 @@ A fault is data: it returns levers and knows no environment. An environment pull
 
 from harness.levers.base import FLOWS, LEVERS, BrokerLever, Evidence, Flow, Lever, lever
 from harness.levers.cluster import (
+    AddMembers,
     CapVersions,
     ChangeCluster,
     ChangeMet,
@@ -66,6 +67,7 @@ __all__ = [
     "REFUSED",
     "SESSION_S",
     "TLS_HANDSHAKE",
+    "AddMembers",
     "AnswerNames",
     "BrokerLever",
     "BytesSliced",

@@ -121,6 +121,18 @@ class RemoveMembers(ClusterChange):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AddMembers(ClusterChange):
+    """Brokers that are no members become members: they have the replicas, and lead the partitions, that the cluster's
+    declaration gives them, and metadata names them."""
+
+    brokers: tuple[int, ...]
+
+    @property
+    def where(self) -> str:
+        return RemoveMembers(brokers=self.brokers).where
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StopReplicating(ClusterChange):
     """A broker no longer fetches from leaders, though it is still in their in-sync replicas."""
 

@@ -16,9 +16,13 @@ from toolkit import now_s, since
 
 from client.wire.apis.api_versions import ApiVersionsRequest
 from client.wire.apis.metadata import MetadataRequest, MetadataRequestTopic
+from harness.conductor.faults import ActiveFault
+from harness.conductor.levers_before import LeversBefore
 from harness.conductor.proof import ProofResult, check_proof
+from harness.conductor.recorder import Recorder
 from harness.environments.world import World
 from harness.faults import FAULTS
+from harness.plan import PlannedFault, call_alias
 
 PATIENCE_S = 2.0
 LATE_S = 0.95
@@ -163,29 +167,75 @@ async def test_a_slow_close_tells_late_that_a_broker_has_closed(world: World) ->
     assert await seen(world) == "well"
 
 
-async def leader(world: World) -> int:
-    """Of the partition that has two replicas, as broker 1 tells it."""
+async def leaders(world: World, name: str) -> list[int]:
+    """Of a topic's partitions, as broker 1 tells them."""
     talk = await Talk.to(world)
-    (topic,) = (await talk.ask(MetadataRequest(topics=(MetadataRequestTopic(name=REPLICATED),)))).topics
+    (topic,) = (await talk.ask(MetadataRequest(topics=(MetadataRequestTopic(name=name),)))).topics
     talk.abandon()
-    (partition,) = topic.partitions
-    return int(partition.leader_id)
+    return [partition.leader_id for partition in topic.partitions]
 
 
 async def test_a_moved_leader_is_told_unless_metadata_are_stale(world: World) -> None:
-    assert await leader(world) == 1
+    assert await leaders(world, REPLICATED) == [1]
     async with injected(world, "leader_move", partition=f"{REPLICATED}/0") as moved:
-        assert await leader(world) == 2
+        assert await leaders(world, REPLICATED) == [2]
         assert (await moved()).proven
-    assert await leader(world) == 1
+    assert await leaders(world, REPLICATED) == [1]
     async with (
         injected(world, "stale_metadata", brokers=[1]) as stale,
         injected(world, "leader_move", partition=f"{REPLICATED}/0"),
     ):
-        assert await leader(world) == 1
+        assert await leaders(world, REPLICATED) == [1]
         assert (await stale()).proven
-    assert await leader(world) == 1
+    assert await leaders(world, REPLICATED) == [1]
     assert await seen(world) == "well"
+
+
+@pytest.mark.parametrize(("before", "meanwhile"), [("refuse", "refused"), ("blackhole", "nothing")])
+async def test_a_broker_that_joins_is_neither_named_nor_reached_until_then(
+    world: World, before: str, meanwhile: str
+) -> None:
+    """As a run has it: twice, since a fault recurs."""
+    fault = FAULTS["scale_up"].model_validate({"brokers": [2], "before": before})
+    absent = LeversBefore(fault, world, world.view())
+    await absent.pull()
+    for number in (1, 2):
+        assert await seen(world) == "metadata of 1 brokers"
+        assert await leaders(world, TOPIC) == [1, 1]
+        assert await dialled(world, 2) == meanwhile
+        step = PlannedFault(fault=fault, alias=call_alias("joined", number))
+        joined = ActiveFault(step, world, Recorder(world.now_ns()), absent)
+        await joined.pull(world.view())
+        assert await seen(world) == "well"
+        assert await leaders(world, TOPIC) == [1, 2]
+        assert await dialled(world, 2) == "accepted"
+        await joined.heal()
+        assert joined.story().proven, joined.story().finding
+    await absent.close()
+    assert await seen(world) == "well"
+    assert await leaders(world, TOPIC) == [1, 2]
+
+
+async def test_a_broker_that_joins_while_nobody_asks_is_not_proven(world: World) -> None:
+    fault = FAULTS["scale_up"].model_validate({"brokers": [2]})
+    absent = LeversBefore(fault, world, world.view())
+    await absent.pull()
+    joined = ActiveFault(PlannedFault(fault=fault, alias="joined"), world, Recorder(world.now_ns()), absent)
+    await joined.pull(world.view())
+    await joined.heal()
+    await absent.close()
+    assert not joined.story().proven
+
+
+async def dialled(world: World, broker: int) -> str:
+    try:
+        talk = await asyncio.wait_for(Talk.to(world, broker), PATIENCE_S)
+    except ConnectionRefusedError:
+        return "refused"
+    except TimeoutError:
+        return "nothing"
+    talk.abandon()
+    return "accepted"
 
 
 async def test_an_old_broker_that_no_client_asks_is_not_proven(world: World) -> None:

@@ -40,7 +40,8 @@ from harness.plan import ClusterShape, Topic
 REQUIRED: dict[str, dict[str, object]] = {
     "bad_frame": {"damage": "cut"}, "error_answer": {"code": "REQUEST_TIMED_OUT"}, "latency": {"delay": "1ms"},
     "leader_move": {"partition": "orders/0"}, "no_leader": {"partition": "orders/0"},
-    "old_broker": {"release": "kafka-2.3"}, "scale_down": {"brokers": [1]}, "slow_answer": {"delay": "1ms"},
+    "old_broker": {"release": "kafka-2.3"}, "scale_down": {"brokers": [1]}, "scale_up": {"brokers": [1]},
+    "slow_answer": {"delay": "1ms"},
     "slow_broker": {"delay": "1ms"}, "slow_dial": {"delay": "1ms"}, "unknown_topic": {"topic": "orders"},
     "loss": {"chance": "5%"}, "reorder": {"chance": "25%"},
     "bandwidth": {"rate": "1KB/s"}, "slow_close": {"delay": "1ms"}, "slicer": {"average_size": "1B"},
@@ -318,6 +319,7 @@ def test_scale_down_closes_ports_after_the_members_left_or_before() -> None:
     ("name", "parameters", "says"),
     [
         ("scale_down", {"brokers": "all"}, "all brokers would leave"),
+        ("scale_up", {"brokers": "all"}, "no broker would be a member at first"),
         ("leader_move", {"partition": "orders/0"}, "orders/0 has one replica"),
         ("leader_move", {"partition": "orders/0", "to": 3}, "broker 3 is no replica of orders/0"),
         ("no_leader", {"partition": "orders/7"}, "orders has no partition 7"),

@@ -18,6 +18,7 @@ from harness.brokers.embedded.cluster import (
 )
 from harness.brokers.embedded.handlers import handlers, spoken_versions
 from harness.levers import (
+    AddMembers,
     CapVersions,
     ClusterChange,
     DeleteTopic,
@@ -31,15 +32,16 @@ from harness.levers import (
 
 @dataclass(frozen=True, slots=True)
 class _Kind:
-    apply: Callable[[ClusterState, Any], ClusterState]
-    """Takes the state and the change. Raises ClusterStateError for one that cannot be."""
+    apply: Callable[[ClusterState, Any, ClusterState], ClusterState]
+    """Takes the state, the change, and the state as declared. Raises ClusterStateError for one that cannot be."""
     undo: Callable[[ClusterState, Any, ClusterState], ClusterState]
     """Takes the state, the change, and the state before it."""
 
 
-def apply(state: ClusterState, change: ClusterChange) -> ClusterState:
-    """The state after a change, its epoch unchanged. Raises ClusterStateError."""
-    return _KINDS[type(change)].apply(state, change)
+def apply(state: ClusterState, change: ClusterChange, declared: ClusterState) -> ClusterState:
+    """The state after a change, its epoch unchanged; `declared` is the cluster's first one. Raises
+    ClusterStateError."""
+    return _KINDS[type(change)].apply(state, change, declared)
 
 
 def undo(state: ClusterState, change: ClusterChange, before: ClusterState) -> ClusterState:
@@ -47,7 +49,7 @@ def undo(state: ClusterState, change: ClusterChange, before: ClusterState) -> Cl
     return _KINDS[type(change)].undo(state, change, before)
 
 
-def _move_leader(state: ClusterState, move: MoveLeader) -> ClusterState:
+def _move_leader(state: ClusterState, move: MoveLeader, declared: ClusterState) -> ClusterState:
     placed = _partition(state, move.topic, move.partition)
     if move.to not in placed.replicas:
         raise ClusterStateError(f"broker {move.to} is no replica of {move.topic}-{move.partition}: {placed.replicas}")
@@ -59,7 +61,7 @@ def _move_back(state: ClusterState, move: MoveLeader, before: ClusterState) -> C
     return state if placed is None or placed.leader != move.to else _lead_as_before(state, move, before)
 
 
-def _remove_leader(state: ClusterState, change: RemoveLeader) -> ClusterState:
+def _remove_leader(state: ClusterState, change: RemoveLeader, declared: ClusterState) -> ClusterState:
     placed = _partition(state, change.topic, change.partition)
     return _with_partition(state, change.topic, change.partition, _led_by(placed, NO_LEADER))
 
@@ -71,7 +73,7 @@ def _lead_as_before(state: ClusterState, change: MoveLeader | RemoveLeader, befo
     return _with_partition(state, change.topic, change.partition, _led_by(placed, earlier.leader))
 
 
-def _delete_topic(state: ClusterState, change: DeleteTopic) -> ClusterState:
+def _delete_topic(state: ClusterState, change: DeleteTopic, declared: ClusterState) -> ClusterState:
     if state.topic(change.topic) is None:
         raise ClusterStateError(f"there is no topic {change.topic}")
     return replace(state, topics=tuple(topic for topic in state.topics if topic.name != change.topic))
@@ -82,17 +84,17 @@ def _restore_topic(state: ClusterState, change: DeleteTopic, before: ClusterStat
     return state if deleted is None else replace(state, topics=(*state.topics, deleted))
 
 
-def _remove_members(state: ClusterState, change: RemoveMembers) -> ClusterState:
+def _remove_members(state: ClusterState, change: RemoveMembers, declared: ClusterState) -> ClusterState:
     leaving = [_broker(state, broker_id) for broker_id in change.brokers]
-    left = tuple(broker for broker in state.brokers if broker not in leaving)
-    if not left:
+    if len(leaving) == len(state.brokers):
         raise ClusterStateError("a cluster cannot lose all its brokers")
-    kept = replace(
-        state,
-        brokers=left,
-        foreign=(*state.foreign, *leaving) if change.foreign else state.foreign,
-        controller_id=state.controller_id if state.controller_id not in change.brokers else left[0].broker_id,
-    )
+    return _without(replace(state, foreign=(*state.foreign, *leaving)) if change.foreign else state, change.brokers)
+
+
+def _without(state: ClusterState, brokers: tuple[int, ...]) -> ClusterState:
+    left = tuple(broker for broker in state.brokers if broker.broker_id not in brokers)
+    controller = state.controller_id if state.controller_id not in brokers else left[0].broker_id
+    kept = replace(state, brokers=left, controller_id=controller)
     return _each_partition(kept, lambda placed: _moved_to(kept, placed))
 
 
@@ -107,7 +109,18 @@ def _moved_to(state: ClusterState, placed: PartitionState) -> PartitionState:
     return moved if moved.leader in (*replicas, NO_LEADER) else _elected(state, moved)
 
 
-def _restore_members(state: ClusterState, change: RemoveMembers, before: ClusterState) -> ClusterState:
+def _add_members(state: ClusterState, change: AddMembers, declared: ClusterState) -> ClusterState:
+    for broker_id in change.brokers:
+        if declared.broker(broker_id) is None or state.broker(broker_id) is not None:
+            raise ClusterStateError(f"broker {broker_id} is a member, or was never declared")
+    return _restore_members(state, change, declared)
+
+
+def _take_members_away(state: ClusterState, change: AddMembers, before: ClusterState) -> ClusterState:
+    return _without(state, change.brokers)
+
+
+def _restore_members(state: ClusterState, change: RemoveMembers | AddMembers, before: ClusterState) -> ClusterState:
     back = tuple(broker for broker in before.brokers if broker.broker_id in change.brokers)
     brokers = tuple(sorted((*state.brokers, *back), key=lambda broker: broker.broker_id))
     joined = replace(
@@ -132,7 +145,7 @@ def _restore_members(state: ClusterState, change: RemoveMembers, before: Cluster
     return replace(joined, topics=topics)
 
 
-def _stop_replicating(state: ClusterState, change: StopReplicating) -> ClusterState:
+def _stop_replicating(state: ClusterState, change: StopReplicating, declared: ClusterState) -> ClusterState:
     return replace(state, not_replicating=(*state.not_replicating, change.broker))
 
 
@@ -142,7 +155,7 @@ def _replicate(state: ClusterState, change: StopReplicating, before: ClusterStat
     return replace(state, not_replicating=tuple(left))
 
 
-def _fence(state: ClusterState, change: FenceBroker) -> ClusterState:
+def _fence(state: ClusterState, change: FenceBroker, declared: ClusterState) -> ClusterState:
     fenced = _with_broker(state, replace(_broker(state, change.broker), fenced=True))
 
     def without(placed: PartitionState) -> PartitionState:
@@ -169,7 +182,7 @@ def _unfence(state: ClusterState, change: FenceBroker, before: ClusterState) -> 
     return _each_partition(joined, with_it)
 
 
-def _cap_versions(state: ClusterState, cap: CapVersions) -> ClusterState:
+def _cap_versions(state: ClusterState, cap: CapVersions, declared: ClusterState) -> ClusterState:
     names = {key: handler.api.module for key, handler in handlers().items()}
     unknown = sorted(set(cap.highest) - set(names.values()))
     if unknown:
@@ -194,6 +207,7 @@ _KINDS: dict[type[ClusterChange], _Kind] = {
     RemoveLeader: _Kind(_remove_leader, _lead_as_before),
     DeleteTopic: _Kind(_delete_topic, _restore_topic),
     RemoveMembers: _Kind(_remove_members, _restore_members),
+    AddMembers: _Kind(_add_members, _take_members_away),
     StopReplicating: _Kind(_stop_replicating, _replicate),
     FenceBroker: _Kind(_fence, _unfence),
     CapVersions: _Kind(_cap_versions, _uncap_versions),

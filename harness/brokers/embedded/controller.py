@@ -33,7 +33,7 @@ class Controller:
         cluster_id: str = "faultlab",
         now_ns: Callable[[], int] = time.monotonic_ns,
     ) -> None:
-        self._state = _first_state(shape, advertised_address, cluster_id)
+        self._declared = self._state = _first_state(shape, advertised_address, cluster_id)
         self._attached: list[tuple[StateListener, int | None]] = []
         self._held: list[int] = []
         self.changed_ns: list[int] = []
@@ -77,7 +77,7 @@ class Controller:
 
     def change(self, change: ClusterChange) -> ClusterState:
         """Make the next epoch and push it. Raises ClusterStateError for a change that cannot be."""
-        changed = apply(self._state, change)
+        changed = apply(self._state, change, self._declared)
         self._made.append((change, self._state))
         return self._next(changed)
 
