@@ -24,8 +24,8 @@ class AgreementCase:
 
     @property
     def measures(self) -> tuple[str, ...]:
-        """The measures of the scenario's expectations, the duration of the last operation where none of them is a time,
-        and how each operation in them ends."""
+        """The measures of the scenario's expectations, the duration of the last operation where none of them is a time;
+        how each operation in them ends, and how often it dials, where every side tells."""
         run = self.any
         expected = [judged for judged in run.expectations if judged.outcome != "skipped"]
         wanted = [judged.measure for judged in expected]
@@ -34,7 +34,20 @@ class AgreementCase:
         aliases = dict.fromkeys(measure.rpartition(".")[0] for measure in wanted)
         called = {operation.alias for operation in run.operations}
         outcomes = [f"{alias}.outcome" for alias in aliases if alias in called]
-        return tuple(dict.fromkeys([*wanted, *outcomes]))
+        dials = [name for alias in aliases if alias in called and self._told(name := f"{alias}.dials")]
+        return tuple(dict.fromkeys([*wanted, *outcomes, *dials]))
+
+    def _told(self, measure: str) -> bool:
+        """Whether every side has the measure in a run that was conclusive."""
+        return all(
+            any(
+                one.name == measure and one.missing is None
+                for run in runs
+                if run.verdict in CONCLUSIVE
+                for one in run.measures
+            )
+            for runs in self.runs.values()
+        )
 
 
 def agreement_cases(runs: Iterable[RunRecord], sides: Iterable[Side] = SIDES) -> tuple[AgreementCase, ...]:

@@ -21,11 +21,12 @@ real sockets, *profile* the bundled client on the same sockets, *sim* the profil
 reference. Each side ran a case {often}.
 
 A row **agrees** where every shift between two sides that their runs do not exclude (exact rank interval, 5 % a side)
-lies within 50 ms + 2 % of the real one's median; where an order is drawn by chance, each way is compared by itself,
-and the parts of the runs that went each way may differ by 30 points. It **differs** only at a level that all rows
-share: a matrix in which everything agrees says so once in more than 1,000 times. What lies between is *not enough
-runs*, which is no agreement. Where it differs as a `differences.yaml` beside its scenario says, it is *explained*, and
-counted apart. Times are medians in seconds; behind them, how far they lie from the real one's.
+lies within 50 ms + 2 % of the real one's median, or for a number of dials within 0.5 + 2 %; where an order is drawn by
+chance, each way is compared by itself, and the parts of the runs that went each way may differ by 30 points. It
+**differs** only at a level that all rows share: a matrix in which everything agrees says so once in more than 1,000
+times. What lies between is *not enough runs*, which is no agreement. Where it differs as a `differences.yaml` beside
+its scenario says, it is *explained*, and counted apart. Times are medians in seconds; behind them, how far they lie
+from the real one's.
 """
 
 

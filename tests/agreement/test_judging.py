@@ -58,11 +58,33 @@ def test_each_measure_of_each_cell_is_a_row(refused: list[RunRecord]) -> None:
     records = evaluate_agreement(agreement_cases([*refused, *real(refused)]))
     assert {record.outcome for record in records} == {"agrees"}
     assert len(records) == 4 * 3
+    assert {record.unit for record in records} == {"s", "outcome", "count"}
     assert {record.measure for record in records} >= {"probe.time_to_error", "probe.outcome"}
     timed = next(record for record in records if record.unit == "s")
     assert [side.side for side in timed.sides] == ["real", "sim"]
     assert timed.predicted == pytest.approx(0.75)
     assert timed.compared[0].reference == "real"
+
+
+def dialling(runs: Sequence[RunRecord], dials: int) -> list[RunRecord]:
+    """The same runs, with so many dials of the probe in each."""
+
+    def counted(run: RunRecord) -> RunRecord:
+        measures = tuple(
+            one.model_copy(update={"value": float(dials)}) if one.name == "probe.dials" else one for one in run.measures
+        )
+        return run.model_copy(update={"measures": measures})
+
+    return [counted(run) for run in runs]
+
+
+@pytest.mark.parametrize(
+    ("dials", "others", "outcome"), [(3, 3, "agrees"), (3, 4, "differs"), (40, 41, "agrees"), (40, 42, "differs")]
+)
+def test_dials_are_compared_though_nothing_is_expected_of_them(dials: int, others: int, outcome: str) -> None:
+    moved = simulated("sarama-leader-moved")
+    records = evaluate_agreement(agreement_cases([*dialling(moved, others), *real(dialling(moved, dials))]))
+    assert {record.outcome for record in records if record.measure == "probe.dials"} == {outcome}
 
 
 @pytest.mark.parametrize(("later_s", "outcome"), [(0.04, "agrees"), (0.09, "differs"), (-0.09, "differs")])
@@ -109,7 +131,7 @@ def test_a_scenario_of_statistics_is_compared_way_by_way() -> None:
     """Its runs expect nothing by themselves: how long its last operation takes stands for it."""
     stale = simulated("sarama-stale-bootstrap", repeat=90)
     records = evaluate_agreement(agreement_cases([*stale, *real(stale)]))
-    assert [record.measure for record in records] == ["probe.time_to_end", "probe.outcome"]
+    assert [record.measure for record in records] == ["probe.time_to_end", "probe.outcome", "probe.dials"]
     assert (records[0].outcome, records[0].compared[0].ways) == ("agrees", 3)
 
 

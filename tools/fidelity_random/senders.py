@@ -42,14 +42,11 @@ def draw_partitions(rng: Random, shape: Shape, most: int) -> list[int]:
 
 
 def expectations(steps: Sequence[Step], within_s: int = GIVE_UP_AFTER_S) -> list[dict[str, object]]:
-    """What is compared: how long each operation takes that is no preparation, and how it ends; the last one's dials.
+    """What is compared: how long each operation takes that is no preparation, and with that its end and its dials.
     `within_s` is when it is given up: one that hangs fails, and is compared."""
-    judged = [step for step in steps if "do" in step and "expect" not in step]
-    source = "drawn by chance"
-    times: list[dict[str, object]] = [
+    return [
         {"measure": f"{step['as']}.time_to_end", "at_most": f"{within_s - 1}s", "name": f"{step['as']}-ends",
-         "source": source}
-        for step in judged
+         "source": "drawn by chance"}
+        for step in steps
+        if "do" in step and "expect" not in step
     ]  # fmt: skip
-    dials = {"measure": f"{judged[-1]['as']}.dials", "claim": 0, "name": "dials", "source": source}
-    return [*times, dials]
