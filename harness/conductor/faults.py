@@ -102,15 +102,20 @@ class ActiveFault:
     async def _heal(self) -> None:
         if not self.began:
             return
-        try:
-            await self._with_timeout(self._read(), "telling what its levers did")
-        except WorldError as error:
-            self._unread = error.text
+        await self._try_to_read()
         self._healing_ns = self._world.now_ns()
         self._record_event(self._healing_ns, EventKind.HEALING_BEGAN)
         await self._with_timeout(self._levers.aclose(), "being undone")
         self._healed_ns = self._world.now_ns()
+        if any(lever.acts_while_undone for lever, _ in self._pulled):
+            await self._try_to_read()
         self._record_event(self._healed_ns, EventKind.FAULT_HEALED, text=self._finding())
+
+    async def _try_to_read(self) -> None:
+        try:
+            await self._with_timeout(self._read(), "telling what its levers did")
+        except WorldError as error:
+            self._unread = error.text
 
     def _finding(self) -> str:
         finding = self._proof.finding if self._unread is None else f"could not be proven: {self._unread}"

@@ -205,17 +205,24 @@ class ProxyPassage:
         return min(sum(self._cut(one, since_ns, until_ns) for one in each) for each in (behind, of_clients))
 
     def cut_after(self, timeout_s: float, since_ns: int | None, until_ns: int | None) -> int:
-        """How many connections the proxy ended so long after the first bytes had come.
+        """How many connections the proxy ended so long after their first bytes, also while the toxic was removed.
 
         Seen where they enter, or behind the proxy where their source had given up before.
         """
         return max(self._cut_entering(timeout_s, since_ns, until_ns), self._cut_leaving(timeout_s, since_ns, until_ns))
 
+    def ending(self, timeout_s: float) -> int:
+        """How many connections are open still whose first bytes came at most so long before the toxic was removed."""
+        assert self._undone_ns is not None, "ends are waited for where the toxic is removed"
+        still_open = [one for one in self._of_side(entering=True) if one.ended_ns is None]
+        firsts = [part for one in still_open for part in list(one.streams[self._flow].arrived())[:1]]
+        return sum(0 <= self._undone_ns - part.at_ns <= timeout_s * 1e9 for part in firsts)
+
     def _cut_entering(self, timeout_s: float, since_ns: int | None, until_ns: int | None) -> int:
         found = 0
         for connection in self._of_side(entering=True):
             first = next(iter(connection.streams[self._flow].arrived()), None)
-            if first is not None and self._cut(connection, since_ns, until_ns):
+            if first is not None and self._met(first) and self._ended_by_proxy(connection, since_ns, until_ns):
                 assert connection.ended_ns is not None
                 found += connection.ended_ns - first.at_ns >= timeout_s * 0.9e9
         return found
@@ -224,10 +231,10 @@ class ProxyPassage:
         """Of connections that nothing has passed: those that were ended though their source had sent bytes by then, and
         not because it had ended."""
         ends = self._ends(self._flow, entering=True)
-        firsts = [part.at_ns for stream in self._entering() for part in list(stream.arrived())[:1]]
+        firsts = [part.at_ns for stream in self._entering() for part in list(stream.arrived())[:1] if self._met(part)]
         found = 0
         for connection in self._of_side(entering=False):
-            if connection.streams[self._flow].sent or not self._cut(connection, since_ns, until_ns):
+            if connection.streams[self._flow].sent or not self._ended_by_proxy(connection, since_ns, until_ns):
                 continue
             assert connection.ended_ns is not None
             due_ns = connection.ended_ns - timeout_s * 0.9e9
@@ -237,12 +244,19 @@ class ProxyPassage:
 
     def _cut(self, connection: _Connection, since_ns: int | None, until_ns: int | None) -> bool:
         """Whether the proxy ended it, and nobody else, before the toxic was removed."""
+        ended = self._ended_by_proxy(connection, since_ns, until_ns)
+        return ended and not (self._undone_ns is not None and (connection.ended_ns or 0) > self._undone_ns)
+
+    @staticmethod
+    def _ended_by_proxy(connection: _Connection, since_ns: int | None, until_ns: int | None) -> bool:
         by_proxy: Flow = "to_client" if connection.side == "client" else "to_broker"
         if connection.ended_ns is None or connection.ended_by != by_proxy:
             return False
-        if self._undone_ns is not None and connection.ended_ns > self._undone_ns:
-            return False
         return is_within(connection.ended_ns, since_ns, until_ns)
+
+    def _met(self, part: _Bytes) -> bool:
+        """Whether bytes came before the toxic was removed."""
+        return self._undone_ns is None or part.at_ns <= self._undone_ns
 
     def _stayed_open(self, connection: _Connection, part: _Bytes, timeout_s: float) -> bool:
         if not self._cut(connection, None, None) or self._passed_on_end(connection):

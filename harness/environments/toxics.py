@@ -1,5 +1,6 @@
 """Toxics added to a broker's proxy and proven by what is seen of it: what a Toxic lever does in every world."""
 
+import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractContextManager, asynccontextmanager
 from typing import Any, Protocol
@@ -18,6 +19,9 @@ from harness.levers import (
     Toxic,
 )
 from harness.levers.toxic import MIN_HOLD_S
+
+LAST_SEGMENTS_NS = 50_000_000
+"""How long after the removal the ends of connections are waited for. Those that a toxic has spared do not come."""
 
 Moment = int | None
 Seen = Callable[[ProxyPassage, Mapping[str, int], Moment, Moment], Evidence]
@@ -88,3 +92,13 @@ class ToxicLevers:
             finally:
                 passage.undo_begins(self._now_ns())
                 await self._proxies.remove_toxic(lever, added)
+                if lever.acts_while_undone:
+                    await self._see_ends(passage, attributes["timeout"] / 1000)
+
+    async def _see_ends(self, passage: ProxyPassage, timeout_s: float) -> None:
+        """The connections that the removal waited for are closed; their last segments are on their way."""
+        until_ns = self._now_ns() + LAST_SEGMENTS_NS
+        passage.update(self._now_ns())
+        while passage.ending(timeout_s) and self._now_ns() < until_ns:
+            await asyncio.sleep(0.001)
+            passage.update(self._now_ns())

@@ -76,6 +76,11 @@ class Lever(ABC):
         """Whether operations that begin later meet what it did to a connection: one that was cut stays cut."""
         return False
 
+    @property
+    def acts_while_undone(self) -> bool:
+        """Whether undoing it waits for an effect that has begun: its evidence is read afterwards, too."""
+        return False
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BrokerLever(Lever):

@@ -147,6 +147,10 @@ class Toxic(BrokerLever):
     def lasts(self) -> bool:
         return self.evidence in (ConnectionsEnded, EndHeld)
 
+    @property
+    def acts_while_undone(self) -> bool:
+        return self.kind == "reset_peer"
+
     def unsupported_reason(self) -> str | None:
         """Why its effect cannot be proven, as the end of `... cannot`; None where it can."""
         known = TOXIC_KINDS.get(self.kind)

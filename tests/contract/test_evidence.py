@@ -248,6 +248,22 @@ async def test_bytes_that_are_held_when_a_delay_is_removed_are_proof_of_it(world
     talk.abandon()
 
 
+@pytest.mark.parametrize("flow", ["to_broker", "to_client"])
+async def test_a_connection_that_ends_while_a_reset_is_removed_is_proof_of_it(world: World, flow: Flow) -> None:
+    """The removal waits for it: the client loses its connection, or what it sent, all the same."""
+    lever = toxic("reset_peer", flow, timeout=1_000)
+    assert lever.acts_while_undone
+    talk = await Talk.to(world)
+    async with world.pull(lever) as meeting:
+        quiet_ns = await a_while(world)
+        talk.send(produce(b"lost"))
+        await a_while(world)
+        assert await amount(meeting, None, None) == 0
+    assert await amount(meeting, quiet_ns, None) == 1
+    assert await amount(meeting, None, quiet_ns) == 0
+    talk.abandon()
+
+
 @pytest.mark.parametrize("lever", [lever for lever, _ in TOXICS[::2]], ids=lambda lever: lever.kind)
 async def test_a_toxic_that_spares_every_connection_is_never_seen(world: World, lever: Toxic) -> None:
     async with world.pull(replace(lever, toxicity=0.0)) as meeting:
