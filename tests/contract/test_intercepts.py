@@ -1,7 +1,9 @@
 """Protects requests that brokers do not answer as ever: silence, delay, errors, which requests, and what is counted."""
 
 import asyncio
-from typing import Any
+from collections.abc import Awaitable
+from contextlib import AsyncExitStack
+from typing import Any, Literal
 
 import pytest
 from slack import measured_slack
@@ -146,3 +148,28 @@ async def test_a_restarted_broker_goes_on_intercepting(world: World) -> None:
                 pass
         assert await counted(refused) == 2
     assert produced(await (await Talk.to(world)).ask(produce(b"yes"))) == (0, 0)
+
+
+@pytest.mark.parametrize("kind", ["kill", "pause"])
+async def test_a_broker_that_goes_away_while_it_is_told_is_told_when_it_is_back(
+    world: World, kind: Literal["kill", "pause"]
+) -> None:
+    """A fault of its answers may begin or be healed at the very moment at which another fault kills or pauses it."""
+
+    async def later(work: Awaitable[object], delay_s: float) -> None:
+        await asyncio.sleep(delay_s)
+        await work
+
+    for number in range(20):
+        silent, refusing, gone = AsyncExitStack(), AsyncExitStack(), AsyncExitStack()
+        await silent.enter_async_context(world.pull(intercept(Silence(), api="produce")))
+        refused = world.pull(intercept(ErrorAnswer(error="NOT_LEADER_OR_FOLLOWER"), api="produce"))
+        await asyncio.gather(
+            gone.enter_async_context(world.pull(Signal(broker=1, kind=kind))),
+            later(silent.aclose(), number * 0.0005),
+            later(refusing.enter_async_context(refused), number * 0.0005),
+        )
+        await gone.aclose()
+        assert produced(await (await Talk.to(world)).ask(produce(b"no")))[0] == errors.NOT_LEADER_OR_FOLLOWER
+        await refusing.aclose()
+        assert produced(await (await Talk.to(world)).ask(produce(b"yes")))[0] == 0

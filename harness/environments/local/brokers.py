@@ -3,8 +3,10 @@
 import asyncio
 import os
 import socket
-from collections.abc import Iterable
+from collections.abc import Coroutine, Iterable
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from harness.brokers.cluster import BrokerFailed, LogUnreadable
 from harness.brokers.embedded.controller import Controller
@@ -29,6 +31,9 @@ from harness.story import StoredRecord
 
 SIGNAL_LIMIT_S = 2.0
 """For the kernel to stop or resume a process, which takes microseconds."""
+
+LOOK_S = 0.02
+"""How often a broker that has not answered yet is looked at: it takes a millisecond."""
 
 
 class ForkedBrokers:
@@ -83,7 +88,7 @@ class ForkedBrokers:
         self._sessions.lose(broker, election_s)
         self._controller.detach(self._links[broker].push)
         self._processes[broker].kill(whole_group=False)
-        await self._processes[broker].ended
+        await self._processes[broker].wait()
 
     async def revive(self, broker: int) -> None:
         """Start a killed broker again, on its old logs; it listens on return. Raises BrokerFailed."""
@@ -92,7 +97,7 @@ class ForkedBrokers:
         await self._ready(broker)
         for number in self._of(broker):
             if number not in self._released:
-                await self._links[broker].intercept(number, self._intercepts[number])
+                await self._confirmed(broker, self._links[broker].intercept(number, self._intercepts[number]))
         self._sessions.regain(broker, restarted=True)
 
     async def pause(self, broker: int, *, election_s: float) -> None:
@@ -139,16 +144,17 @@ class ForkedBrokers:
         self._interceptions[number] = Sightings()
         link = self._links[intercept.broker]
         if self._hears(intercept.broker):
-            await link.intercept(number, intercept)
+            await self._confirmed(intercept.broker, link.intercept(number, intercept))
         elif not link.ended:
             link.send_intercept(number, intercept)  # a paused broker does it first when it is resumed
         return number
 
     async def release(self, number: int) -> None:
         self._released.add(number)
-        link = self._links[self._intercepts[number].broker]
-        if self._hears(self._intercepts[number].broker):
-            await link.release(number)
+        broker = self._intercepts[number].broker
+        link = self._links[broker]
+        if self._hears(broker):
+            await self._confirmed(broker, link.release(number))
         elif not link.ended:
             link.send_release(number)
 
@@ -161,10 +167,30 @@ class ForkedBrokers:
         process = self._processes[broker]
         return process.alive() and not process.is_stopped() and not self._links[broker].ended
 
+    async def _confirmed(self, broker: int, command: Coroutine[Any, Any, None]) -> None:
+        """Wait until a broker has carried out a command, or is killed or paused before: it does so when it is back.
+
+        Raises BrokerFailed.
+        """
+        process, asked = self._processes[broker], asyncio.ensure_future(command)
+        loop = asyncio.get_running_loop()
+        try:
+            while not asked.done():
+                with suppress(TimeoutError):
+                    async with asyncio.timeout_at(loop.time() + LOOK_S):
+                        await asyncio.shield(asked)
+                if process.is_stopped():
+                    break
+        except BrokerFailed:
+            if not process.killed:
+                raise
+        finally:
+            asked.cancel()
+
     async def _applied(self, epoch: int) -> None:
         for broker in self._processes:
             if self._hears(broker) and not self._controller.holds(broker):
-                await self._links[broker].applied(epoch)
+                await self._confirmed(broker, self._links[broker].applied(epoch))
 
     def _of(self, broker: int) -> list[int]:
         return [number for number, intercept in enumerate(self._intercepts) if intercept.broker == broker]

@@ -42,6 +42,10 @@ class ChildProcess:
         self._watched = os.pidfd_open(pid)
         self._loop.add_reader(self._watched, self._collect)
 
+    async def wait(self) -> int:
+        """Wait until it has ended; `ended` stays as it is where the waiting is cancelled."""
+        return await asyncio.shield(self.ended)
+
     def alive(self) -> bool:
         return not self.ended.done()
 

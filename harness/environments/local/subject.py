@@ -99,10 +99,10 @@ class SubjectProcess:
             self._stdin.transport.abort()
         try:
             async with asyncio.timeout_at(asyncio.get_running_loop().time() + grace_s):
-                return await asyncio.shield(self._child.ended)
+                return await self._child.wait()
         except TimeoutError:
             self._kill()
-            await self._child.ended
+            await self._child.wait()
             return None
 
     def _kill(self) -> None:
