@@ -28,9 +28,12 @@ class BrokerProcesses(Protocol):
         """Whether it has a process, paused or not."""
         ...
 
+    async def hand_over(self, broker: int) -> None:
+        """Have others lead what it leads, where it has replicas, as a controlled shutdown begins; then all know."""
+        ...
+
     async def kill(self, broker: int, *, election_s: float) -> None:
-        """End its process. `election_s` later the cluster elects others to lead what it led, where it has replicas; at
-        0 before the process ends, as in a controlled shutdown."""
+        """End its process. `election_s` later the cluster elects others to lead what it led, where it has replicas."""
         ...
 
     async def revive(self, broker: int) -> None:

@@ -1,11 +1,12 @@
 """Brokers killed, paused and restarted: what a Signal lever does in every world.
 
 A killed broker's advertised port refuses dials before the process ends, and accepts them only once the next process
-listens. Otherwise the proxy in front of the broker would keep accepting in between.
+listens. Otherwise the proxy in front of the broker would keep accepting in between. With an election of 0 s others lead
+before the port closes, as in a controlled shutdown: who asks for metadata because it was cut off hears of them.
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import AbstractAsyncContextManager, AbstractContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, AsyncExitStack, asynccontextmanager
 from typing import Protocol
 
 from harness.brokers.cluster import BrokerProcesses
@@ -56,7 +57,11 @@ class SignalLevers:
 
     @asynccontextmanager
     async def _kill(self, broker: int, election_s: float) -> AsyncIterator[ActiveLever]:
-        async with self._losing(broker, election_s=election_s) as answered, self._stop_listening(broker) as refusing:
+        async with AsyncExitStack() as stack:
+            answered = await stack.enter_async_context(self._losing(broker, election_s=election_s))
+            if election_s == 0:
+                await self._processes.hand_over(broker)
+            refusing = await stack.enter_async_context(self._stop_listening(broker))
             first = self._kills.add_holder(broker)
             try:
                 if first:
@@ -69,6 +74,8 @@ class SignalLevers:
     @asynccontextmanager
     async def _restart(self, broker: int, election_s: float) -> AsyncIterator[ActiveLever]:
         self._require_running(broker, "restarted")
+        if election_s == 0:
+            await self._processes.hand_over(broker)
         async with self._stop_listening(broker) as refusing:
             await self._processes.kill(broker, election_s=election_s)
             await self._processes.revive(broker)

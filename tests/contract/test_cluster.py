@@ -80,9 +80,14 @@ async def test_others_lead_once_the_session_of_a_killed_broker_has_ended(cluster
     assert await leaders(cluster, 1) == [2, 2], "who leads goes on leading"
 
 
-async def test_at_no_delay_others_lead_before_the_process_ends(cluster: ClusterKit) -> None:
+async def test_a_broker_that_hands_over_leads_nothing_and_still_runs(cluster: ClusterKit) -> None:
+    await cluster.brokers.hand_over(1)
+    for broker in (1, 2):
+        assert await leaders(cluster, broker) == [2, 2]
     await cluster.brokers.kill(1, election_s=0.0)
-    await eventually_led(cluster, 2, [2, 2])
+    assert await leaders(cluster, 2) == [2, 2]
+    await cluster.brokers.revive(1)
+    assert await leaders(cluster, 1) == [2, 2]
 
 
 async def test_acknowledgements_of_all_replicas_wait_for_a_dead_follower_until_its_session_ends(

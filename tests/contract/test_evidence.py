@@ -120,6 +120,21 @@ async def test_metadata_of_the_others_tells_of_a_killed_broker_once_its_session_
         assert await killed.evidence(None, before_ns) == ConnectionsCut()
 
 
+async def test_whom_a_killed_broker_cuts_off_finds_the_new_leader_where_nothing_delays_the_election(
+    world: World,
+) -> None:
+    talk, other = await Talk.to(world), await Talk.to(world, 2)
+
+    async def asked_when_cut_off() -> int:
+        assert await talk.reader.read() == b""
+        (topic,) = [one for one in (await other.ask(MetadataRequest(topics=None))).topics if one.name == REPLICATED]
+        return topic.partitions[0].leader_id
+
+    asking = asyncio.ensure_future(asked_when_cut_off())
+    async with world.pull(Signal(broker=1, kind="kill", election_s=0.0)):
+        assert await asking == 2
+
+
 async def test_a_killed_broker_without_replicas_is_told_of_by_no_metadata(world: World) -> None:
     """Nobody takes over from it: what the others say of another change is no effect of the kill."""
     other = await Talk.to(world, 2)

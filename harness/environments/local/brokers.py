@@ -83,6 +83,10 @@ class ForkedBrokers:
     def running(self, broker: int) -> bool:
         return self._processes[broker].alive()
 
+    async def hand_over(self, broker: int) -> None:
+        self._sessions.lose(broker, 0.0)
+        await self._applied(self._controller.state.epoch)
+
     async def kill(self, broker: int, *, election_s: float) -> None:
         """SIGKILL, and wait until it has ended."""
         self._sessions.lose(broker, election_s)

@@ -63,6 +63,9 @@ class SimBrokers:
     def running(self, broker: int) -> bool:
         return self._hosts[broker].state is not HostState.KILLED
 
+    async def hand_over(self, broker: int) -> None:
+        self._sessions.lose(broker, 0.0)
+
     async def kill(self, broker: int, *, election_s: float) -> None:
         self._sessions.lose(broker, election_s)
         self._controller.detach(self._brokers[broker].apply)
