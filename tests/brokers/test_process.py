@@ -125,6 +125,7 @@ def stored(logs: Path) -> list[bytes | None]:
 def test_states_go_out_and_the_end_of_the_channel_ends_the_broker(forked: Forked, controller: Controller) -> None:
     async def body() -> None:
         pid, link, port = await forked.start(1, controller)
+        await link.applied(controller.state.epoch)  # the one that it began with
         client = await Client.to(port)
         assert (await client.ask(MetadataRequest(), METADATA, 5)).topics[0].partitions[0].leader_id == 1
         await link.applied(controller.change(MoveLeader(topic="orders", partition=0, to=2)).epoch)

@@ -2,7 +2,7 @@
 
 Both ends speak JSON lines over a connected socket. Out: a cluster's state, one a line, the first one before all;
 `{"intercept":{...},"number":N}` and `{"release":N}`. Back: `{"ready":["127.0.1.1",9092]}` once, `{"applied":EPOCH}` for
-each later state, `{"intercepting":N}`, `{"released":N}`, and `{"intercepted":[N,AT_NS]}` at each request that was
+each state, `{"intercepting":N}`, `{"released":N}`, and `{"intercepted":[N,AT_NS]}` at each request that was
 intercepted, with the moment on the machine's monotonic clock, null for a request of the lab's own; `{"create":[...]}`
 for a topic that a client asked for; `{"failed":"why"}` before the broker ends by itself. The channel is the broker's
 life, too: when it closes, the broker exits.
@@ -77,7 +77,7 @@ class BrokerLink:
 
     async def applied(self, epoch: int) -> None:
         """Wait until the broker has taken the state of that epoch or a later one. Raises BrokerFailed."""
-        await self._until(lambda: self._applied >= epoch or None)
+        await self._within_limit(lambda: self._applied >= epoch or None)
 
     async def intercept(self, number: int, intercept: Intercept) -> None:
         """Have requests intercepted, under a number that was not used before; on return they are.

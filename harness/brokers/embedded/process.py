@@ -68,15 +68,15 @@ async def _live(
     if not first:
         return 0
     try:
-        commands = CommandHandler(writer)
-        broker = EmbeddedBroker(
-            broker_id, decode_state(first), FileLogs(folder), commands.intercepts, commands.create_topic, security
-        )
+        state, commands = decode_state(first), CommandHandler(writer)
+        logs = FileLogs(folder)
+        broker = EmbeddedBroker(broker_id, state, logs, commands.intercepts, commands.create_topic, security)
         bound = await broker.start(*listen)
     except (ClusterStateError, OSError) as wrong:
         await _send_message(writer, {"failed": f"{listen[0]}:{listen[1]}: {wrong}"})
         return FAILED
     try:
+        await _send_message(writer, {"applied": state.epoch})
         await _send_message(writer, {"ready": bound})
         while line := await reader.readline():
             await _send_message(writer, commands.handle(line, broker))
