@@ -150,6 +150,26 @@ async def test_a_restarted_broker_goes_on_intercepting(world: World) -> None:
     assert produced(await (await Talk.to(world)).ask(produce(b"yes"))) == (0, 0)
 
 
+@pytest.mark.parametrize("choice", [{"nth": 2}, {"chance": 0.5, "seed": "7"}])
+async def test_the_choice_among_requests_goes_on_where_it_was_when_the_broker_is_restarted(
+    world: World, choice: dict[str, Any]
+) -> None:
+    async def refused(restarts: bool) -> list[bool]:
+        async with world.pull(intercept(ErrorAnswer(error="REQUEST_TIMED_OUT"), api="produce", **choice)):
+            found = []
+            for _ in range(6):
+                error, _ = produced(await (await Talk.to(world)).ask(produce(b"x")))
+                found.append(error == errors.REQUEST_TIMED_OUT)
+                if restarts:
+                    async with world.pull(Signal(broker=1, kind="kill")):
+                        pass
+            return found
+
+    undisturbed = await refused(restarts=False)
+    assert 0 < sum(undisturbed) < 6
+    assert await refused(restarts=True) == undisturbed
+
+
 @pytest.mark.parametrize("kind", ["kill", "pause"])
 async def test_a_broker_that_goes_away_while_it_is_told_is_told_when_it_is_back(
     world: World, kind: Literal["kill", "pause"]

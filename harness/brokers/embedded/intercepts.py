@@ -39,50 +39,71 @@ class Arrival:
 
 
 class InstalledIntercept:
-    """An intercept in force. `released` is set once it is not; `count` says how many requests it has taken."""
+    """An intercept in force. `released` is set once it is not; `count` says how many requests it has taken.
 
-    def __init__(self, number: int, intercept: Intercept) -> None:
+    `seen`: how many it had to choose from before, in a process of the broker that was killed.
+    """
+
+    def __init__(self, number: int, intercept: Intercept, seen: int = 0) -> None:
         self.number = number
         self.intercept = intercept
         self.released = asyncio.Event()
         self.count = 0
         self._seen = 0
         self._chance = Random(f"{intercept.seed}/{intercept.broker}")
+        for _ in range(seen):
+            self._choose()
 
     @property
     def answer(self) -> InterceptResponse:
         return self.intercept.answer
 
-    def match_and_count(self, arrival: Arrival) -> bool:
-        """Whether it is one of its; counts it if so."""
+    @property
+    def chooses(self) -> bool:
+        """Whether it leaves some requests of its kind alone."""
+        return self.intercept.nth is not None or self.intercept.chance < 1.0
+
+    def concerns(self, arrival: Arrival) -> bool:
+        """Whether it is of its kind."""
         if self.intercept.api != arrival.api and (self.intercept.api != EVERY_API or arrival.api == TLS_HANDSHAKE):
             return False
         if self.intercept.client_id not in (None, arrival.client_id):
             return False
-        if self.intercept.transactional_id not in (None, arrival.transactional_id):
-            return False
+        return self.intercept.transactional_id in (None, arrival.transactional_id)
+
+    def take(self) -> bool:
+        """Whether it takes the next one of its kind; counts it if so."""
+        taken = self._choose()
+        self.count += taken
+        return taken
+
+    def _choose(self) -> bool:
         self._seen += 1
         if self.intercept.nth not in (None, self._seen):
             return False
-        if self.intercept.chance < 1.0 and self._chance.random() >= self.intercept.chance:
-            return False
-        self.count += 1
-        return True
+        return self.intercept.chance >= 1.0 or self._chance.random() < self.intercept.chance
 
 
 class Intercepts:
     """Those in force at one broker, by the numbers that their owner gave them.
 
     `on_intercepted` is called for each request that one of them takes: with its number, and the moment on the loop's
-    clock in nanoseconds, None for a request of the lab's own.
+    clock in nanoseconds, None for a request of the lab's own. `on_seen` is called for each request that one of them
+    may take that chooses: with its number.
     """
 
-    def __init__(self, on_intercepted: Callable[[int, int | None], None] | None = None) -> None:
+    def __init__(
+        self,
+        on_intercepted: Callable[[int, int | None], None] | None = None,
+        on_seen: Callable[[int], None] | None = None,
+    ) -> None:
         self._installed: dict[int, InstalledIntercept] = {}
         self._on_intercepted = on_intercepted
+        self._on_seen = on_seen
 
-    def add(self, number: int, intercept: Intercept) -> None:
-        self._installed[number] = InstalledIntercept(number, intercept)
+    def add(self, number: int, intercept: Intercept, seen: int = 0) -> None:
+        """`seen` is as in InstalledIntercept."""
+        self._installed[number] = InstalledIntercept(number, intercept, seen)
 
     def release(self, number: int) -> None:
         """Take it out of force; answers that it holds back go out now. Nothing happens where it is not in force."""
@@ -98,7 +119,11 @@ class Intercepts:
         for number, one in tuple(self._installed.items()):
             if number <= behind or (arrival.client_id == PROBE_CLIENT_ID and isinstance(one.answer, HeldBack)):
                 continue
-            if one.match_and_count(arrival):
+            if not one.concerns(arrival):
+                continue
+            if self._on_seen is not None and one.chooses:
+                self._on_seen(number)
+            if one.take():
                 if self._on_intercepted is not None:
                     at_ns = (
                         None if arrival.client_id == PROBE_CLIENT_ID else round(asyncio.get_running_loop().time() * 1e9)

@@ -1,16 +1,17 @@
 """The controller's end of the channel to a broker that is a process: states and commands go out, messages come back.
 
 Both ends speak JSON lines over a connected socket. Out: a cluster's state, one a line, the first one before all;
-`{"intercept":{...},"number":N}` and `{"release":N}`. Back: `{"ready":["127.0.1.1",9092]}` once, `{"applied":EPOCH}` for
-each state, `{"intercepting":N}`, `{"released":N}`, and `{"intercepted":[N,AT_NS]}` at each request that was
-intercepted, with the moment on the machine's monotonic clock, null for a request of the lab's own; `{"create":[...]}`
-for a topic that a client asked for; `{"failed":"why"}` before the broker ends by itself. The channel is the broker's
-life, too: when it closes, the broker exits.
+`{"intercept":{...},"number":N,"seen":0}` and `{"release":N}`. Back: `{"ready":["127.0.1.1",9092]}` once,
+`{"applied":EPOCH}` for each state, `{"intercepting":N}`, `{"released":N}`, `{"seen":N}` at each request among which an
+intercept chooses, and `{"intercepted":[N,AT_NS]}` at each that it takes, with the moment on the machine's monotonic
+clock, null for a request of the lab's own; `{"create":[...]}` for a topic that a client asked for; `{"failed":"why"}`
+before the broker ends by itself. The channel is the broker's life, too: when it closes, the broker exits.
 """
 
 import asyncio
 import json
 import socket
+from collections import Counter
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, TypeVar
@@ -38,6 +39,7 @@ class BrokerLink:
         writer: asyncio.StreamWriter,
         interceptions: Mapping[int, Sightings],
         create_topic: CreateTopic | None = None,
+        seen: Counter[int] | None = None,
     ) -> None:
         self._broker_id = broker_id
         self._reader = reader
@@ -47,6 +49,7 @@ class BrokerLink:
         self._in_force: set[int] = set()
         self._interceptions = interceptions
         self._create_topic = create_topic
+        self._seen = Counter() if seen is None else seen
         self._failed: str | None = None
         self._waiters: list[asyncio.Future[None]] = []
         self._listening = asyncio.create_task(self._listen(), name=f"broker {broker_id}")
@@ -58,14 +61,15 @@ class BrokerLink:
         channel: socket.socket,
         interceptions: Mapping[int, Sightings] = MappingProxyType({}),
         create_topic: CreateTopic | None = None,
+        seen: Counter[int] | None = None,
     ) -> "BrokerLink":
         """Take the controller's half of a socket pair; the other half is `run_broker`'s.
 
-        Requests that are intercepted under a number are added to `interceptions` of that number. `create_topic` is the
-        controller's, for topics that the broker is asked for.
+        Requests that are intercepted under a number are added to `interceptions` of that number, those among which it
+        chooses to `seen`. `create_topic` is the controller's, for topics that the broker is asked for.
         """
         reader, writer = await asyncio.open_connection(sock=channel)
-        return cls(broker_id, reader, writer, interceptions, create_topic)
+        return cls(broker_id, reader, writer, interceptions, create_topic, seen)
 
     def push(self, state: ClusterState) -> None:
         """Send a state; give this to `Controller.attach`. Nothing happens where the broker has ended."""
@@ -80,7 +84,9 @@ class BrokerLink:
         await self._within_limit(lambda: self._applied >= epoch or None)
 
     async def intercept(self, number: int, intercept: Intercept) -> None:
-        """Have requests intercepted, under a number that was not used before; on return they are.
+        """Have requests intercepted, under a number that no other intercept has; on return they are.
+
+        One that a killed process of the broker had goes on choosing where it was.
 
         Raises BrokerFailed.
         """
@@ -89,7 +95,8 @@ class BrokerLink:
 
     def send_intercept(self, number: int, intercept: Intercept) -> None:
         """The same without waiting."""
-        self._send(json.dumps({"intercept": encode_intercept(intercept), "number": number}))
+        seen = self._seen[number]
+        self._send(json.dumps({"intercept": encode_intercept(intercept), "number": number, "seen": seen}))
 
     async def release(self, number: int) -> None:
         """Have nothing more intercepted under that number. Raises BrokerFailed."""
@@ -161,6 +168,8 @@ class BrokerLink:
             case {"create": [name, partitions, replication]}:
                 if self._create_topic is not None:
                     self._create_topic(name, partitions, replication)
+            case {"seen": number}:
+                self._seen[number] += 1
             case {"intercepted": [number, at_ns]}:
                 self._interceptions[number].add(at_ns)
 

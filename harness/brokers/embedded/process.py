@@ -100,14 +100,15 @@ class CommandHandler:
 
     def __init__(self, writer: asyncio.StreamWriter) -> None:
         self._writer = writer
-        self.intercepts = Intercepts(self._intercepted)
+        self.intercepts = Intercepts(self._intercepted, self._seen)
 
     def handle(self, line: bytes, broker: EmbeddedBroker) -> dict[str, object]:
         """Do as the line says; what to say when it is done. Raises ClusterStateError for a line that says nothing
         known."""
         message = _object(line)
         if "intercept" in message:
-            self.intercepts.add(int(message["number"]), decode_intercept(message["intercept"]))
+            intercept = decode_intercept(message["intercept"])
+            self.intercepts.add(int(message["number"]), intercept, int(message.get("seen", 0)))
             return {"intercepting": message["number"]}
         if "release" in message:
             self.intercepts.release(int(message["release"]))
@@ -119,6 +120,9 @@ class CommandHandler:
     def create_topic(self, name: str, partitions: int, replication: int) -> None:
         """Ask the controller for a topic that a client asked this broker for."""
         self._writer.write(_line({"create": [name, partitions, replication]}))
+
+    def _seen(self, number: int) -> None:
+        self._writer.write(_line({"seen": number}))
 
     def _intercepted(self, number: int, at_ns: int | None) -> None:
         """Sent before the request is answered: by the time an answer arrives, its request has been counted."""

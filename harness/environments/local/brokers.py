@@ -3,6 +3,7 @@
 import asyncio
 import os
 import socket
+from collections import Counter
 from collections.abc import Coroutine, Iterable
 from contextlib import suppress
 from pathlib import Path
@@ -56,6 +57,7 @@ class ForkedBrokers:
         self._intercepts: list[Intercept] = []
         self._released: set[int] = set()
         self._interceptions: dict[int, Sightings] = {}
+        self._seen: Counter[int] = Counter()
 
     @classmethod
     def start(cls, cluster: ClusterShape, logs: CellLogs, watch: Watch) -> "ForkedBrokers":
@@ -214,7 +216,7 @@ class ForkedBrokers:
 
     async def _link(self, broker: int) -> None:
         link = await BrokerLink.from_socket(
-            broker, self._channels[broker], self._interceptions, self._controller.create_topic
+            broker, self._channels[broker], self._interceptions, self._controller.create_topic, self._seen
         )
         self._controller.attach(link.push, broker)
         self._links[broker] = link
