@@ -20,4 +20,4 @@ def test_no_composition_hangs_leaks_or_is_wrong_about_an_effect(caplog: pytest.L
 @pytest.mark.cell
 def test_no_composition_hangs_leaks_or_ends_otherwise_on_real_sockets(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.CRITICAL)
-    assert soak(range(40), LocalEnvironment(conduct, lanes=4), 4) == []
+    assert soak(range(24), LocalEnvironment(conduct, lanes=3), 3) == []

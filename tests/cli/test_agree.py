@@ -27,11 +27,12 @@ def test_profile_and_simulation_agree_after_a_second_look(tmp_path: Path) -> Non
         "--cells", "8", cwd=tmp_path, env={"PYTHONUNBUFFERED": "1"},
     )  # fmt: skip
     assert done.code == 0, done.out + done.err
-    assert done.lines[-3].startswith("AGREES  2 of 2 rows in 1 case; ")
+    assert done.lines[-3].startswith("AGREES  3 of 3 rows in 1 case; ")
     rows = [json.loads(line) for line in (tmp_path / "r" / "local" / "agreement.jsonl").read_text().splitlines()]
     assert [(row["measure"], row["outcome"]) for row in rows] == [
         ("probe.time_to_error", "agrees"),
         ("probe.outcome", "agrees"),
+        ("probe.dials", "agrees"),
     ]
     assert all(side["runs"] > 3 for row in rows for side in row["sides"])
     assert "| dark | 1.27.2 | Retry.Max=0 | probe.time_to_error | 0.500 | not run |" in (tmp_path / "F.md").read_text()
@@ -106,10 +107,10 @@ def test_a_difference_that_is_explained_is_counted_apart(tmp_path: Path) -> None
     compared = ("agree", "--between", "real,sim", "--of", "real", "--of", "sim")
     different = faultlab(*compared, cwd=tmp_path)
     assert different.code == 1
-    assert different.lines[-3].startswith("DIFFERS  1 of 2 rows in 1 case, 1 different; ")
+    assert different.lines[-3].startswith("DIFFERS  2 of 3 rows in 1 case, 1 different; ")
     (tmp_path / "differences.yaml").write_text(DIFFERENCES)
     explained = faultlab(*compared, "--write", "F.md", cwd=tmp_path)
     assert explained.code == 0, explained.out + explained.err
-    assert explained.lines[-3].startswith("EXPLAINED  1 of 2 rows in 1 case, 1 explained; ")
+    assert explained.lines[-3].startswith("EXPLAINED  2 of 3 rows in 1 case, 1 explained; ")
     assert "the simulation has no such timer (IBM/sarama v1.27.2 broker.go)" in " ".join(explained.out.split())
-    assert "1 case, 2 rows: 1 explained, 1 agrees" in (tmp_path / "F.md").read_text()
+    assert "1 case, 3 rows: 1 explained, 2 agrees" in (tmp_path / "F.md").read_text()
