@@ -13,6 +13,7 @@ from typing import Literal, NamedTuple
 
 from harness.brokers.embedded.intercepts import PROBE_CLIENT_ID
 from harness.levers import FLOWS, Flow
+from harness.levers.toxic import MIN_DELAY_SHARE
 from harness.sightings import is_within
 
 Side = Literal["client", "broker"]
@@ -149,6 +150,24 @@ class ProxyPassage:
         left = sorted(part for stream in self._leaving() for part in stream.parts)
         moments = [(part.at_ns, place) for part, place in zip(entered, _counted(entered), strict=True)]
         return self._longest_s(moments, left, since_ns, until_ns)
+
+    def paced_s(self, bytes_per_s: float, since_ns: int | None, until_ns: int | None) -> float:
+        """By how much bytes came out late as this rate makes them: no sooner than it passes their own segment up to
+        them, and for no longer than it takes for all that was inside. What a busy machine keeps is not counted."""
+        entered = sorted(part for stream in self._entering() for part in stream.arrived())
+        left = sorted(part for stream in self._leaving() for part in stream.parts)
+        went_in, came_out, moments = _counted(entered), [0, *_counted(left)], [part.at_ns for part in left]
+        longest_s = 0.0
+        for part, place in zip(left, came_out[1:], strict=True):
+            own = bisect_left(went_in, place)
+            if own == len(entered) or not is_within(entered[own].at_ns, since_ns, until_ns):
+                continue
+            held_s = (part.at_ns - entered[own].at_ns) / 1e9
+            in_segment = place - (went_in[own] - entered[own].number)
+            inside = place - came_out[bisect_left(moments, entered[own].at_ns)]
+            if held_s >= MIN_DELAY_SHARE * in_segment / bytes_per_s:
+                longest_s = max(longest_s, min(held_s, inside / bytes_per_s))
+        return longest_s
 
     def withheld(self, since_ns: int | None, until_ns: int | None) -> int:
         """How many bytes are still in the proxy though their sender has given their connection up."""

@@ -39,7 +39,7 @@ def _latency_seen(seen: ProxyPassage, attributes: Mapping[str, int], since_ns: M
 
 SEEN: Mapping[str, Seen] = {
     "latency": _latency_seen,
-    "bandwidth": lambda seen, _, since, until: DelaySeen(delay_s=seen.held_s(since, until)),
+    "bandwidth": lambda seen, its, since, until: DelaySeen(delay_s=seen.paced_s(its["rate"] * 1000, since, until)),
     "slow_close": lambda seen, _, since, until: EndHeld(delay_s=seen.end_held_s(since, until)),
     "timeout": lambda seen, its, since, until: BytesSwallowed(
         bytes=seen.swallowed(since, until, its["timeout"] / 1000)

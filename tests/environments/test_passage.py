@@ -1,4 +1,7 @@
-"""Protects the proof of what is still in a proxy when its sender has given up, and of what the proxy swallowed."""
+"""Protects the proof of what is still in a proxy when its sender has given up, of what the proxy swallowed, and of what
+came out late by its rate."""
+
+import pytest
 
 from harness.environments.passage import ProxyPacket, ProxyPassage, Side
 from harness.levers import Flow
@@ -53,3 +56,37 @@ def test_an_answer_is_not_swallowed_where_the_proxy_ends_its_connection_by_itsel
     passage.look_at(packet("broker", 30, ends=True))
     passage.look_at(packet("client", 31, ends=True))
     assert passage.swallowed(None, None, timeout_s=0) == 0
+
+
+MS = 1_000_000
+
+
+def request_that_comes_out(*parts: tuple[int, int], size: int = 100) -> ProxyPassage:
+    """A request of `size` bytes goes in at 0 ms; of it come out so many bytes after so many milliseconds."""
+    passage = ProxyPassage("to_broker")
+    passage.look_at(packet("client", -2, seq=0, opens=True))
+    passage.look_at(packet("broker", -1, seq=0, opens=True))
+    passage.look_at(packet("client", 0, data=bytes(size)))
+    passage.look_at(packet("client", 1, flow="to_client")._replace(ack=1 + size))
+    seq = 1
+    for number, at_ms in parts:
+        passage.look_at(packet("broker", at_ms * MS, seq=seq, data=bytes(number)))
+        seq += number
+    return passage
+
+
+@pytest.mark.parametrize(
+    ("bytes_per_s", "seconds"),
+    [(1_000, 0.0), (4_000, 0.025), (10_000, 0.01)],
+    ids=["too-soon", "its-time", "longer-than-its-time"],
+)
+def test_a_rate_is_seen_in_bytes_that_come_out_when_it_lets_them(bytes_per_s: int, seconds: float) -> None:
+    passage = request_that_comes_out((100, 25))
+    assert passage.paced_s(bytes_per_s, None, None) == pytest.approx(seconds)
+    assert passage.paced_s(bytes_per_s, 1, None) == 0, "they went in before"
+
+
+def test_a_rate_is_seen_in_the_first_parts_of_a_request_that_never_comes_out_as_a_whole() -> None:
+    passage = request_that_comes_out((100, 100), (100, 200), size=60_000)
+    assert passage.paced_s(1_000, None, None) == pytest.approx(0.2)
+    assert request_that_comes_out((59_000, 100), size=60_000).paced_s(1_000, None, None) == 0, "removed meanwhile"
