@@ -29,7 +29,7 @@ from client.wire.messages import decode_response, encode_request
 from client.wire.records import Record, encode_batch
 from harness.cluster_view import ClusterView
 from harness.environments.linux import addresses
-from harness.environments.linux.packet_socket import WHOLE, PacketSocket, arriving_with
+from harness.environments.linux.packet_socket import WholePackets, arriving_with
 from harness.environments.linux.packets import HELD_COPY
 from harness.environments.local.cell import call_in_cell
 from harness.environments.local.world import LocalWorld
@@ -210,7 +210,7 @@ def reorder(chance: float, delay_ms: int, seconds: float) -> Trial:
     lever = of_fault("reorder", {"chance": f"{chance:.0%}", "delay": f"{delay_ms}ms"})
 
     async def measured(world: LocalWorld) -> Row:
-        held, sent_on = PacketSocket(arriving_with(HELD_COPY | 1), WHOLE), PacketSocket(arriving_with(1), WHOLE)
+        held, sent_on = WholePackets(arriving_with(HELD_COPY | 1)), WholePackets(arriving_with(1))
         async with world.pull(lever) as pulled:
             segments = await flood(rate=500, connections=1, seconds=seconds)
             overtaken = (await pulled.evidence()).amount / segments
@@ -225,7 +225,7 @@ def reorder(chance: float, delay_ms: int, seconds: float) -> Trial:
     return Trial(lever, measured)
 
 
-def identified(packets: PacketSocket) -> Iterator[tuple[bytes, int]]:
+def identified(packets: WholePackets) -> Iterator[tuple[bytes, int]]:
     """A packet's identification and sequence number, and when it was seen."""
     for packet, at_ns in packets.read():
         behind = 4 * (packet[0] & 0x0F)

@@ -5,13 +5,12 @@ begins with bytes of the client that were not seen before, and ends with bytes o
 acknowledged, or with the connection.
 """
 
-import asyncio
 from dataclasses import dataclass, field
 from ipaddress import IPv4Address
 
 from harness.environments.linux import addresses
 from harness.environments.linux import packet_socket as bpf
-from harness.environments.linux.packet_socket import PacketSocket
+from harness.environments.linux.packet_socket import HeaderRing
 from harness.environments.linux.traffic_capture import ACK, ANY_CLIENT_TRAFFIC, FIN, RST, SYN, Segment
 from harness.environments.world import WireSpan
 
@@ -125,13 +124,12 @@ class ConversationCapture:
     PacketSocketRefused."""
 
     def __init__(self) -> None:
-        self._socket = PacketSocket(ANY_CLIENT_TRAFFIC)
+        self._socket = HeaderRing(ANY_CLIENT_TRAFFIC)
         self._all: list[_Conversation] = []
         self._open: dict[tuple[str, int, str], _Conversation] = {}
         self._packets = 0
         self._stopped_ns: int | None = None
-        self._loop = asyncio.get_running_loop()
-        self._loop.add_reader(self._socket, self._read)
+        self._socket.call_when_seen(self._read)
 
     def spans(self) -> tuple[WireSpan, ...]:
         """What was seen so far, in time's order."""
@@ -170,5 +168,4 @@ class ConversationCapture:
             known.from_broker(segment, at_ns)
 
     def close(self) -> None:
-        self._loop.remove_reader(self._socket)
         self._socket.close()

@@ -1,13 +1,12 @@
 """Dials as the wire shows them: the SYNs sent to advertised addresses, by any process."""
 
-import asyncio
 import socket
 import struct
 from ipaddress import IPv4Address
 
 from harness.environments.linux import addresses
 from harness.environments.linux import packet_socket as bpf
-from harness.environments.linux.packet_socket import PacketSocket, PacketSocketRefused
+from harness.environments.linux.packet_socket import HeaderRing, PacketSocketRefused
 from harness.environments.world import Dial
 
 _SYN, _SYN_OR_ACK = 0x02, 0x12
@@ -44,13 +43,12 @@ class DialCapture:
 
     def __init__(self) -> None:
         try:
-            self._socket = PacketSocket(_FILTER)
+            self._socket = HeaderRing(_FILTER)
         except PacketSocketRefused as exc:
             raise DialCaptureFailed(str(exc)) from exc
         self._dials: dict[tuple[str, int, str, int], Dial] = {}
         self._missed = 0
-        self._loop = asyncio.get_running_loop()
-        self._loop.add_reader(self._socket, self._read)
+        self._socket.call_when_seen(self._read)
 
     def dials(self) -> tuple[Dial, ...]:
         """All so far, in the order in which they were seen, without the lab's own probes.
@@ -78,5 +76,4 @@ class DialCapture:
         self._dials.setdefault((source, port, target, number), dial)
 
     def close(self) -> None:
-        self._loop.remove_reader(self._socket)
         self._socket.close()

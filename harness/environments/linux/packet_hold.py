@@ -16,7 +16,7 @@ from heapq import heappop, heappush
 from harness.environments.linux import addresses
 from harness.environments.linux import packet_socket as bpf
 from harness.environments.linux.exact_timer import ExactTimer
-from harness.environments.linux.packet_socket import WHOLE, PacketSocket, PacketSocketRefused
+from harness.environments.linux.packet_socket import PacketSocketRefused, WholePackets
 from harness.environments.linux.packets import (
     COPIES,
     HELD_COPY,
@@ -49,7 +49,7 @@ class PacketHold:
     others are sent on in the order in which they came. `late_ns`: for how long any packet was due and not sent yet.
     """
 
-    def __init__(self, number: int, lever: FilterPackets, packets: PacketSocket, came_since: CountSince) -> None:
+    def __init__(self, number: int, lever: FilterPackets, packets: WholePackets, came_since: CountSince) -> None:
         assert lever.delays is not None, "a lever that delays says by how much"
         self.number = number
         self.seen = Sightings()
@@ -88,7 +88,7 @@ class PacketHold:
                 "machine cannot hold so many",
             )
 
-    def end(self) -> PacketSocket:
+    def end(self) -> WholePackets:
         """Deliver all that is held at once. Returns its packet socket, which sees nothing any more."""
         self.read()
         asyncio.get_running_loop().remove_reader(self._packets)
@@ -143,7 +143,7 @@ class PacketHold:
 class DialHold(PacketHold):
     """Holds dials: the first SYN of each. Those that are sent again vanish until it has been delivered, then pass."""
 
-    def __init__(self, number: int, lever: FilterPackets, packets: PacketSocket, came_since: CountSince) -> None:
+    def __init__(self, number: int, lever: FilterPackets, packets: WholePackets, came_since: CountSince) -> None:
         super().__init__(number, lever, packets, came_since)
         self._known: set[bytes] = set()
         self._held: set[bytes] = set()
@@ -170,7 +170,7 @@ class PacketHolds:
         self._table = table
         self.made = 0
         self._holds: list[PacketHold] = []
-        self._idle: list[PacketSocket] = []
+        self._idle: list[WholePackets] = []
 
     def next_number(self) -> int:
         """For a rule that sends packets on: those of later numbers treat them, it and those before do not."""
@@ -208,10 +208,10 @@ class PacketHolds:
         for idle in self._idle:
             idle.close()
 
-    def _packet_socket(self) -> PacketSocket:
+    def _packet_socket(self) -> WholePackets:
         """One that is not in use: to close one makes the kernel wait for all processors, and the run with it."""
         try:
-            return self._idle.pop() if self._idle else PacketSocket((bpf.REJECT,), WHOLE)
+            return self._idle.pop() if self._idle else WholePackets((bpf.REJECT,))
         except PacketSocketRefused as exc:
             raise WorldError("wire-unseen", str(exc)) from exc
 

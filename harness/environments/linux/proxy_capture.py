@@ -3,7 +3,6 @@
 A packet socket of its own, opened with the first toxic that needs it; its filter lets nothing through while none does.
 """
 
-import asyncio
 import socket
 import struct
 from collections.abc import Iterator
@@ -11,7 +10,7 @@ from contextlib import contextmanager
 
 from harness.environments.linux import addresses
 from harness.environments.linux import packet_socket as bpf
-from harness.environments.linux.packet_socket import PacketSocket, PacketSocketRefused
+from harness.environments.linux.packet_socket import HeaderRing, PacketSocketRefused
 from harness.environments.passage import ProxyPacket, ProxyPassage, Side
 from harness.environments.world import WorldError
 from harness.levers import Flow
@@ -49,7 +48,7 @@ class ProxyCapture:
     """Watches proxies, in the network namespace and on the loop in which it is first used."""
 
     def __init__(self) -> None:
-        self._socket: PacketSocket | None = None
+        self._socket: HeaderRing | None = None
         self._watched: list[tuple[dict[str, Side], ProxyPassage]] = []
 
     @contextmanager
@@ -57,10 +56,10 @@ class ProxyCapture:
         """See what passes a broker's proxy while the context is entered. Raises WorldError."""
         if self._socket is None:
             try:
-                self._socket = PacketSocket(_PROXY_TRAFFIC)
+                self._socket = HeaderRing(_PROXY_TRAFFIC)
             except PacketSocketRefused as exc:
                 raise WorldError("wire-unseen", str(exc)) from exc
-            asyncio.get_running_loop().add_reader(self._socket, self.read)
+            self._socket.call_when_seen(self.read)
         sides: dict[str, Side] = {
             addresses.advertised_address(broker)[0]: "client",
             addresses.broker(broker)[0]: "broker",
@@ -94,7 +93,6 @@ class ProxyCapture:
 
     def close(self) -> None:
         if self._socket is not None:
-            asyncio.get_running_loop().remove_reader(self._socket)
             self._socket.close()
 
 

@@ -5,7 +5,6 @@ nothing through while no lever is pulled: a run without a fault pays nothing. Wh
 read, what is seen is a lower bound.
 """
 
-import asyncio
 import socket
 import struct
 from collections.abc import Iterator
@@ -15,7 +14,7 @@ from typing import Literal
 
 from harness.environments.linux import addresses
 from harness.environments.linux import packet_socket as bpf
-from harness.environments.linux.packet_socket import PacketSocket, PacketSocketRefused
+from harness.environments.linux.packet_socket import HeaderRing, PacketSocketRefused
 from harness.environments.world import WorldError
 from harness.levers import Flow
 from harness.sightings import ConnectionSightings
@@ -122,7 +121,7 @@ class TrafficCapture:
     is first used."""
 
     def __init__(self) -> None:
-        self._socket: PacketSocket | None = None
+        self._socket: HeaderRing | None = None
         self._watches: list[_Watch] = []
 
     @contextmanager
@@ -135,10 +134,10 @@ class TrafficCapture:
         """
         if self._socket is None:
             try:
-                self._socket = PacketSocket(_CLIENT_TRAFFIC)
+                self._socket = HeaderRing(_CLIENT_TRAFFIC)
             except PacketSocketRefused as exc:
                 raise WorldError("wire-unseen", str(exc)) from exc
-            asyncio.get_running_loop().add_reader(self._socket, self.read)
+            self._socket.call_when_seen(self.read)
         watch = _Watch(host, flow, kind, at_most)
         self._watches.append(watch)
         self._socket.attach(_CLIENT_TRAFFIC)
@@ -167,5 +166,4 @@ class TrafficCapture:
 
     def close(self) -> None:
         if self._socket is not None:
-            asyncio.get_running_loop().remove_reader(self._socket)
             self._socket.close()
