@@ -80,7 +80,7 @@ def _proof(proof: Proof) -> str:
 def _parameters(fault: type[FaultModel]) -> list[tuple[str, tuple[str, str]]]:
     found: list[tuple[str, tuple[str, str]]] = []
     for parameter, info in fault.model_fields.items():
-        default = "required" if info.is_required() else _shown(info.default)
+        default = "required" if info.is_required() else _shown(info.get_default(call_default_factory=True))
         found.append((parameter, (default, info.description or "")))
     return found
 
@@ -92,7 +92,7 @@ def _row(parameter: str, cells: tuple[str, str]) -> str:
 def _shown(value: object) -> str:
     if isinstance(value, tuple):
         return f"`[{', '.join(map(str, value))}]`"
-    return "none" if value in (0.0, None) else f"`{value}`"
+    return "none" if value in (0.0, None, {}) else f"`{value}`"
 
 
 if __name__ == "__main__":
