@@ -23,7 +23,7 @@ class Latency(LinkFault):
     """
 
     proof = Proof(DelaySeen)
-    proofs: ClassVar = {("via", "packets"): Proof(PacketsDelayed, scope="each_lever")}
+    proofs: ClassVar = {("via", "packets"): Proof(PacketsDelayed)}
 
     delay: Seconds = Field(description="How late, in each flow: whole milliseconds, such as 100ms")
     jitter: Seconds = Field(

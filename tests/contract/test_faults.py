@@ -41,7 +41,7 @@ NETWORK: tuple[Fault, ...] = (
     ("reset", {"upon": "answer", "bytes": "10B"}, "versions reset"),
     ("slow_dial", {"delay": "1s"}, "dial late"),
     ("loss", {"chance": "100%", "brokers": [1]}, "dial nothing"),
-    ("latency", {"delay": "1s", "via": "packets", "brokers": [1], "flows": "to_client"}, "dial late"),
+    ("latency", {"delay": "1s", "via": "packets", "flows": "to_client"}, "dial late"),
     ("duplicate", {"brokers": [1]}, "well"),
 )
 TOXICS: tuple[Fault, ...] = (
