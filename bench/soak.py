@@ -58,40 +58,61 @@ CONTROL = {"api": "init_producer_id", "code": "REQUEST_TIMED_OUT", "brokers": [1
 """Of `error_answer`: nobody here asks for a producer id."""
 
 CERTAIN: tuple[tuple[str, Mapping[str, Any]], ...] = (
+    ("accept_queue_full", {}),
     ("bad_frame", {"api": "produce", "damage": "cut"}),
     ("bad_frame", {"api": "produce", "damage": "garbage", "then": "reset"}),
     ("bandwidth", {"rate": "2KB/s", "flows": ["to_broker"]}),
     ("blackhole", {}),
     ("blackhole", {"flows": ["to_client"]}),
+    ("correlation_mismatch", {"api": "produce"}),
     ("drop", {"only": "syn"}),
     ("error_answer", {"code": "NOT_LEADER_OR_FOLLOWER"}),
+    ("half_open", {}),
+    ("half_open", {"then": "reset"}),
     ("kill", {"election": "0s"}),
     ("latency", {"delay": "80ms"}),
+    ("latency", {"delay": "40ms", "via": "packets"}),
+    ("leader_move", {"partition": "orders/0"}),
     ("limit_data", {"bytes": "40B"}),
+    ("no_leader", {"partition": "orders/0"}),
+    ("old_broker", {"release": "kafka-2.3"}),
     ("pause", {}),
     ("refuse", {}),
     ("refuse", {"by": "firewall"}),
     ("reset", {"upon": "request"}),
     ("reset", {"upon": "answer", "bytes": "10B"}),
     ("reset_peer", {"timeout": "100ms"}),
+    ("restart", {}),
+    ("scale_down", {"brokers": [1], "then": "refuse"}),
+    ("scale_down", {"brokers": [1], "then": "blackhole", "first": "ports", "election": "300ms"}),
+    ("scale_up", {"brokers": [3]}),
     ("silence", {"api": "produce"}),
     ("slicer", {"average_size": "32B", "delay": "5ms"}),
     ("slow_answer", {"delay": "150ms"}),
     ("slow_broker", {"delay": "150ms"}),
     ("slow_close", {"delay": "200ms"}),
     ("slow_dial", {"delay": "200ms"}),
+    ("stale_metadata", {}),
     ("timeout", {"timeout": "0s"}),
+    ("unknown_topic", {"topic": "orders"}),
 )
 BY_CHANCE: tuple[tuple[str, Mapping[str, Any]], ...] = (
     ("drop", {"chance": "30%"}),
+    ("duplicate", {"chance": "50%"}),
     ("error_answer", {"code": "NOT_LEADER_OR_FOLLOWER", "chance": 0.5}),
     ("latency", {"delay": "80ms", "jitter": "40ms"}),
+    ("loss", {"chance": "20%"}),
+    ("reorder", {"chance": "50%", "delay": "30ms"}),
     ("timeout", {"timeout": "100ms", "toxicity": 0.5}),
     ("slow_dial", {"delay": "200ms", "jitter": "100ms"}),
 )
 TOXICS = ("bandwidth", "latency", "limit_data", "reset", "reset_peer", "slicer", "slow_close", "timeout")
 """Where one comes or goes, Toxiproxy runs the others of a connection anew, and their waits with them: that is another
 effect than a toxic's own, and its proof does not count it. Nor does it count a connection that a bad frame ends."""
+REPLICATED = ("leader_move", "scale_down", "scale_up")
+"""Somebody else has to be there to lead."""
+CLUSTER = (*REPLICATED, "no_leader", "unknown_topic")
+"""No two in one run: one may take away what the other changes, and `validate` refuses them where that is certain."""
 LOSING = ("kill", "pause", "restart")
 """Of the leader alone, and no two in one run: what a follower does to acknowledgements is no proof of theirs."""
 
@@ -104,7 +125,7 @@ def composition(seed: int, *, chance: bool) -> str:
     if rng.random() < 0.7:
         steps.append({"do": "send", "as": "warm_up"})
     steps.append({"inject": "error_answer", "as": "control", **CONTROL})
-    steps += _faults(rng, chance=chance)
+    steps += _faults(rng, brokers, chance=chance)
     settings = {
         "Net.DialTimeout": "300ms", "Net.ReadTimeout": "400ms", "Net.WriteTimeout": "400ms",
         "Producer.Retry.Max": rng.choice((0, 1, 3)), "Producer.RequiredAcks": "WaitForAll",
@@ -120,14 +141,15 @@ def composition(seed: int, *, chance: bool) -> str:
     return json.dumps(whole)
 
 
-def _faults(rng: Random, *, chance: bool) -> Iterator[dict[str, Any]]:
-    known = (*CERTAIN, *BY_CHANCE) if chance else CERTAIN
-    losing = False
+def _faults(rng: Random, brokers: int, *, chance: bool) -> Iterator[dict[str, Any]]:
+    known = [one for one in ((*CERTAIN, *BY_CHANCE) if chance else CERTAIN) if brokers > 1 or one[0] not in REPLICATED]
     for number in range(rng.randint(2, 4)):
-        name, parameters = rng.choice([one for one in known if not (losing and one[0] in LOSING)])
-        losing = losing or name in LOSING
+        name, parameters = rng.choice(known)
+        for alone in (LOSING, CLUSTER):
+            known = [one for one in known if not (name in alone and one[0] in alone)]
         where = [1] if name in LOSING else rng.choice(("all", [1]))
-        step: dict[str, Any] = {"inject": name, "as": f"f{number}", "brokers": where, **parameters}
+        broad = {"brokers": where} if "brokers" in FAULTS[name].model_fields else {}
+        step: dict[str, Any] = {"inject": name, "as": f"f{number}", **broad, **parameters}
         ends = rng.choice(("for", "heal", "end"))
         if ends == "for":
             step["for"] = f"{rng.randint(100, 900)}ms"
@@ -165,7 +187,12 @@ def effects_denied(plan: RunPlan, story: Story, again: Callable[[RunPlan], Story
     """Unproven faults without which the client fares otherwise."""
     neutral = FAULTS["error_answer"].model_validate(CONTROL)
     for fault in story.faults:
-        if fault.proven or fault.alias == "control" or 0 < fault.count < SHORTEST_S.get(fault.proof, 0):
+        if (
+            fault.proven
+            or fault.alias == "control"
+            or fault.fault == "scale_up"
+            or 0 < fault.count < SHORTEST_S.get(fault.proof, 0)
+        ):
             continue
         others = [other.fault for other in story.faults if other is not fault]
         if fault.fault in TOXICS and any(name in (*TOXICS, "bad_frame") for name in others):
@@ -175,6 +202,9 @@ def effects_denied(plan: RunPlan, story: Story, again: Callable[[RunPlan], Story
             for step in plan.steps
         )
         other = again(replace(plan, steps=without))
+        if other.error is not None:
+            yield f"without {fault.alias}: {other.error.code}: {other.error.text}"
+            return
         for one, two in zip(fared(story), fared(other), strict=True):
             if one[:2] != two[:2] or abs(one[2] - two[2]) > SAME_S:
                 yield f"{fault.alias} ({fault.fault}) is unproven ({fault.finding}), but {one} is {two} without it"
@@ -219,7 +249,7 @@ def soak(seeds: Sequence[int], environment: Environment, lanes: int) -> list[str
             theirs = [ended(run(sim, _lasting(simulated, by_s))) for by_s in EDGES_S]
             if ended(story) not in theirs and ended(run(environment, plan)) not in theirs:
                 found.append(f"ended {ended(story)}, in the simulation {theirs[0]}")
-        elif not any(named in BY_CHANCE for named in _drawn(plan)):
+        elif story.error is None and not any(named in BY_CHANCE for named in _drawn(plan)):
             found += effects_denied(plan, story, lambda other: run(sim, other))
             longer = _lasting(plan, MOMENT_S)
             if found and not any(effects_denied(longer, run(sim, longer), lambda other: run(sim, other))):

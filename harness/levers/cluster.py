@@ -11,10 +11,10 @@ from harness.levers.packets import DialsRefused, PacketsDropped
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangeMet(Evidence):
-    """`requests` of the client were answered by brokers that knew of the change."""
+    """`requests` of the client came to brokers that knew of the change, and were answered, or refused as unreadable."""
 
     name: ClassVar[str] = "change_met"
-    meaning: ClassVar[str] = "the client's requests were answered from the changed state of the cluster"
+    meaning: ClassVar[str] = "the client's requests met the changed state of the cluster"
 
     requests: int = 0
 

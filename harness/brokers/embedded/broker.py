@@ -207,10 +207,12 @@ class EmbeddedBroker:
         authentication = authentication or Authentication(self._security)
         header = decode_request_header(payload)
         versions = spoken_versions(self._node.api_versions).get(header.api_key)
-        if versions is None:
+        handler = handlers().get(header.api_key)
+        if handler is not None and header.api_version not in (versions or ()):
+            self._intercepts.count_unreadable(Arrival(handler.api.module, header.client_id))
+        if handler is None or versions is None:
             raise Disconnect(f"API {header.api_key} is not supported (client {header.client_id})")
         authentication.check_allowed(header.api_key)
-        handler = handlers()[header.api_key]
         if header.api_version not in versions:
             if header.api_key == API_VERSIONS.key:
                 body = unsupported_version(self._node)

@@ -124,14 +124,22 @@ class Intercepts:
             if self._on_seen is not None and one.chooses:
                 self._on_seen(number)
             if one.take():
-                if self._on_intercepted is not None:
-                    at_ns = (
-                        None if arrival.client_id == PROBE_CLIENT_ID else round(asyncio.get_running_loop().time() * 1e9)
-                    )
-                    self._on_intercepted(number, at_ns)
+                self._report(number, arrival)
                 if not isinstance(one.answer, OrdinaryAnswer):
                     return one
         return None
+
+    def count_unreadable(self, arrival: Arrival) -> None:
+        """A request whose version the broker does not know has been met by those that only look on: no other can have
+        it."""
+        for number, one in tuple(self._installed.items()):
+            if isinstance(one.answer, OrdinaryAnswer) and one.concerns(arrival) and one.take():
+                self._report(number, arrival)
+
+    def _report(self, number: int, arrival: Arrival) -> None:
+        if self._on_intercepted is not None:
+            at_ns = None if arrival.client_id == PROBE_CLIENT_ID else round(asyncio.get_running_loop().time() * 1e9)
+            self._on_intercepted(number, at_ns)
 
 
 def code_of(answer: ErrorAnswer) -> int:
