@@ -15,7 +15,8 @@ class PartitionView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterView:
-    """`brokers` are the ids of the cluster's members, `topics` their partitions in order.
+    """`brokers` are the ids of the cluster's members, `topics` their partitions in order. `departed` are no members
+    now, and still have addresses, to which faults may happen.
 
     `selected` are the brokers that faults in force work on. `seed` gives one fault's chance: the same seed chooses the
     same brokers.
@@ -24,6 +25,7 @@ class ClusterView:
     brokers: tuple[int, ...]
     controller: int
     topics: Mapping[str, tuple[PartitionView, ...]]
+    departed: tuple[int, ...] = ()
     selected: frozenset[int] = frozenset()
     seed: str = ""
 

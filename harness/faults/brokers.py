@@ -112,7 +112,7 @@ def select_brokers(selector: Selector, view: ClusterView) -> tuple[int, ...]:
 def _named(item: int | str, view: ClusterView) -> tuple[int, ...]:
     """The brokers that an item names, without chance."""
     if isinstance(item, int):
-        if item not in view.brokers:
+        if item not in (*view.brokers, *view.departed):
             raise SelectorError("no-such-broker", f"there is no broker {item}", which_brokers(view), item)
         return (item,)
     if item == CONTROLLER:

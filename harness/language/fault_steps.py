@@ -28,7 +28,7 @@ def step_fault(
 ) -> FaultModel | None:
     """The fault that a step injects, by its own parameters alone; None where they have problems, which are reported."""
     definition = FAULTS[name]
-    entries = {**entries_beside(tree, InjectStep), **own_parameters(tree)}
+    entries = _parameter_entries(tree)
     parameters = keys_of(definition, ())
     for key in [key for key in entries if key not in parameters]:
         hint = did_you_mean(key, [*parameters, *keys_of(InjectStep, ())])
@@ -43,7 +43,7 @@ def step_fault(
     try:
         stages = fault.stages(cluster.view())
     except SelectorError as error:
-        diagnostics.add(_span_of(error.item, own), error.code, str(error), error.hint)
+        diagnostics.add(place_of(error.item, tree), error.code, str(error), error.hint)
     if cluster.certificates is not None and any(_forges(stage.lever) for stage in stages):
         message = f"the lab cannot sign a flawed certificate in the name of {cluster.certificates.ca}"
         diagnostics.add(at(tree, ("inject",)), "fault", message, "write how: foreign, or `tls: true` in `cluster`")
@@ -114,10 +114,15 @@ def _trigger(
     return Trigger(request=given.request, broker=given.broker, nth=given.nth)
 
 
-def _span_of(item: int | str, parameters: MappingNode) -> Span:
-    """The place of a selector's part: a parameter's value, or an item of its list."""
-    for entry in parameters.entries.values():
+def place_of(item: int | str, tree: MappingNode) -> Span:
+    """Where a step that injects a fault names a broker or a partition: a parameter's value, or an item of its list."""
+    entries = _parameter_entries(tree)
+    for entry in entries.values():
         for each in entry.value.items if isinstance(entry.value, SequenceNode) else (entry.value,):
             if isinstance(each, ScalarNode) and each.value == item:
                 return each.span
-    return parameters.span
+    return at(tree, ("brokers",)) if "brokers" in entries else tree.span
+
+
+def _parameter_entries(tree: MappingNode) -> dict[str, Entry]:
+    return {**entries_beside(tree, InjectStep), **own_parameters(tree)}

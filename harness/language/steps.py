@@ -3,17 +3,18 @@
 from dataclasses import dataclass
 
 from harness.faults import FAULTS
-from harness.faults.brokers import SelectorError, depends_on_cluster
+from harness.faults.brokers import SelectorError
 from harness.formulas.chance import CHANCE_FUNCTIONS
 from harness.formulas.kernel_timers import KERNEL_FUNCTIONS
-from harness.language.fault_steps import fault_step, own_parameters, step_fault
+from harness.language.fault_steps import fault_step, own_parameters, place_of, step_fault
+from harness.language.faults_so_far import FaultsSoFar
 from harness.language.matrix import alias_of
 from harness.language.operation_steps import Arguments, operation_step, step_arguments
 from harness.language.schema import STEPS, DoStep, HealStep, InjectStep, Spread, Timed
 from harness.language.validation import parse_model
 from harness.language.yaml.diagnostics import Diagnostics
 from harness.language.yaml.tree import MappingNode, ScalarNode, SequenceNode, Tree, at
-from harness.levers import HOOKS, Signal
+from harness.levers import HOOKS
 from harness.measures import WHOLE_RUN
 from harness.operations import OPERATIONS
 from harness.plan import ClusterShape, PlannedFault, PlannedHealing, StartCondition, Step
@@ -55,7 +56,7 @@ class _Reader:
         self.aliases: dict[str, str] = {}
         self.default_patience: set[str] = set()
         self.healed: set[str] = set()
-        self.killed: dict[int, str] = {}
+        self.so_far = None if cluster is None else FaultsSoFar(cluster.view())
 
     def read(self, tree: Tree) -> None:
         kinds = [kind for kind in STEPS if isinstance(tree, MappingNode) and kind in tree.entries]
@@ -117,8 +118,8 @@ class _Reader:
             return operation_step(model, arguments, tree, when, self.diagnostics)
         if isinstance(model, InjectStep):
             step_of_fault = fault_step(model, fault, tree, when, self.cluster, self.diagnostics)
-            if step_of_fault is not None and self.cluster is not None:
-                self._check_running(step_of_fault, self.cluster, tree)
+            if step_of_fault is not None and self.so_far is not None:
+                self._check_possible(step_of_fault, self.so_far, tree)
             return step_of_fault
         return self._heal(model, tree, when)
 
@@ -151,24 +152,16 @@ class _Reader:
             self.diagnostics.add(where, "step", "the second time has to be the longer one", "write uniform: [0s, 1s]")
         return StartCondition(after_s=low_s, spread_s=max(0.0, high_s - low_s))
 
-    def _check_running(self, step: PlannedFault, cluster: ClusterShape, tree: MappingNode) -> None:
-        """Report a process that is to be paused or restarted while an earlier fault keeps it killed."""
-        if depends_on_cluster(step.fault):
-            return
+    def _check_possible(self, step: PlannedFault, so_far: FaultsSoFar, tree: MappingNode) -> None:
+        """Report a fault that an earlier one makes impossible, as a pause of a broker that is killed."""
         try:
-            levers = [stage.lever for stage in step.fault.stages(cluster.view())]
-        except SelectorError:
-            return
-        for lever in (one for one in levers if isinstance(one, Signal)):
-            if lever.kind == "kill" and step.for_s is None and step.recurs is None and step.trigger is None:
-                self.killed.setdefault(lever.broker, step.alias)
-            elif lever.kind != "kill" and lever.broker in self.killed:
-                message = (
-                    f"broker {lever.broker} has no process then: {quote_value(self.killed[lever.broker])} kills it"
-                )
-                where = at(tree, ("brokers",)) if tree.get("brokers") is not None else tree.span
-                self.diagnostics.add(where, "broker-gone", message, "heal that fault before, or name another broker")
-                return
+            so_far.add(step)
+        except SelectorError as error:
+            earlier = so_far.in_the_way(step)
+            if earlier is not None:  # else it is impossible anyway, which is reported
+                message = f"{error} then: {quote_value(earlier)} is in force"
+                hint = f"heal {quote_value(earlier)} before"
+                self.diagnostics.add(place_of(error.item, tree), error.code, message, hint)
 
     def _heal(self, model: HealStep, tree: MappingNode, when: StartCondition) -> PlannedHealing:
         where = at(tree, ("heal",))
@@ -184,5 +177,6 @@ class _Reader:
                 where, "healed-twice", f"{quote_value(model.heal)} is healed already", "remove this step"
             )
         self.healed.add(model.heal)
-        self.killed = {broker: alias for broker, alias in self.killed.items() if alias != model.heal}
+        if self.so_far is not None:
+            self.so_far.heal(model.heal)
         return PlannedHealing(alias=model.heal, when=when, line=tree.span.line)

@@ -242,3 +242,27 @@ async def test_an_old_broker_that_no_client_asks_is_not_proven(world: World) -> 
     async with injected(world, "old_broker", highest={"metadata": 0}, brokers=[2]) as verdict:
         assert await seen(world) == "well", "broker 1 alone is asked"
         assert not (await verdict()).proven
+
+
+async def test_a_request_that_an_old_broker_cannot_read_is_proof(world: World) -> None:
+    talk = await Talk.to(world)
+    await talk.ask(METADATA)
+    async with injected(world, "old_broker", highest={"produce": 2}, brokers=[1]) as verdict:
+        assert not (await verdict()).proven
+        with pytest.raises(EOFError):
+            await talk.ask(produce(MESSAGE))
+        assert (await verdict()).count == 1
+
+
+@pytest.mark.parametrize("name", ["blackhole", "kill"])
+async def test_a_broker_that_has_left_can_still_be_struck(world: World, name: str) -> None:
+    for left_first in (True, False):
+        left, struck = AsyncExitStack(), AsyncExitStack()
+        await left.enter_async_context(injected(world, "scale_down", brokers=[2]))
+        await struck.enter_async_context(injected(world, name, brokers=[2]))
+        assert await dialled(world, 2) == ("nothing" if name == "blackhole" else "refused")
+        assert await seen(world) == "metadata of 1 brokers"
+        for healed in (left, struck) if left_first else (struck, left):
+            await healed.aclose()
+        assert await seen(world) == "well"
+        assert await dialled(world, 2) == "accepted"

@@ -87,7 +87,10 @@ MISTAKES = [
     (("brokers: all, as", "brokers: [1, random(1)], as"), "no-such-broker", "random(1)", "not 1", "all are named"),
     (("inject: blackhole,", "inject: latency, delay: 5,"), "quantity", "5", "not a duration", "5s or 5ms"),
     ((PROBE, f"{PROBE}\n  - {{inject: kill, as: dead}}\n  - {{inject: pause, brokers: [1], as: still}}"),
-     "broker-gone", "[1]", "has no process then", "heal that fault"),
+     "broker-gone", "1", "has no process then", "heal `dead` before"),
+    ((PROBE, f"{PROBE}\n  - {{inject: unknown_topic, topic: orders, as: gone}}\n"
+             "  - {inject: no_leader, partition: orders/0, as: lost}"),
+     "unknown-topic", "orders/0", "`gone` is in force", "heal `gone` before"),
     (("inject: blackhole,", "inject: bandwidth, rate: 5,"), "quantity", "5", "no rate of bytes", "64KB/s"),
     (("inject: blackhole,", "inject: reset_peer, timeout: 9s,"), "toxic", "9s", "too long", "at most 5s"),
     (("inject: blackhole,", "inject: blackhole, trigger: {request: produce, broker: 4},"),

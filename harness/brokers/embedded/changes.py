@@ -156,7 +156,10 @@ def _replicate(state: ClusterState, change: StopReplicating, before: ClusterStat
 
 
 def _fence(state: ClusterState, change: FenceBroker, declared: ClusterState) -> ClusterState:
-    fenced = _with_broker(state, replace(_broker(state, change.broker), fenced=True))
+    member = state.broker(change.broker)
+    if member is None:
+        return _declared(state, change.broker, declared)
+    fenced = _with_broker(state, replace(member, fenced=True))
 
     def without(placed: PartitionState) -> PartitionState:
         in_sync = tuple(broker for broker in placed.isr if broker != change.broker)
@@ -192,7 +195,10 @@ def _cap_versions(state: ClusterState, cap: CapVersions, declared: ClusterState)
         for key, versions in spoken_versions(None).items()
         if (highest := min(versions[-1], cap.highest.get(names[key], versions[-1]))) >= versions[0]
     )
-    return _with_broker(state, replace(_broker(state, cap.broker), api_versions=spoken if cap.highest else None))
+    member = state.broker(cap.broker)
+    if member is None:
+        return _declared(state, cap.broker, declared)
+    return _with_broker(state, replace(member, api_versions=spoken if cap.highest else None))
 
 
 def _uncap_versions(state: ClusterState, cap: CapVersions, before: ClusterState) -> ClusterState:
@@ -219,6 +225,12 @@ def _broker(state: ClusterState, broker_id: int) -> BrokerState:
     if found is None:
         raise ClusterStateError(f"there is no broker {broker_id}")
     return found
+
+
+def _declared(state: ClusterState, broker_id: int, declared: ClusterState) -> ClusterState:
+    """The state as it is: a broker that has left changes nothing. Raises ClusterStateError for one that never was."""
+    _broker(declared, broker_id)
+    return state
 
 
 def _partition(state: ClusterState, topic: str, index: int) -> PartitionState:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from harness.brokers.cluster import ClusterStateError
 from harness.brokers.embedded.changes import apply, undo
 from harness.brokers.embedded.cluster import BrokerState, ClusterState, PartitionState, TopicState
-from harness.cluster_view import replicas_of
+from harness.cluster_view import ClusterView, replicas_of
 from harness.levers import ClusterChange
 from harness.memo import memoize_last
 from harness.plan import ClusterShape, Topic
@@ -44,6 +44,12 @@ class Controller:
     @property
     def state(self) -> ClusterState:
         return self._state
+
+    def view(self) -> ClusterView:
+        """The present state as faults see it."""
+        view = self._state.view()
+        declared = (broker.broker_id for broker in self._declared.brokers)
+        return replace(view, departed=tuple(broker for broker in declared if broker not in view.brokers))
 
     def attach(self, push: StateListener, broker: int | None = None) -> None:
         """Push the present state now and every later one when it is made; `broker` is whose listener it is."""

@@ -80,7 +80,7 @@ class ForkedBrokers:
             await self._ready(broker)
 
     def state(self) -> ClusterView:
-        return self._controller.state.view()
+        return self._controller.view()
 
     def running(self, broker: int) -> bool:
         return self._processes[broker].alive()

@@ -58,7 +58,7 @@ class SimBrokers:
             await self.revive(broker)
 
     def state(self) -> ClusterView:
-        return self._controller.state.view()
+        return self._controller.view()
 
     def running(self, broker: int) -> bool:
         return self._hosts[broker].state is not HostState.KILLED
