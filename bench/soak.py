@@ -114,7 +114,7 @@ REPLICATED = ("leader_move", "scale_down", "scale_up")
 CLUSTER = (*REPLICATED, "no_leader", "unknown_topic")
 """No two in one run: one may take away what the other changes, and `validate` refuses them where that is certain."""
 LOSING = ("kill", "pause", "restart")
-"""Of the leader alone, and no two in one run: what a follower does to acknowledgements is no proof of theirs."""
+"""No two in one run, and never of all brokers: else nobody is left."""
 
 
 def composition(seed: int, *, chance: bool) -> str:
@@ -147,7 +147,7 @@ def _faults(rng: Random, brokers: int, *, chance: bool) -> Iterator[dict[str, An
         name, parameters = rng.choice(known)
         for alone in (LOSING, CLUSTER):
             known = [one for one in known if not (name in alone and one[0] in alone)]
-        where = [1] if name in LOSING else rng.choice(("all", [1]))
+        where = [rng.randint(1, brokers)] if name in LOSING else rng.choice(("all", [1]))
         broad = {"brokers": where} if "brokers" in FAULTS[name].model_fields else {}
         step: dict[str, Any] = {"inject": name, "as": f"f{number}", **broad, **parameters}
         ends = rng.choice(("for", "heal", "end"))

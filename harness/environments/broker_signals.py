@@ -23,11 +23,11 @@ WatchData = Callable[[int, Flow], AbstractContextManager[ConnectionSightings]]
 """See every segment with payload between the client and a broker while the context is entered."""
 
 RequestCount = Callable[[int | None, int | None], int]
-"""How many requests of clients were answered since one moment and until another; None: no limit."""
+"""How many requests of clients came since one moment and until another; None: no limit."""
 
 
 class Losing(Protocol):
-    """A broker is lost while the context is entered; counts answers of others that show it."""
+    """A broker is lost while the context is entered; counts requests to others that are met by that."""
 
     def __call__(self, broker: int, *, election_s: float) -> AbstractAsyncContextManager[RequestCount]: ...
 
@@ -84,13 +84,16 @@ class SignalLevers:
     @asynccontextmanager
     async def _pause(self, broker: int, election_s: float) -> AsyncIterator[ActiveLever]:
         self._require_running(broker, "paused")
-        with self._watch_data(broker, "to_broker") as requests:
+        async with AsyncExitStack() as stack:
+            requests = stack.enter_context(self._watch_data(broker, "to_broker"))
+            elsewhere = await stack.enter_async_context(self._losing(broker, election_s=election_s))
             unread: RequestsUnread | None = None
 
             async def collect(since_ns: int | None, until_ns: int | None) -> RequestsUnread:
+                met = elsewhere(since_ns, until_ns)
                 if since_ns is None and until_ns is None:
-                    return unread or RequestsUnread(connections=await self._processes.unread(broker))
-                return RequestsUnread(connections=requests.connections(since_ns, until_ns))
+                    return unread or RequestsUnread(connections=await self._processes.unread(broker), requests=met)
+                return RequestsUnread(connections=requests.connections(since_ns, until_ns), requests=met)
 
             began_ns = self._now_ns()
             self._pauses.add_holder(broker)

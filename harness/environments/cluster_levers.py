@@ -8,7 +8,7 @@ from harness.brokers.cluster import BrokerCluster, ClusterStateError
 from harness.environments.broker_signals import RequestCount
 from harness.environments.lever_table import PulledLever
 from harness.environments.world import ActiveLever, WorldError
-from harness.levers import ChangeCluster, ChangeMet, ClusterChange, HoldState, Intercept, OrdinaryAnswer
+from harness.levers import ChangeCluster, ChangeMet, ClusterChange, HoldState, Intercept, OrdinaryAnswer, waiting_for
 from harness.sightings import Sightings
 
 
@@ -61,18 +61,22 @@ class ClusterLevers:
 
     @asynccontextmanager
     async def losing(self, broker: int, *, election_s: float) -> AsyncIterator[RequestCount]:
-        """A broker is lost while the context is entered: counts the answers with metadata that the others give once the
-        cluster has given it up, `election_s` after now. Where it has no replicas, nothing changes and none counts."""
+        """A broker is lost while the context is entered: counts acknowledgements of the others that have to wait for
+        its replicas, and the answers with metadata that they give once the cluster has given it up, `election_s` after
+        now. Where it has no replicas, nothing changes and none counts."""
         async with AsyncExitStack() as stack:
             others = [other for other in self._cluster.brokers if other != broker] if self._has_replicas(broker) else []
             watched = [await stack.enter_async_context(self._watched(other, "metadata")) for other in others]
+            waiting = [await stack.enter_async_context(self._watched(other, waiting_for(broker))) for other in others]
+            lost_ns = self._now_ns()
             given_up_ns = self._now_ns() + round(election_s * 1e9)
 
             def count(since_ns: int | None, until_ns: int | None) -> int:
+                waited = _met(waiting, max(since_ns or lost_ns, lost_ns), until_ns)
                 changed_ns = next((at_ns for at_ns in self._cluster.changed_ns() if at_ns >= given_up_ns), None)
                 if changed_ns is None:
-                    return 0
-                return _met(watched, max(since_ns or changed_ns, changed_ns), until_ns).requests
+                    return waited.requests
+                return (waited + _met(watched, max(since_ns or changed_ns, changed_ns), until_ns)).requests
 
             yield count
 

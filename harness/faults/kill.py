@@ -14,8 +14,8 @@ class Kill(LosingFault):
 
     Other replicas of its partitions lead once its session with the controller has ended (`election`), and keep leading
     when it is back; until then acknowledgements of all replicas wait for it. Partitions with one replica cannot move:
-    if the broker has no others, metadata keeps naming it. What metadata tells a client once others lead is an effect as
-    well, even if it never uses the dead broker.
+    if the broker has no others, metadata keeps naming it. Acknowledgements that wait, and what metadata tells a client
+    once others lead, are effects as well, even if it never uses the dead broker.
     """
 
     kind = "kill"

@@ -14,7 +14,7 @@ class Pause(LosingFault):
     after their error was returned.
 
     Other replicas of their partitions lead once their session has ended (`election`): a resumed broker no longer leads,
-    and refuses what it finds unread.
+    and refuses what it finds unread. Acknowledgements of all replicas wait until then, which is an effect as well.
     """
 
     kind = "pause"

@@ -38,6 +38,8 @@ from harness.levers.intercept import (
     RequestsIntercepted,
     Silence,
     WrongCorrelation,
+    is_request,
+    waiting_for,
 )
 from harness.levers.listener import CloseListener
 from harness.levers.names import DARK, DARK_IPV6, REFUSED, AnswerNames, LookupsMet
@@ -124,5 +126,7 @@ __all__ = [
     "StopReplicating",
     "Toxic",
     "WrongCorrelation",
+    "is_request",
     "lever",
+    "waiting_for",
 ]

@@ -110,6 +110,18 @@ InterceptResponse = (
 
 TLS_HANDSHAKE = "tls_handshake"
 """What an Intercept of TLS handshakes has as its `api`: it takes one once the client's hello has come."""
+_WAITING_FOR = "waiting_for_replica_"
+
+
+def waiting_for(replica: int) -> str:
+    """What an Intercept has as its `api` that takes messages in the leader's log whose acknowledgement has to wait for
+    this replica."""
+    return f"{_WAITING_FOR}{replica}"
+
+
+def is_request(api: str) -> bool:
+    """Whether an Intercept's `api` means requests."""
+    return api != TLS_HANDSHAKE and not api.startswith(_WAITING_FOR)
 
 
 @lever("intercept")
@@ -117,9 +129,9 @@ TLS_HANDSHAKE = "tls_handshake"
 class Intercept(BrokerLever):
     """Have one broker meet requests with something else than their answer.
 
-    `api` is the request's name as in `list_offsets`, `all`, or TLS_HANDSHAKE, which `all` leaves out. `nth` counts such
-    requests from 1, since the lever was pulled; None: each of them. `chance` is with what probability one of them is
-    taken, drawn from `seed`. `client_id` and `transactional_id` take only requests that carry these; None: all of them.
+    `api` is the request's name as in `list_offsets`, or `all` requests; or TLS_HANDSHAKE, or `waiting_for(...)`. `nth`
+    counts such requests from 1, since the lever was pulled; None: each of them. `chance` is how likely one of them is
+    taken, drawn from `seed`. `client_id` and `transactional_id` take only requests that carry these; None: all.
 
     Evidence: RequestsIntercepted, of TLS handshakes HandshakesIntercepted.
     """

@@ -62,8 +62,9 @@ class DialsRefused(Evidence):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConnectionsCut(Evidence):
-    """`connections` of clients were ended, and `dials` since then were refused. Where a broker was lost, `requests` for
-    metadata were answered after the cluster had given it up."""
+    """`connections` of clients were ended, and `dials` since then were refused. Where a broker was lost, `requests`
+    were met by that elsewhere: acknowledgements had to wait for its replicas, or metadata came from a cluster that had
+    given it up."""
 
     name: ClassVar[str] = "connections_cut"
     meaning: ClassVar[str] = "connections were ended, or dials refused"

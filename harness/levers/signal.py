@@ -11,15 +11,18 @@ SESSION_S = 9.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestsUnread(Evidence):
-    """`connections` hold bytes that a paused broker has not read."""
+    """`connections` hold bytes that a paused broker has not read. `requests` to others were met by its pause:
+    acknowledgements had to wait for its replicas, or metadata came from a cluster that had given it up."""
 
     name: ClassVar[str] = "requests_unread"
     meaning: ClassVar[str] = "clients' bytes were left unread"
 
     connections: int = 0
+    requests: int = 0
 
     def sentence(self) -> str:
-        return f"left {quantity(self.amount, 'connection')} with unread requests"
+        elsewhere = f" and was met by {quantity(self.requests, 'request')} to others" if self.requests else ""
+        return f"left {quantity(self.connections, 'connection')} with unread requests{elsewhere}"
 
 
 @lever("signal")
@@ -32,7 +35,7 @@ class Signal(BrokerLever):
     meanwhile. `restart`: it is killed and started again, which undoing does not change. `election_s` after a kill or a
     pause the cluster has others lead what it led, as far as there are replicas.
 
-    Evidence: RequestsUnread of a pause, else ConnectionsCut; of a kill also the metadata that others sent since then.
+    Evidence: RequestsUnread of a pause, else ConnectionsCut.
     """
 
     kind: Literal["kill", "pause", "restart"]

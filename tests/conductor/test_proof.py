@@ -79,6 +79,13 @@ def test_a_refusal_is_proven_by_refused_dials_and_by_what_was_closed_with_the_po
             "left 1 connection with unread requests",
         ),
         (
+            "pause",
+            Signal(broker=1, kind="pause"),
+            RequestsUnread(requests=2),
+            2,
+            "left 0 connections with unread requests and was met by 2 requests to others",
+        ),
+        (
             "silence",
             Intercept(broker=1, answer=Silence()),
             RequestsIntercepted(requests=4),

@@ -65,12 +65,14 @@ class Talk:
         self.writer.transport.abort()
 
 
-def produce(value: bytes, *, partition: int = 0, acks: int = -1, timeout_ms: int = 1_000) -> ProduceRequest:
+def produce(
+    value: bytes, *, topic: str = TOPIC, partition: int = 0, acks: int = -1, timeout_ms: int = 1_000
+) -> ProduceRequest:
     """One record, to be acknowledged."""
     batch = encode_batch([Record(value=value, key=b"k")], base_timestamp_ms=1_000)
     data = PartitionProduceData(index=partition, records=batch)
     return ProduceRequest(
-        acks=acks, timeout_ms=timeout_ms, topic_data=(TopicProduceData(name=TOPIC, partition_data=(data,)),)
+        acks=acks, timeout_ms=timeout_ms, topic_data=(TopicProduceData(name=topic, partition_data=(data,)),)
     )
 
 

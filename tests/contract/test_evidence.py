@@ -148,6 +148,20 @@ async def test_a_killed_broker_without_replicas_is_told_of_by_no_metadata(world:
         assert await killed.evidence() == ConnectionsCut()
 
 
+@pytest.mark.parametrize("kind", ["kill", "pause"])
+async def test_acknowledgements_that_wait_for_a_lost_follower_are_its_effect(world: World, kind: Any) -> None:
+    """The client may never have spoken with the follower's broker."""
+    talk = await Talk.to(world)
+    async with world.pull(Signal(broker=2, kind=kind, election_s=3 * PAUSE_S)) as lost:
+        await talk.ask(produce(b"one", topic=REPLICATED, acks=1))
+        await talk.ask(produce(b"two"))
+        quiet_ns = await a_while(world)
+        await talk.ask(produce(b"three", topic=REPLICATED))
+        assert await amount(lost, None, None) == 1
+        assert await amount(lost, None, quiet_ns) == 0
+        assert await amount(lost, quiet_ns, None) == 1
+
+
 async def test_resets_are_known_by_their_time_and_end_with_the_last_one_allowed(world: World) -> None:
     lever = FilterPackets(broker=1, flow="to_broker", verdict=PacketAction.RESET, only="data", at_most=1)
     talk = await Talk.to(world)

@@ -46,6 +46,7 @@ from harness.levers import (
     LateHandling,
     Silence,
     WrongCorrelation,
+    waiting_for,
 )
 
 _log = logging.getLogger(__name__)
@@ -76,8 +77,8 @@ class EmbeddedBroker:
         """`intercepts`: what is done to requests beside answering them; None: nothing ever is. `create_topic` is the
         controller's; None: this broker's clients wait for their topics in vain."""
         self._security = security
-        self._node = Node(broker_id, state, logs, create_topic)
         self._intercepts = Intercepts() if intercepts is None else intercepts
+        self._node = Node(broker_id, state, logs, create_topic, self._waits_for)
         self._server: asyncio.Server | None = None
         self._stopped = False
         self._serving: dict[asyncio.StreamWriter, asyncio.Task[None]] = {}
@@ -142,6 +143,9 @@ class EmbeddedBroker:
         finally:
             writer.transport.abort()
             self._serving.pop(writer, None)
+
+    def _waits_for(self, replica: int) -> None:
+        self._intercepts.find_match(Arrival(waiting_for(replica)))
 
     async def _secured(self, plain: Channel) -> Channel:
         """The channel inside TLS, once the handshake is made; the plain one where clients speak plain text."""

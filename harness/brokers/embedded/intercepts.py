@@ -14,7 +14,7 @@ from typing import Any, get_args
 from client.wire.errors import ERRORS, ERRORS_BY_NAME
 from client.wire.messages import Request
 from harness.brokers.embedded.handlers import handlers
-from harness.levers import TLS_HANDSHAKE, ErrorAnswer, HeldBack, Intercept, InterceptResponse, OrdinaryAnswer
+from harness.levers import ErrorAnswer, HeldBack, Intercept, InterceptResponse, OrdinaryAnswer, is_request
 
 EVERY_API = "all"
 
@@ -27,7 +27,7 @@ _ANSWERS: dict[str, type[Any]] = {kind.__name__: kind for kind in get_args(Inter
 @dataclass(frozen=True, slots=True)
 class Arrival:
     """What an intercept may take: a request, a bare message of a SASL mechanism, or the hello of a TLS handshake, which
-    say nothing of their client. `api` is as in Intercept."""
+    say nothing of their client; or an acknowledgement that waits for a replica. `api` is as in Intercept."""
 
     api: str
     client_id: str | None = None
@@ -65,7 +65,7 @@ class InstalledIntercept:
 
     def concerns(self, arrival: Arrival) -> bool:
         """Whether it is of its kind."""
-        if self.intercept.api != arrival.api and (self.intercept.api != EVERY_API or arrival.api == TLS_HANDSHAKE):
+        if self.intercept.api != arrival.api and (self.intercept.api != EVERY_API or not is_request(arrival.api)):
             return False
         if self.intercept.client_id not in (None, arrival.client_id):
             return False
@@ -149,7 +149,7 @@ def code_of(answer: ErrorAnswer) -> int:
 
 def unsupported_reason(intercept: Intercept) -> str | None:
     """Why no embedded broker can do this, as the end of `... cannot`; None where it can."""
-    if intercept.api == TLS_HANDSHAKE:
+    if not is_request(intercept.api):
         return None
     known = {handler.api.module for handler in handlers().values()}
     if intercept.api != EVERY_API and intercept.api not in known:

@@ -18,6 +18,9 @@ _log = logging.getLogger(__name__)
 CreateTopic = Callable[[str, int, int], None]
 """Takes a name, how many partitions, how many replicas of each: `Controller.create_topic`."""
 
+WaitsFor = Callable[[int], None]
+"""Takes the broker that a replica is on."""
+
 
 class Disconnect(Exception):
     """A handler's answer where Kafka answers by closing the connection; the text goes to the broker's log."""
@@ -43,10 +46,17 @@ class Node:
     """State of one broker. `apply` moves it to another epoch of the cluster."""
 
     def __init__(
-        self, broker_id: int, state: ClusterState, logs: PartitionLogs, create_topic: CreateTopic | None = None
+        self,
+        broker_id: int,
+        state: ClusterState,
+        logs: PartitionLogs,
+        create_topic: CreateTopic | None = None,
+        waits_for: WaitsFor = lambda _replica: None,
     ) -> None:
-        """`create_topic` asks the controller for a topic, which comes with a later state; None: nobody listens."""
+        """`create_topic` asks the controller for a topic, which comes with a later state; None: nobody listens.
+        `waits_for` is called for each acknowledgement that has to wait for a replica, once for each of those."""
         self.broker_id = broker_id
+        self.waits_for = waits_for
         self.create_topic = create_topic or (lambda _name, _partitions, _replication: None)
         self.logs = logs
         self.state = state.seen_by(broker_id)

@@ -111,8 +111,10 @@ async def _replicated(
         (topic.name, each.index) for topic in answered for each in topic.partition_responses if each.error_code == 0
     ]
     epochs = {key: placed.leader_epoch for key in appended if (placed := node.state.partition(*key))}
+    for replica in sorted({replica for key in appended for replica in _lagging(node, *key)}):
+        node.waits_for(replica)
     failed: dict[tuple[str, int], int] = {}
-    while waiting := [key for key in appended if key not in failed and _lags(node, *key)]:
+    while waiting := [key for key in appended if key not in failed and _lagging(node, *key)]:
         if not await node.wait_for_change(deadline_s):
             failed |= dict.fromkeys(waiting, errors.REQUEST_TIMED_OUT)
         failed |= {key: errors.NOT_LEADER_OR_FOLLOWER for key in waiting if not _leads_since(node, key, epochs[key])}
@@ -128,11 +130,11 @@ async def _replicated(
     )
 
 
-def _lags(node: Node, topic: str, partition: int) -> bool:
+def _lagging(node: Node, topic: str, partition: int) -> list[int]:
+    """The brokers of in-sync replicas that have stopped replicating."""
     placed = node.state.partition(topic, partition)
-    return placed is not None and any(
-        broker in node.state.not_replicating for broker in placed.isr if broker != node.broker_id
-    )
+    in_sync = () if placed is None else placed.isr
+    return [broker for broker in in_sync if broker in node.state.not_replicating and broker != node.broker_id]
 
 
 def _leads_since(node: Node, key: tuple[str, int], epoch: int) -> bool:
