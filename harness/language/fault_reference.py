@@ -30,6 +30,10 @@ Several faults may be active on one broker, and heal in any order. If two of the
 the one injected first decides: later ones never see what it drops, refuses, resets or answers, and it is no proof of
 theirs. Delays add up.
 
+A fault that an earlier one makes impossible is refused by `faultlab validate`, where that is certain: a second
+`scale_down` of the same broker, a `no_leader` of a topic that is gone, a `pause` of a killed broker. A broker that has
+left the cluster keeps its address and its process, which other faults may still strike.
+
 ## Selecting brokers
 
 A parameter that names brokers takes one of these. A broker that is selected twice counts once.

@@ -15,7 +15,7 @@ class RequestsUnread(Evidence):
     acknowledgements had to wait for its replicas, or metadata came from a cluster that had given it up."""
 
     name: ClassVar[str] = "requests_unread"
-    meaning: ClassVar[str] = "clients' bytes were left unread"
+    meaning: ClassVar[str] = "clients' bytes were left unread, or requests to other brokers met its absence"
 
     connections: int = 0
     requests: int = 0

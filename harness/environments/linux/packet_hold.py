@@ -107,7 +107,8 @@ class PacketHold:
         if self._in_order:
             due_ns = self._latest_ns = max(due_ns, self._latest_ns)
         self._taken += 1
-        heappush(self._due, (due_ns, self._taken, at_ns, packet))
+        # Now, so that those that are due together are sent without delay.
+        heappush(self._due, (due_ns, self._taken, at_ns, _with_checksum(packet)))
 
     def _deliver_due(self) -> None:
         while self._due and self._due[0][0] <= (now_ns := time.monotonic_ns()):
@@ -133,7 +134,7 @@ class PacketHold:
 
     def _send(self, packet: bytes) -> None:
         try:
-            self._out.sendto(_with_checksum(packet), (socket.inet_ntoa(packet[16:20]), 0))
+            self._out.sendto(packet, (socket.inet_ntoa(packet[16:20]), 0))
         except PermissionError:
             pass  # a rule where packets leave has dropped it
         except OSError as exc:
@@ -155,7 +156,7 @@ class DialHold(PacketHold):
             self._held.add(dial)
             super()._take(packet, at_ns)
         elif dial not in self._held:
-            self._send(packet)
+            self._send(_with_checksum(packet))
 
     def _deliver(self, packet: bytes, at_ns: int) -> None:
         self._held.discard(_dial(packet))

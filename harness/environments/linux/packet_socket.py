@@ -39,7 +39,6 @@ LOAD_BYTE, LOAD_HALF, LOAD_WORD = 0x30, 0x28, 0x20
 LOAD_BYTE_BEHIND, LOAD_HALF_BEHIND = 0x50, 0x48
 HEADER_LENGTH = 0xB1
 JUMP_EQUAL, JUMP_SET, AND, RETURN = 0x15, 0x45, 0x54, 0x06
-PACKET_KIND, OUTGOING = 0xFFFFF004, 4
 MARK = 0xFFFFF014
 """The packet's mark: 0 but for what rules have marked."""
 
@@ -51,10 +50,8 @@ REJECT: Instruction = (RETURN, 0, 0, 0)
 
 
 def arriving_with(mark: int) -> tuple[Instruction, ...]:
-    """Whole packets with this mark. Loopback shows each packet twice, as it leaves and as it comes: the latter."""
+    """Whole packets with this mark."""
     return (
-        (LOAD_WORD, 0, 0, PACKET_KIND),
-        (JUMP_EQUAL, 2, 0, OUTGOING),
         (LOAD_WORD, 0, 0, MARK),
         (JUMP_EQUAL, 1, 0, mark),
         REJECT,
@@ -67,7 +64,8 @@ class PacketSocketRefused(Exception):
 
 
 class _PacketSocket:
-    """Sees from its making on, in the network namespace in which it is made. Raises PacketSocketRefused."""
+    """Sees from its making on, in the network namespace in which it is made, packets as they come: those that leave are
+    shown to sockets of all protocols alone. Raises PacketSocketRefused."""
 
     def __init__(self, program: Sequence[Instruction]) -> None:
         try:

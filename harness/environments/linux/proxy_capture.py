@@ -19,9 +19,6 @@ _FIN, _SYN, _RST, _ACK = 0x01, 0x02, 0x04, 0x10
 _OUR_PROBES = int.from_bytes(socket.inet_aton(addresses.PROBES))
 
 _PROXY_TRAFFIC = (
-    # On loopback each packet is seen twice: as it leaves, and as it comes.
-    (bpf.LOAD_WORD, 0, 0, bpf.PACKET_KIND),
-    (bpf.JUMP_EQUAL, 16, 0, bpf.OUTGOING),
     # What a rule copied, or holds and sends on, was seen before.
     (bpf.LOAD_WORD, 0, 0, bpf.MARK),
     (bpf.JUMP_EQUAL, 0, 14, 0),

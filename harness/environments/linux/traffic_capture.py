@@ -28,9 +28,6 @@ _OUR_PROBES = int.from_bytes(socket.inet_aton(addresses.PROBES))
 _ADVERTISED, _MASK = int(addresses.ADVERTISED.network_address), int(addresses.ADVERTISED.netmask)
 
 ANY_CLIENT_TRAFFIC = (
-    # On loopback each packet is seen twice: as it leaves, and as it comes.
-    (bpf.LOAD_WORD, 0, 0, bpf.PACKET_KIND),
-    (bpf.JUMP_EQUAL, 20, 0, bpf.OUTGOING),
     (bpf.LOAD_BYTE, 0, 0, 9),
     (bpf.JUMP_EQUAL, 0, 18, socket.IPPROTO_TCP),
     (bpf.LOAD_HALF, 0, 0, 6),
