@@ -16,6 +16,7 @@ import logging
 import struct
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 from client.security.tls import TlsError
@@ -78,7 +79,7 @@ class EmbeddedBroker:
         controller's; None: this broker's clients wait for their topics in vain."""
         self._security = security
         self._intercepts = Intercepts() if intercepts is None else intercepts
-        self._node = Node(broker_id, state, logs, create_topic, self._waits_for)
+        self._node = Node(broker_id, state, logs, create_topic, partial(_count_waiting, self._intercepts))
         self._server: asyncio.Server | None = None
         self._stopped = False
         self._serving: dict[asyncio.StreamWriter, asyncio.Task[None]] = {}
@@ -143,9 +144,6 @@ class EmbeddedBroker:
         finally:
             writer.transport.abort()
             self._serving.pop(writer, None)
-
-    def _waits_for(self, replica: int) -> None:
-        self._intercepts.find_match(Arrival(waiting_for(replica)))
 
     async def _secured(self, plain: Channel) -> Channel:
         """The channel inside TLS, once the handshake is made; the plain one where clients speak plain text."""
@@ -261,6 +259,11 @@ class EmbeddedBroker:
                 return handler.error_response(self._node, request, code_of(answer))
             case _:
                 return await handler.answer(answering, request)
+
+
+def _count_waiting(intercepts: Intercepts, replica: int) -> None:
+    """No method: a node that knew its broker would keep both in memory until a search for cycles."""
+    intercepts.find_match(Arrival(waiting_for(replica)))
 
 
 async def _released_or_over(intercepted: InstalledIntercept) -> None:
