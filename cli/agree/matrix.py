@@ -77,15 +77,15 @@ class MatrixRequest:
 def measure(screen: Console, asked: MatrixRequest, *, earlier: Sequence[Path] = ()) -> AgreementMatrix:
     """Run every side, look, and look again with more runs where they were too few.
 
-    Runs in the results folders `earlier` are not made again. Raises Problems, CommandError, SuiteInterrupted,
-    RealClientMissing, EnvironmentUnavailable, ResultsUnwritable.
+    Runs in the results folders `earlier` are not made again, but for those that the lab ended. Raises Problems,
+    CommandError, SuiteInterrupted, RealClientMissing, EnvironmentUnavailable, ResultsUnwritable.
     """
     folders: list[Path] = []
     with ExitStack() as stack:
         # Before any run is read: cells are forks of this process, and take the longer the more it holds.
         names = dict.fromkeys(SIDES[side].environment for side in asked.sides)
         environments = [stack.enter_context(opened(name, cells=asked.cells)) for name in names]
-        runs = [run for folder in earlier for run in read(folder).runs]
+        runs = [run for folder in earlier for run in read(folder).runs if run.verdict != "lab_error"]
         for look in range(1, asked.looks + 1):
             records = evaluate_agreement(agreement_cases(runs, asked.sides), looks=asked.looks)
             last_look = look == asked.looks

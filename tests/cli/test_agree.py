@@ -7,8 +7,12 @@ from pathlib import Path
 import pytest
 from command_line import faultlab, write_scenario
 
+from cli.agree.matrix import MatrixRequest, measure
+from cli.suite.request import Request
+from cli.terminal.console import console
 from harness.records.reader import read
 from harness.records.writer import Writer
+from harness.suite.planning import Selection
 
 
 def short(folder: Path) -> Path:
@@ -16,6 +20,22 @@ def short(folder: Path) -> Path:
     path = write_scenario(folder, "dark", repeat=1, retries=[0])
     path.write_text(path.read_text().replace("Net.ReadTimeout: 2s", "Net.ReadTimeout: 500ms"))
     return path
+
+
+def test_runs_that_the_lab_ended_are_made_again(tmp_path: Path) -> None:
+    path = short(tmp_path)
+    assert faultlab("run", ".", "--env", "sim", "--repeat", "3", "--seed", "7", "--out", "r", cwd=tmp_path).code == 0
+    made = read(tmp_path / "r")
+    with Writer.create(tmp_path / "earlier", made.manifest) as writer:
+        for number, run in enumerate(made.runs):
+            writer.write(run.model_copy(update={"verdict": "lab_error"}) if number == 1 else run, ())
+    request = Request(
+        paths=(str(path),), environment="sim", seed=7, repeat=3, client="profile", settings={}, selection=Selection(),
+        folder=tmp_path,
+    )  # fmt: skip
+    asked = MatrixRequest(request=request, sides=("sim",), out=tmp_path / "later", most=3, cells=1, looks=1)
+    measure(console(), asked, earlier=[tmp_path / "earlier"])
+    assert [run.run_id for run in read(tmp_path / "later" / "sim").runs] == [made.runs[1].run_id]
 
 
 @pytest.mark.ci
