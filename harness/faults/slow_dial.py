@@ -24,7 +24,7 @@ class SlowDial(FaultModel):
     to no effect. A dial whose client gave up earlier is delivered all the same: to that client it was a blackhole.
     The client's kernel takes the delay for the round-trip time, so its first retransmission on such a connection comes
     three times the delay later. Healed, dials that are held complete at once. Of twenty dials at once on two cores,
-    half take less than 1 ms longer than declared, and 99 in 100 less than 4 ms (bench/slow_dials.py).
+    half take less than 1 ms longer than declared, and 99 in 100 less than 8 ms (bench/slow_dials.py).
 
     Other means make no slow dial. A SYN that is dropped for a while is sent again after whole seconds. A proxy such as
     Toxiproxy accepts in its kernel before it knows of the dial: its latency makes no dial slow. It tests a slow
