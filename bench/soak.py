@@ -114,7 +114,7 @@ REPLICATED = ("leader_move", "scale_down", "scale_up")
 CLUSTER = (*REPLICATED, "no_leader", "unknown_topic")
 """No two in one run: one may take away what the other changes, and `validate` refuses them where that is certain."""
 LOSING = ("kill", "pause", "restart")
-"""No two in one run, and never of all brokers: else nobody is left."""
+"""At most one in a run, on one broker: two might leave no broker that answers."""
 
 
 def composition(seed: int, *, chance: bool) -> str:
