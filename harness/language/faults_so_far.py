@@ -43,6 +43,7 @@ class FaultsSoFar:
     def add(self, step: PlannedFault) -> None:
         """Raises SelectorError where it cannot be injected; it is not in force then."""
         if depends_on_cluster(step.fault):
+            self._check_topic(step)
             return
         absent = tuple(_changes(step.fault.beforehand(self._declared)))
         added = _InForce(step.alias, absent, (), frozenset())
@@ -78,6 +79,14 @@ class FaultsSoFar:
         all_of_them = (*self._in_force, added)
         began = reduce(changed, (change for one in all_of_them for change in one.absent), self._declared)
         return reduce(changed, (change for one in all_of_them for change in one.changes), began)
+
+    def _check_topic(self, step: PlannedFault) -> None:
+        """A topic that is gone has no leader, whoever it would be."""
+        try:
+            step.fault.stages(self._view_with(_InForce(step.alias, (), (), frozenset())))
+        except SelectorError as error:
+            if error.code == "unknown-topic":
+                raise
 
     def _check_running(self, levers: Iterable[Lever]) -> None:
         """A process that an earlier fault keeps killed can be neither paused nor restarted."""

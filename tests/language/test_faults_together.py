@@ -46,6 +46,7 @@ def problems(*steps: str) -> list[tuple[str, str, str]]:
         (GONE, "{inject: leader_move, partition: orders/0, to: 3}", "no-replica", "3"),
         (NO_TOPIC, "{inject: unknown_topic, topic: orders}", "unknown-topic", "orders"),
         (NO_TOPIC, "{inject: leader_move, partition: orders/0}", "unknown-topic", "orders/0"),
+        (NO_TOPIC, "{inject: kill, brokers: ['leader(orders/0)']}", "unknown-topic", "'leader(orders/0)'"),
         ("{inject: kill, brokers: [1], as: gone}", "{inject: restart, brokers: [1]}", "broker-gone", "1"),
     ],
 )
