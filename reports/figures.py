@@ -73,7 +73,9 @@ def tolerance(row: Mapping[str, Any]) -> str:
 
 
 def measured(row: Mapping[str, Any]) -> str:
-    """The median; `≥` where it is only a lower bound."""
+    """The median, `≥` where it is only a lower bound; of what is no number the words that were measured instead."""
+    if row["median"] is None and row.get("words"):
+        return ", ".join(row["words"])
     return bound(row["median"], row["unit"], at_least=bool(row["median_is_bound"]))
 
 

@@ -130,7 +130,7 @@ def claim_case(row: Row, names: DisplayNames, *, over_repeats: bool) -> ClaimCas
         fault=names.fault(row),
         case=parameters_of(row["case"]),
         scenario=row["scenario"],
-        says=figures.amount(says, row["unit"]),
+        says=row["formula"] if row["unit"] == "text" else figures.amount(says, row["unit"]),
         says_n=says,
         found=figures.amount(found, row["unit"]) if over_repeats else figures.measured(row),
         found_n=found,

@@ -70,9 +70,7 @@ class TimeRow:
 
     @property
     def measured(self) -> str:
-        """The median; of what is no number the words that were measured instead."""
-        words = self.row["words"] if self.row["median"] is None else ()
-        return ", ".join(words) if words else figures.measured(self.row)
+        return figures.measured(self.row)
 
     @property
     def off_text(self) -> str:

@@ -21,14 +21,13 @@ def claims(records: Records) -> DataFrame:
 def one_row_per_claim(runs: DataFrame) -> DataFrame:
     """Claims whose `when` is true. Figures are those of the runs that settled them."""
     claimed = F.filter("expectations", lambda one: (one["kind"] == "claim") & (one["outcome"] != "skipped"))
+    settled = F.col("claim.outcome").isin("held", "refuted")
     return runs.select(*CASE_COLUMNS, *RUN_KEY, F.explode(claimed).alias("claim")).select(
         *CASE_COLUMNS,
         *RUN_KEY,
         "claim.*",
-        F.when(
-            F.col("claim.outcome").isin("held", "refuted"),
-            observation(F.col("claim.measured"), F.col("claim.censored_at")),
-        ).alias("pair"),
+        F.when(settled, observation(F.col("claim.measured"), F.col("claim.censored_at"))).alias("pair"),
+        F.when(settled, F.col("claim.measured_text")).alias("word"),
     )
 
 
@@ -37,7 +36,11 @@ def aggregate(rows: DataFrame) -> DataFrame:
     same = [F.max_by(name, F.struct(*RUN_KEY)).alias(name) for name in CLAIM_COLUMNS]
     outcomes = [F.count_if(F.col("outcome") == outcome).alias(outcome) for outcome in OUTCOMES]
     return rows.groupBy(*ROW).agg(
-        F.count("*").alias("n"), *same, *outcomes, F.sort_array(F.collect_list("pair")).alias("pairs")
+        F.count("*").alias("n"),
+        *same,
+        *outcomes,
+        F.sort_array(F.collect_list("pair")).alias("pairs"),
+        F.sort_array(F.collect_set("word")).alias("words"),
     )
 
 

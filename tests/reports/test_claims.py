@@ -17,7 +17,7 @@ def claimed(of: Row, outcome: str, number: int, **changes: Any) -> Row:
         **{name: of[name] for name in KEY}, "measure": "probe.time_to_error", "unit": "s", "formula": "2*A.Read",
         "name": "a1", "source": "somebody", "when": None, "line": 3, "n": 1, "predicted": 4.0, "low": 3.9, "high": 4.1,
         "declared_holds": None, "as_declared": None, "verdict": outcome, "case": f"n={number}", "median": 4.0 + number,
-        "median_is_bound": False, "pairs": [{"time": 4.0 + number, "unended": False}], **changes,
+        "median_is_bound": False, "pairs": [{"time": 4.0 + number, "unended": False}], "words": [], **changes,
     }  # fmt: skip
 
 
@@ -72,3 +72,11 @@ def test_a_claim_counts_cases_that_the_page_has_no_room_for() -> None:
     assert len(claim.cases) < 50
     assert claim.tally == "refuted in 59, held in 1 of 60 cases"
     assert claim.telling.outcome == "held", "the one that is not as declared is what to look at"
+
+
+def test_a_claim_about_an_outcome_says_the_word_it_claims_and_those_that_were_measured() -> None:
+    one = run()
+    about_words = {"measure": "probe.outcome", "unit": "text", "formula": "failed", "predicted": None, "median": None}
+    row = claimed(one, "refuted", 0, **about_words, low=None, high=None, pairs=[], words=["censored", "ok"])
+    [claim] = claims_of([row], (), DisplayNames.for_cases(cases_of([one])))
+    assert (claim.telling.says, claim.telling.found, claim.telling.off) == ("failed", "censored, ok", "")

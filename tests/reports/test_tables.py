@@ -143,6 +143,7 @@ def test_claims_are_held_or_refuted_as_the_runs_say(records: Records) -> None:
     assert one.predicted == 7.0
     assert one.median == pytest.approx(8.857, abs=0.01)
     assert not [case for _, case in told if "Retry.Max=0" in case], "a claim whose `when` is false says nothing"
+    assert one.words == [], "a time is no word"
     unsettled = [row for row in rows if row.scenario == "sarama-heal-mid-dial" or row.name]
     assert {row.verdict for row in unsettled} == {"inconclusive"}
     assert {row.as_declared for row in unsettled} == {None}
