@@ -67,10 +67,10 @@ class BrokerCluster(BrokerProcesses, Protocol):
         """The cluster as its controller has it now."""
         ...
 
-    async def change(self, change: ClusterChange) -> None:
+    async def change(self, change: ClusterChange) -> bool:
         """Change the cluster's state; on return every broker that runs and hears of changes has taken it.
 
-        Raises ClusterStateError for a change that cannot be, BrokerFailed.
+        False where it was so before: the leader that is to lead led already. Raises ClusterStateError for a change that cannot be, BrokerFailed.
         """
         ...
 
@@ -87,7 +87,7 @@ class BrokerCluster(BrokerProcesses, Protocol):
         ...
 
     def changed_ns(self) -> tuple[int, ...]:
-        """When the state was changed, on the loop's clock."""
+        """When the state became another one, on the loop's clock."""
         ...
 
     async def read_log(self, topic: str, partition: int) -> tuple[StoredRecord, ...]:

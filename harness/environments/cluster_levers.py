@@ -30,14 +30,14 @@ class ClusterLevers:
             ]
             began_ns = self._now_ns()
             try:
-                await self._cluster.change(lever.change)
+                changed = await self._cluster.change(lever.change)
             except ClusterStateError as wrong:
                 raise WorldError("plan-unusable", f"the cluster cannot change {lever.where}: {wrong}") from wrong
             stack.push_async_callback(self._cluster.undo, lever.change)
             confirmed_ns = self._now_ns()
 
             async def collect(since_ns: int | None, until_ns: int | None) -> ChangeMet:
-                return _met(watched, max(since_ns or began_ns, began_ns), until_ns)
+                return _met(watched, max(since_ns or began_ns, began_ns), until_ns) if changed else ChangeMet()
 
             yield PulledLever(began_ns, confirmed_ns, collect)
 

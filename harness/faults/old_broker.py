@@ -1,7 +1,7 @@
 """Brokers speak no newer versions than an old release of Kafka."""
 
 from collections.abc import Mapping
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
@@ -30,7 +30,7 @@ class OldBroker(FaultModel):
 
     brokers: Brokers = "all"
     release: Literal["kafka-2.3"] | None = Field(default=None, description="Whose versions: `kafka-2.3`")
-    highest: Mapping[str, int] = Field(
+    highest: Mapping[str, Annotated[int, Field(ge=-1)]] = Field(
         default_factory=dict,
         description="The highest version by API, such as `{produce: 3}`; -1: not that API at all. Goes before "
         "`release`",

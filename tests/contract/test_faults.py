@@ -244,6 +244,20 @@ async def test_an_old_broker_that_no_client_asks_is_not_proven(world: World) -> 
         assert not (await verdict()).proven
 
 
+@pytest.mark.parametrize(
+    ("name", "same"),
+    [
+        ("leader_move", {"partition": f"{REPLICATED}/0", "to": 1}),
+        ("old_broker", {"highest": {"produce": 99}, "brokers": [1]}),
+    ],
+)
+async def test_what_changes_nothing_is_not_proven(world: World, name: str, same: dict[str, object]) -> None:
+    async with injected(world, name, **same) as verdict:
+        assert await seen(world) == "well"
+        assert await leaders(world, REPLICATED) == [1]
+        assert not (await verdict()).proven
+
+
 async def test_a_request_that_an_old_broker_cannot_read_is_proof(world: World) -> None:
     talk = await Talk.to(world)
     await talk.ask(METADATA)

@@ -185,11 +185,17 @@ def _unfence(state: ClusterState, change: FenceBroker, before: ClusterState) -> 
     return _each_partition(joined, with_it)
 
 
+def unknown_api(cap: CapVersions) -> str | None:
+    """That an API is capped that no broker has; None where it has all of them."""
+    known = {handler.api.module for handler in handlers().values()}
+    unknown = sorted(set(cap.highest) - known)
+    return f"there is no API {unknown[0]}: brokers know {', '.join(sorted(known))}" if unknown else None
+
+
 def _cap_versions(state: ClusterState, cap: CapVersions, declared: ClusterState) -> ClusterState:
     names = {key: handler.api.module for key, handler in handlers().items()}
-    unknown = sorted(set(cap.highest) - set(names.values()))
-    if unknown:
-        raise ClusterStateError(f"there is no API {unknown[0]}: brokers know {', '.join(sorted(names.values()))}")
+    if unknown := unknown_api(cap):
+        raise ClusterStateError(unknown)
     spoken: ApiVersions = tuple(
         (key, versions[0], highest)
         for key, versions in spoken_versions(None).items()
@@ -198,7 +204,8 @@ def _cap_versions(state: ClusterState, cap: CapVersions, declared: ClusterState)
     member = state.broker(cap.broker)
     if member is None:
         return _declared(state, cap.broker, declared)
-    return _with_broker(state, replace(member, api_versions=spoken if cap.highest else None))
+    unlimited = tuple((key, versions[0], versions[-1]) for key, versions in spoken_versions(None).items())
+    return _with_broker(state, replace(member, api_versions=None if spoken == unlimited else spoken))
 
 
 def _uncap_versions(state: ClusterState, cap: CapVersions, before: ClusterState) -> ClusterState:

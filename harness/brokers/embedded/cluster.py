@@ -6,7 +6,7 @@ higher than the one it has, so that a state that arrives late changes nothing.
 
 import json
 import re
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cache
 from typing import Any
 from uuid import NAMESPACE_URL, UUID, uuid5
@@ -106,6 +106,10 @@ class ClusterState:
                 for topic in self.topics
             },
         )
+
+    def differs_from(self, earlier: "ClusterState") -> bool:
+        """In more than the epoch."""
+        return replace(self, epoch=earlier.epoch) != earlier
 
     def seen_by(self, broker_id: int) -> "ClusterState":
         """The state as a broker takes it: for a foreign one, that of its own cluster."""

@@ -105,8 +105,9 @@ class Controller:
         return self._next(undo(self._state, change, before))
 
     def _next(self, state: ClusterState) -> ClusterState:
-        self._state = replace(state, epoch=self._state.epoch + 1)
-        self.changed_ns.append(self._now_ns())
+        earlier, self._state = self._state, replace(state, epoch=self._state.epoch + 1)
+        if self._state.differs_from(earlier):
+            self.changed_ns.append(self._now_ns())
         for push, broker in list(self._attached):
             if broker not in self._held:
                 push(self._state)

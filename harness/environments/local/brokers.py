@@ -118,8 +118,11 @@ class ForkedBrokers:
         await self._await_stopped(broker, wanted=False)
         self._sessions.regain(broker, restarted=False)
 
-    async def change(self, change: ClusterChange) -> None:
-        await self._applied(self._controller.change(change).epoch)
+    async def change(self, change: ClusterChange) -> bool:
+        earlier = self._controller.state
+        changed = self._controller.change(change)
+        await self._applied(changed.epoch)
+        return changed.differs_from(earlier)
 
     async def undo(self, change: ClusterChange) -> None:
         await self._applied(self._controller.undo(change).epoch)

@@ -102,8 +102,9 @@ class SimBrokers:
             socket.local == address and socket.receiver.unread > 0 for socket in self._loop.network.sockets.values()
         )
 
-    async def change(self, change: ClusterChange) -> None:
-        self._controller.change(change)
+    async def change(self, change: ClusterChange) -> bool:
+        earlier = self._controller.state
+        return self._controller.change(change).differs_from(earlier)
 
     async def undo(self, change: ClusterChange) -> None:
         self._controller.undo(change)
