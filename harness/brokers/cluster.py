@@ -70,7 +70,9 @@ class BrokerCluster(BrokerProcesses, Protocol):
     async def change(self, change: ClusterChange) -> bool:
         """Change the cluster's state; on return every broker that runs and hears of changes has taken it.
 
-        False where it was so before: the leader that is to lead led already. Raises ClusterStateError for a change that cannot be, BrokerFailed.
+        False where it was so before: the leader that is to lead led already.
+
+        Raises ClusterStateError for a change that cannot be, BrokerFailed.
         """
         ...
 

@@ -169,14 +169,17 @@ class ProxyPassage:
                 longest_s = max(longest_s, min(held_s, inside / bytes_per_s))
         return longest_s
 
-    def withheld(self, since_ns: int | None, until_ns: int | None) -> int:
-        """How many bytes are still in the proxy though their sender has given their connection up."""
+    def withheld(self, longest_s: float, since_ns: int | None, until_ns: int | None) -> int:
+        """How many bytes are still in the proxy though their sender gave their connection up, so long after them at
+        most."""
         given_up = [one for one in self._of_side(entering=True) if one.ended_by == self._flow]
         waiting = sum(
             part.number
             for connection in given_up
             for part in connection.streams[self._flow].arrived()
             if is_within(part.at_ns, since_ns, until_ns)
+            and connection.ended_ns is not None
+            and connection.ended_ns - part.at_ns <= longest_s * 1e9
         )
         entered = sum(part.number for stream in self._entering() for part in stream.arrived())
         return min(waiting, max(0, entered - self._number(self._leaving(), None, None)))

@@ -32,7 +32,8 @@ def _latency_seen(seen: ProxyPassage, attributes: Mapping[str, int], since_ns: M
     them for. What stays inside for longer than it holds anything, another toxic keeps."""
     held_s = seen.held_s(since_ns, until_ns)
     delay_s, jitter_s = attributes["latency"] / 1000, attributes.get("jitter", 0) / 1000
-    if seen.withheld(since_ns, until_ns) or seen.holds(MIN_HOLD_S, delay_s + jitter_s, since_ns, until_ns):
+    longest_s = delay_s + jitter_s
+    if seen.withheld(longest_s, since_ns, until_ns) or seen.holds(MIN_HOLD_S, longest_s, since_ns, until_ns):
         held_s = max(held_s, delay_s - jitter_s)
     return DelaySeen(delay_s=held_s)
 

@@ -24,13 +24,14 @@ def test_bytes_are_withheld_once_their_sender_is_gone_and_until_they_come_out() 
     passage.look_at(packet("client", 1, seq=0, opens=True))
     passage.look_at(packet("client", 2, data=REQUEST))
     passage.look_at(packet("client", 3, flow="to_client"))
-    assert passage.withheld(None, None) == 0, "the sender waits for them"
+    assert passage.withheld(1.0, None, None) == 0, "the sender waits for them"
     passage.look_at(packet("client", 9, seq=1 + len(REQUEST), ends=True))
-    assert passage.withheld(None, None) == len(REQUEST)
-    assert passage.withheld(5, None) == 0, "they went in before"
+    assert passage.withheld(1.0, None, None) == len(REQUEST)
+    assert passage.withheld(1.0, 5, None) == 0, "they went in before"
+    assert passage.withheld(6e-9, None, None) == 0, "the sender waited longer than they can have been held for"
     passage.look_at(packet("broker", 10, seq=0, opens=True))
     passage.look_at(packet("broker", 11, data=REQUEST))
-    assert passage.withheld(None, None) == 0
+    assert passage.withheld(1.0, None, None) == 0
 
 
 def answer_that_stays_in_the_proxy() -> ProxyPassage:
