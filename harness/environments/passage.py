@@ -214,9 +214,14 @@ class ProxyPassage:
         return max(0, entered - self._number(self._leaving(), since_ns, until_ns))
 
     def slices(self, since_ns: int | None, until_ns: int | None) -> int:
-        """In how many more segments bytes came out than they went in."""
+        """In how many more segments bytes came out than they went in.
+
+        Segments whose bytes are not acknowledged yet where they went in do not count on either side.
+        """
         went_in = [p for stream in self._entering() for p in stream.arrived() if is_within(p.at_ns, since_ns, until_ns)]
-        came_out = [p for stream in self._leaving() for p in stream.parts if is_within(p.at_ns, since_ns, until_ns)]
+        sent = sorted(p for stream in self._leaving() for p in stream.parts if is_within(p.at_ns, since_ns, until_ns))
+        entered = sum(part.number for part in went_in)
+        came_out = [part for part, place in zip(sent, _counted(sent), strict=True) if place <= entered]
         cut_anyway = sum(part.number for part in came_out) // CHUNK_BYTES
         return max(0, len(came_out) - len(went_in) - cut_anyway)
 

@@ -91,3 +91,17 @@ def test_a_rate_is_seen_in_the_first_parts_of_a_request_that_never_comes_out_as_
     passage = request_that_comes_out((100, 100), (100, 200), size=60_000)
     assert passage.paced_s(1_000, None, None) == pytest.approx(0.2)
     assert request_that_comes_out((59_000, 100), size=60_000).paced_s(1_000, None, None) == 0, "removed meanwhile"
+
+
+def test_bytes_that_came_out_before_their_arrival_was_acknowledged_are_not_sliced() -> None:
+    passage = ProxyPassage("to_broker")
+    for side, at_ns in (("client", 1), ("broker", 2)):
+        passage.look_at(packet(side, at_ns, seq=0, opens=True))
+    passage.look_at(packet("client", 3, data=REQUEST))
+    passage.look_at(packet("broker", 4, data=REQUEST))
+    assert passage.slices(None, None) == 0
+    passage.look_at(packet("client", 5, flow="to_client"))
+    assert passage.slices(None, None) == 0
+    passage.look_at(packet("broker", 6, seq=1 + len(REQUEST), data=REQUEST[:3]))
+    passage.look_at(packet("broker", 7, seq=4 + len(REQUEST), data=REQUEST[3:]))
+    assert passage.slices(None, None) == 0, "nothing that went in is known to have arrived"
