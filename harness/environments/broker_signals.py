@@ -5,6 +5,7 @@ listens. Otherwise the proxy in front of the broker would keep accepting in betw
 before the port closes, as in a controlled shutdown: who asks for metadata because it was cut off hears of them.
 """
 
+from collections import defaultdict
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, AbstractContextManager, AsyncExitStack, asynccontextmanager
 from typing import Protocol
@@ -49,7 +50,7 @@ class SignalLevers:
         self._losing = losing
         self._now_ns = now_ns
         self._kills = HolderCounts()
-        self._pauses = HolderCounts()
+        self._pauses: defaultdict[int, list[Callable[[], Awaitable[None]]]] = defaultdict(list)
 
     def pull(self, lever: Signal) -> AbstractAsyncContextManager[ActiveLever]:
         kinds = {"kill": self._kill, "pause": self._pause, "restart": self._restart}
@@ -61,6 +62,7 @@ class SignalLevers:
             answered = await stack.enter_async_context(self._losing(broker, election_s=election_s))
             if election_s == 0:
                 await self._processes.hand_over(broker)
+            await self._conclude_pauses(broker)
             refusing = await stack.enter_async_context(self._stop_listening(broker))
             first = self._kills.add_holder(broker)
             try:
@@ -76,6 +78,7 @@ class SignalLevers:
         self._require_running(broker, "restarted")
         if election_s == 0:
             await self._processes.hand_over(broker)
+        await self._conclude_pauses(broker)
         async with self._stop_listening(broker) as refusing:
             await self._processes.kill(broker, election_s=election_s)
             await self._processes.revive(broker)
@@ -95,15 +98,31 @@ class SignalLevers:
                     return unread or RequestsUnread(connections=await self._processes.unread(broker), requests=met)
                 return RequestsUnread(connections=requests.connections(since_ns, until_ns), requests=met)
 
+            async def keep() -> None:
+                nonlocal unread
+                found = await collect(None, None)
+                unread = unread or found  # another signal may have kept it meanwhile, and ended the process
+
+            async def conclude() -> None:
+                await keep()
+                await stack.aclose()  # what comes from now on meets the other signal
+
             began_ns = self._now_ns()
-            self._pauses.add_holder(broker)
+            self._pauses[broker].append(conclude)
             try:
                 await self._processes.pause(broker, election_s=election_s)
                 yield PulledLever(began_ns, self._now_ns(), collect)
-                unread = await collect(None, None)
+                await keep()
             finally:
-                if self._pauses.remove_holder(broker) and self._processes.running(broker):
+                self._pauses[broker].remove(conclude)
+                if not self._pauses[broker] and self._processes.running(broker):
                     await self._processes.resume(broker)
+
+    async def _conclude_pauses(self, broker: int) -> None:
+        """Take what proves the broker's pauses, for its sockets end with its process. Before its port is closed: the
+        kernel counts the end of a connection among what is unread, even on an idle one."""
+        for conclude in tuple(self._pauses[broker]):
+            await conclude()
 
     def _require_running(self, broker: int, done: str) -> None:
         if not self._processes.running(broker):

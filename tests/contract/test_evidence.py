@@ -188,6 +188,38 @@ async def test_connections_with_unread_requests_are_known_by_the_time_of_the_req
         assert await paused.evidence(quiet_ns, None) == RequestsUnread(connections=2)
 
 
+@pytest.mark.parametrize("kind", ["kill", "restart"])
+async def test_a_pause_that_another_signal_ends_is_proven_by_what_it_left_unread_until_then(
+    world: World, kind: Any
+) -> None:
+    """What comes later meets the other signal: a broker that runs again, or none."""
+    talk, idle = await Talk.to(world), await Talk.to(world)
+    await idle.ask(produce(b"before"))
+    async with world.pull(Signal(broker=1, kind="pause")) as paused:
+        talk.send(produce(b"unread"))
+        unread_ns = await a_while(world)
+        async with world.pull(Signal(broker=1, kind=kind)):
+            assert await paused.evidence() == RequestsUnread(connections=1)
+        await (await Talk.to(world)).ask(produce(b"later"))
+        await a_while(world)
+        assert await paused.evidence() == RequestsUnread(connections=1)
+        assert await paused.evidence(None, unread_ns) == RequestsUnread(connections=1)
+        assert await paused.evidence(unread_ns, None) == RequestsUnread()
+    assert await paused.evidence() == RequestsUnread(connections=1)
+
+
+async def test_what_met_a_pause_before_a_kill_is_kept_apart_from_what_meets_the_kill(world: World) -> None:
+    """The cluster has given the broker up once, and both faults were pulled on it."""
+    other = await Talk.to(world, 2)
+    async with world.pull(Signal(broker=1, kind="pause", election_s=0.0)) as paused:
+        await other.ask(MetadataRequest(topics=None))
+        await a_while(world)
+        async with world.pull(Signal(broker=1, kind="kill")):
+            await other.ask(MetadataRequest(topics=None))
+            assert await paused.evidence() == RequestsUnread(requests=1)
+    assert await paused.evidence() == RequestsUnread(requests=1)
+
+
 async def test_intercepted_requests_are_known_by_their_time(world: World) -> None:
     refusing = Intercept(broker=1, answer=ErrorAnswer(error="NOT_LEADER_OR_FOLLOWER"), api="produce")
     talk = await Talk.to(world)
