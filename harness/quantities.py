@@ -112,8 +112,16 @@ def percent(text: str) -> float:
     """The fraction that `1%` is: 0.01. Raises QuantityError."""
     match = re.fullmatch(rf"({NUMBER})%", text)
     if match is None:
-        raise QuantityError(f"{quote_value(text)} is not a percentage", "write it as 1%")
+        raise QuantityError(f"{quote_value(text)} is not a percentage", _percent_hint(text))
     return float(Fraction(match[1]) / 100)
+
+
+def _percent_hint(text: str) -> str:
+    if re.fullmatch(NUMBER, text) is None or not (number := float(text)):
+        return "write it as 30%"
+    if number == 1:
+        return "write 1% or 100%"
+    return f"write {percent_text(number) if number < 1 else f'{text}%'}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,11 +180,15 @@ def duration_text(value_s: float) -> str:
     return f"{text}{whole}{'.' + decimals if decimals else ''}{unit}"
 
 
+def percent_text(fraction: float) -> str:
+    """A fraction as `percent` reads it: `50%`."""
+    return f"{fraction * 100:.15g}%"
+
+
 def quote_value(value: object, limit: int = 60) -> str:
-    """A value of the user's as an error message may show it: printable, and cut where it is long."""
-    text = "".join(
-        c if c.isprintable() else "?" for c in (value if isinstance(value, str) else str(value))[: limit + 1]
-    )
+    """A value of the user's as an error message may show it: in YAML's words, printable, and cut where it is long."""
+    text = "null" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
+    text = "".join(c if c.isprintable() else "?" for c in text[: limit + 1])
     return f"`{text[:limit]}...`" if len(text) > limit else f"`{text}`"
 
 
@@ -235,6 +247,23 @@ Share = Annotated[
     WithJsonSchema({"type": "string", "pattern": rf"^{NUMBER}%$", "examples": ["30%"]}),
 ]
 """A field written as a percentage, held as a fraction."""
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """A kind of quantity: its field, how its text is read (raises QuantityError), and how one is written."""
+
+    field: object
+    reads: Callable[[str], float]
+    writes: Callable[[float], str]
+
+
+QUANTITIES = (
+    Quantity(Seconds, duration_s, duration_text),
+    Quantity(Share, percent, percent_text),
+    Quantity(Size, size_bytes, lambda number: f"{number:.0f}B"),
+    Quantity(Throughput, throughput_bytes_per_s, lambda number: f"{number:.0f}B/s"),
+)
 
 ToleranceField = Annotated[
     Tolerance,

@@ -3,9 +3,13 @@
 import sys
 from inspect import cleandoc
 from pathlib import Path
+from typing import get_args
+
+from pydantic.fields import FieldInfo
 
 from harness.faults import FAULTS, FaultModel, Proof
 from harness.faults.brokers import SELECTORS
+from harness.quantities import QUANTITIES
 
 HEAD = """\
 # Faults
@@ -84,7 +88,7 @@ def _proof(proof: Proof) -> str:
 def _parameters(fault: type[FaultModel]) -> list[tuple[str, tuple[str, str]]]:
     found: list[tuple[str, tuple[str, str]]] = []
     for parameter, info in fault.model_fields.items():
-        default = "required" if info.is_required() else _shown(info.get_default(call_default_factory=True))
+        default = "required" if info.is_required() else _shown(info)
         found.append((parameter, (default, info.description or "")))
     return found
 
@@ -93,10 +97,16 @@ def _row(parameter: str, cells: tuple[str, str]) -> str:
     return f"| `{parameter}` | {cells[0]} | {cells[1].replace('|', chr(92) + '|')} |\n"
 
 
-def _shown(value: object) -> str:
+def _shown(info: FieldInfo) -> str:
+    """A default as a scenario writes it."""
+    value = info.get_default(call_default_factory=True)
+    if value in (None, {}):
+        return "none"
     if isinstance(value, tuple):
         return f"`[{', '.join(map(str, value))}]`"
-    return "none" if value in (0.0, None, {}) else f"`{value}`"
+    # What reads a quantity tells its field from a plain number's.
+    written = (each.writes(value) for each in QUANTITIES if get_args(each.field)[1] in info.metadata)
+    return f"`{next(written, value)}`"
 
 
 if __name__ == "__main__":

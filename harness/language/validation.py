@@ -1,13 +1,15 @@
 """Turns pydantic's findings into problems, each at its place in the file."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
+from pydantic.fields import FieldInfo
 
-from harness.language.schema import PATTERN_HINTS
+from harness.language.findings import Finding, Said, alternative, describe
 from harness.language.yaml.diagnostics import Diagnostics
-from harness.language.yaml.tree import Entry, MappingNode, NodePath, ScalarNode, SequenceNode, Tree, at, plain
+from harness.language.yaml.tree import Entry, MappingNode, NodePath, ScalarNode, SequenceNode, Tree, at, node, plain
 from harness.quantities import quote_value
 from harness.suggestions import did_you_mean
 
@@ -22,7 +24,7 @@ def parse_model(model: type[Model], tree: Tree, diagnostics: Diagnostics) -> Mod
     try:
         return model.model_validate(plain(tree))
     except ValidationError as error:
-        findings = error.errors(include_url=False)
+        findings = [finding for finding in error.errors(include_url=False) if not _follows(finding)]
         meant = {hint for finding in findings if (hint := _meant(finding, model, tree))}
         for finding in findings:
             if finding["type"] != "missing" or _place(finding, tree) not in meant:
@@ -34,6 +36,11 @@ def entries_beside(tree: MappingNode, model: type[BaseModel]) -> dict[str, Entry
     """Entries that are not keys of the model: arguments of a step's operation, parameters of its fault."""
     known = keys_of(model, ())
     return {key: entry for key, entry in tree.entries.items() if key not in known}
+
+
+def _follows(finding: Any) -> bool:
+    """Whether a list is long enough and only its wrong items, which are reported, do not count for pydantic."""
+    return bool(finding["type"] == "too_short" and len(finding["input"]) >= finding["ctx"]["min_length"])
 
 
 def _meant(finding: Any, model: type[BaseModel], tree: Tree) -> NodePath | None:
@@ -80,65 +87,80 @@ def _note(finding: Any, model: type[BaseModel], tree: Tree, diagnostics: Diagnos
     elif kind == "extra_forbidden":
         hint = _key_hint(loc, model, tree)
         diagnostics.add(at(tree, loc, key=True), "unknown-key", f"there is no key {quote_value(loc[-1])} here", hint)
-    elif "text" in context and "hint" in context:
-        diagnostics.add(at(tree, loc), kind, str(context["text"]), str(context["hint"]))
     else:
-        code, message, hint = _describe(kind, finding, context)
+        own = "text" in context and "hint" in context
+        said = (kind, str(context["text"]), str(context["hint"])) if own else _said(finding, loc, model, tree)
         # An empty value was reported at its key; problems at one place are reported once.
-        diagnostics.add(at(tree, loc, key=finding.get("input") is None), code, message, hint)
+        diagnostics.add(at(tree, loc, key=finding.get("input") is None), *said)
 
 
-def _describe(kind: str, finding: Any, context: Mapping[str, Any]) -> tuple[str, str, str]:
-    given = finding.get("input")
-    text = (
-        quote_value(given)
-        if not isinstance(given, dict | list)
-        else "a mapping"
-        if isinstance(given, dict)
-        else "a list"
+def _said(finding: Any, loc: NodePath, model: type[BaseModel], tree: Tree) -> Said:
+    """The finding in words. Its hint is to write what fits: where what is probably meant does not, what is wrong with
+    that."""
+    there = node(tree, loc)
+    found = _finding(finding, loc, model, there)
+    code, message, hint = describe(found)
+    instead = alternative(found)
+    if instead is None or not isinstance(there, ScalarNode):
+        return code, message, hint
+    value, wording = instead
+    refused = _refused(value, loc, model, tree)
+    if refused is None:
+        return code, message, wording
+    written = replace(there, value=value, text=str(value))
+    return code, message, describe(_finding(refused, loc, model, written))[2]
+
+
+def _finding(finding: Any, loc: NodePath, model: type[BaseModel], there: Tree | None) -> Finding:
+    info = _field_at(model, loc)
+    return Finding(
+        kind=finding["type"],
+        given=finding.get("input"),
+        context=finding.get("ctx", {}),
+        message=finding["msg"],
+        tree=there,
+        about=(info.description if info else None) or "",
     )
-    if given is None:
-        text = "nothing"
-    if kind == "string_type":
-        hint = f"put it in quotes: '{given}'" if isinstance(given, int | float) else ""
-        return "type", f"a text is wanted here, not {text}", hint
-    if kind in ("int_type", "int_from_float", "int_parsing"):
-        return "type", f"a whole number is wanted here, not {text}", "write digits without quotes"
-    if kind == "bool_type":
-        return "type", f"true or false is wanted here, not {text}", "write true or false"
-    if kind in ("list_type", "tuple_type"):
-        return "type", f"a list is wanted here, not {text}", "write [...]"
-    if kind in ("dict_type", "model_type", "model_attributes_type"):
-        return "type", f"a mapping is wanted here, not {text}", "write {key: value}"
-    if kind == "literal_error":
-        expected = [word.strip("'") for word in str(context["expected"]).replace(" or ", ", ").split(", ")]
-        return "unknown-value", f"{text} is none of {', '.join(expected)}", did_you_mean(str(given), expected)
-    if kind == "string_pattern_mismatch":
-        pattern = str(context.get("pattern"))
-        hint = PATTERN_HINTS.get(pattern, f"it has to match {pattern}")
-        return "name", f"{text} is not spelt as this has to be", hint
-    if kind in ("too_short", "string_too_short"):
-        return "range", "this is empty", "write at least one"
-    if kind in ("too_long", "string_too_long"):
-        return "range", "this is too long", f"at most {context.get('max_length')}"
-    if kind in ("greater_than_equal", "greater_than"):
-        return "range", f"{text} is too small", f"at least {context.get('ge', context.get('gt'))}"
-    if kind in ("less_than_equal", "less_than"):
-        return "range", f"{text} is too large", f"at most {context.get('le', context.get('lt'))}"
-    return "value", f"{text}: {finding['msg']}", ""
+
+
+def _refused(value: object, loc: NodePath, model: type[BaseModel], tree: Tree) -> Any | None:
+    """What would be found at this place if the value stood there, None where it fits."""
+    whole: Any = plain(tree)
+    around = whole
+    for step in loc[:-1]:
+        around = around[step]
+    around[loc[-1]] = value
+    try:
+        model.model_validate(whole)
+    except ValidationError as error:
+        return next((found for found in error.errors(include_url=False) if _place(found, tree) == loc), None)
+    return None
 
 
 def keys_of(model: type[BaseModel], path: NodePath) -> list[str]:
     """The keys that the part of the model at `path` knows, as files spell them."""
+    return [info.alias or name for name, info in _part(model, path).model_fields.items()]
+
+
+def _field_at(model: type[BaseModel], path: NodePath) -> FieldInfo | None:
+    """The field that a value at `path` belongs to; an item of a list or of a mapping belongs to that one's field."""
+    found: FieldInfo | None = None
     for step in path:
-        info = next((i for name, i in model.model_fields.items() if (i.alias or name) == step), None)
+        info = _field(model, step)
         if info is not None:
-            model = _model_in(info.annotation) or model
-    return _names(model)
+            found, model = info, _model_in(info.annotation) or model
+    return found
 
 
-def _names(model: type[BaseModel]) -> list[str]:
-    return [info.alias or name for name, info in model.model_fields.items()]
+def _part(model: type[BaseModel], path: NodePath) -> type[BaseModel]:
+    for step in path:
+        info = _field(model, step)
+        model = (_model_in(info.annotation) if info else None) or model
+    return model
+
+
+def _field(model: type[BaseModel], key: str | int) -> FieldInfo | None:
+    return next((info for name, info in model.model_fields.items() if (info.alias or name) == key), None)
 
 
 def _model_in(annotation: Any) -> type[BaseModel] | None:
@@ -152,12 +174,8 @@ def _model_in(annotation: Any) -> type[BaseModel] | None:
 
 
 def _given(tree: Tree, path: NodePath) -> list[str]:
-    for step in path:
-        if isinstance(tree, MappingNode) and isinstance(step, str) and step in tree.entries:
-            tree = tree.entries[step].value
-        elif not isinstance(tree, MappingNode | ScalarNode) and isinstance(step, int) and step < len(tree.items):
-            tree = tree.items[step]
-    return list(tree.entries) if isinstance(tree, MappingNode) else []
+    there = node(tree, path)
+    return list(there.entries) if isinstance(there, MappingNode) else []
 
 
 def _kind(tree: Tree) -> str:

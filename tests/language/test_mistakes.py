@@ -29,7 +29,9 @@ MISTAKES = [
     (("as: probe,", "as: probe, at: +4s,"), "name", "+4s", "not spelt as this", "outage+4s"),
     (("about: A scenario to be changed by tests.", "about:"), "empty-value", "about", "has no value", "write one"),
     (("inject: blackhole,", "inject: error_answer, code: not_leader,"),
-     "name", "not_leader", "not spelt as this has to be", "it has to match ^[A-Z][A-Z_]*$"),
+     "name", "not_leader", "not spelt as this has to be", "such as NOT_LEADER_OR_FOLLOWER"),
+    (("inject: blackhole,", "inject: error_answer, code: 6,"),
+     "type", "6", "a text is wanted", "such as NOT_LEADER_OR_FOLLOWER"),
     (("  - {do: connect}\n", ""), "not-connected", "send", "no step before this one connects", "add - {do: connect}"),
     (("as: probe,", "as: probe, deadline: 6s,"), "no-deadline", "deadline",
      "the send of sarama takes no deadline: neither SendMessage nor Input takes a context", "remove `deadline`"),
@@ -69,6 +71,7 @@ MISTAKES = [
     (("version: 1.27.2,", "version: 1.27.2, producer: asink,"),
      "unknown-producer", "asink", "sarama has no producer", "one of sync, async"),
     (("version: 1.27.2", "version: 1.27"), "type", "1.27", "a text is wanted", "'1.27'"),
+    (("version: 1.27.2", "version: 1.20"), "type", "1.20", "not `1.20`", "'1.20'"),
     (("profile: sarama, version: 1.27.2", "profile: samara, version: 1.27.2"),
      "unknown-profile", "samara", "no profile", "sarama?"),
     (("profile: sarama", "profil: sarama"), "unknown-key", "profil", "no key", "profile?"),
@@ -118,6 +121,29 @@ MISTAKES = [
     (("name: orders", "name: ."), "name", ".", "not spelt", "neither . nor .."),
     (("name: orders", "name: " + 250 * "a"), "range", 250 * "a", "", "249"),
     ((CLUSTER, "cluster: {brokers: 0,"), "range", "0", "too small", "at least 1"),
+    ((CLUSTER, "cluster: {brokers: 100,"), "range", "100", "`100` is too large", "at most 99"),
+    (("inject: blackhole,", "inject: drop, chance: 0%,"), "range", "0%", "`0%` is too small", "more than 0%"),
+    (("inject: blackhole,", "inject: drop, chance: 150%,"), "range", "150%", "`150%` is too large", "at most 100%"),
+    (("inject: blackhole,", "inject: reorder, chance: 100%,"), "range", "100%", "`100%` is too", "less than 100%"),
+    (("inject: blackhole,", "inject: slow_answer, delay: 0s,"), "range", "0s", "`0s` is too small", "more than 0s"),
+    (("inject: blackhole,", "inject: slicer, average_size: 0B,"), "range", "0B", "`0B` is too", "more than 0B"),
+    (("as: outage", "as: outage, every: 0s, times: 2"), "range", "0s", "`0s` is too small", "more than 0s"),
+    (("as: outage", "as: outage, every: 1s, times: 1"), "range", "1", "`1` is too small", "at least 2"),
+    (("inject: blackhole,", "inject: timeout, toxicity: 0,"), "range", "0", "`0` is too small", "more than 0"),
+    (("inject: blackhole,", "inject: timeout, toxicity: 50%,"), "type", "50%", "a number is wanted", "write 0.5"),
+    (("inject: blackhole,", "inject: timeout, toxicity: 150%,"), "type", "150%", "a number is wanted", "at most 1"),
+    (("inject: blackhole,", "inject: timeout, toxicity: half,"), "type", "half", "a number is wanted", "such as 0.5"),
+    (("inject: blackhole,", "inject: timeout, toxicity: [1],"), "type", "[1]", "a number is wanted", "such as 0.5"),
+    (("inject: blackhole,", "inject: slow_broker, delay: 1s, chance: 50%,"), "type", "50%", "a number", "write 0.5"),
+    (("inject: blackhole,", "inject: drop, chance: 0.5,"), "quantity", "0.5", "no", "write 50%"),
+    (("inject: blackhole,", "inject: drop, chance: 1,"), "quantity", "1", "no", "write 1% or 100%"),
+    (("as: probe,", "as: probe, after: {uniform: [1s]},"), "range", "[1s]", "1 is too few", "write at least 2"),
+    (("as: probe,", "as: probe, after: {uniform: []},"), "range", "[]", "empty", "write at least 2"),
+    (("as: probe,", "as: probe, after: {uniform: [1s, 2s, 3s]},"), "range", "[1s", "too long", "at most 2"),
+    (("brokers: all, as", "brokers: null, as"), "empty-value", "brokers", "has no value", "write one"),
+    (("brokers: all, as", "brokers: true, as"), "selector", "true", "`true` selects no brokers", "write all"),
+    (("inject: blackhole,", "inject: latency, delay: [null],"), "quantity", "[null]", "a list", ""),
+    (("inject: blackhole,", "inject: slow_dial, delays: [null],"), "quantity", "null", "`null` is not", ""),
     (("measure: probe.", "measure: prob."), "unknown-alias", "prob", "no step is called", "probe?"),
     (("time_to_error", "time_to_eror"), "unknown-measure", "time_to_eror", "no measure", "time_to_error?"),
     (("probe.time_to_error", "probe"), "unknown-measure", "probe", "not spelt", "probe.time_to_error"),
@@ -197,6 +223,11 @@ def test_mistake(
     assert hint in problem.hint
     if underlined:
         assert scenario.underlined(problem).startswith(underlined), scenario.underlined(problem)
+
+
+def test_no_wording_of_the_library_is_shown(changed: Callable[..., object]) -> None:
+    problem = changed(("inject: blackhole,", "inject: old_broker,")).only()
+    assert problem.message.startswith("says no versions")
 
 
 def test_all_mistakes_come_at_once_in_the_order_of_the_file(changed: Callable[..., object]) -> None:

@@ -6,11 +6,14 @@ from hypothesis import strategies as st
 
 from harness.quantities import (
     LONGEST_S,
+    QUANTITIES,
+    Quantity,
     QuantityError,
     Tolerance,
     duration_s,
     duration_text,
     percent,
+    quote_value,
     rate_per_s,
     seconds_text,
     signed_duration_s,
@@ -70,6 +73,28 @@ def test_sizes_rates_and_percentages() -> None:
     for read, wrong in ((size_bytes, "1K"), (size_bytes, "0.5B"), (rate_per_s, "200"), (percent, "1")):
         with pytest.raises(QuantityError):
             read(wrong)
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [("0.5", "write 50%"), ("0.07", "write 7%"), ("50", "write 50%"), ("1", "write 1% or 100%"), ("half", "as 30%")],
+)
+def test_what_is_no_percentage_says_what_to_write(text: str, hint: str) -> None:
+    with pytest.raises(QuantityError) as caught:
+        percent(text)
+    assert hint in caught.value.hint
+
+
+@pytest.mark.parametrize("written", QUANTITIES)
+def test_a_quantity_is_written_as_it_is_read(written: Quantity) -> None:
+    for value in (0, 1, 7, 1024):
+        assert written.reads(written.writes(value)) == value
+
+
+def test_a_value_is_quoted_in_yaml_s_words() -> None:
+    assert [quote_value(value) for value in (None, True, False, 1, "None")] == [
+        "`null`", "`true`", "`false`", "`1`", "`None`",
+    ]  # fmt: skip
 
 
 def test_a_tolerance_adds_a_share_and_a_time() -> None:

@@ -109,7 +109,7 @@ MISTAKES = [
     ((SHARE, SHARE.replace("}", ", q: 0.9}")), "expectation", "q", "belongs to a quantile", "remove"),
     ((SHARE, "{quantile: probe.time_to_end, equals: 2s, within: 1%}"),
      "expectation", "quantile", "which quantile", "q: 0.9"),
-    ((SHARE, "{quantile: probe.time_to_end, q: 2, equals: 2s, within: 1%}"), "range", "2", "too large", "at most 1"),
+    ((SHARE, "{quantile: probe.time_to_end, q: 2, equals: 2s, within: 1%}"), "range", "2", "too large", "less than 1"),
     ((SHARE, "{mean: probe.dials, equals: 2, within: 0.5}"),
      "missing-between", "mean", "a rare large value", "between: [0, 10]"),
     ((SHARE, "{mean: probe.time_to_end, between: [3s, 1s], equals: 2s, within: 1%}"),

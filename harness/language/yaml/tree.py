@@ -95,6 +95,18 @@ def at(tree: Tree, path: NodePath, *, key: bool = False) -> Span:
     return span
 
 
+def node(tree: Tree, path: NodePath) -> Tree | None:
+    """The node at `path`, None where the file has none there."""
+    for step in path:
+        if isinstance(tree, MappingNode) and step in tree.entries:
+            tree = tree.entries[str(step)].value
+        elif isinstance(tree, SequenceNode) and isinstance(step, int) and step < len(tree.items):
+            tree = tree.items[step]
+        else:
+            return None
+    return tree
+
+
 class InvalidYaml(Exception):
     """The text is not a single YAML document; `problems` says why."""
 
