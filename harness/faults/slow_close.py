@@ -14,8 +14,9 @@ from harness.quantities import Seconds
 class SlowClose(ToxicFault):
     """The end of a connection arrives late; data sent before it does not (Toxiproxy's `slow_close`).
 
-    A peer keeps waiting until it learns that the other end has closed or died, and what it still sends is accepted.
-    Once healed, delayed ends arrive at once.
+    A peer keeps waiting until it learns that the other end has closed, and what it still sends is accepted. The proxy
+    of a broker that `kill` or `restart` strikes ends with it: such an end is not held. Once healed, delayed ends arrive
+    at once.
     """
 
     proof = Proof(EndHeld)
