@@ -134,6 +134,23 @@ async def test_packets_that_were_overtaken_are_put_in_order_again(world: World) 
     talk.abandon()
 
 
+async def test_packets_count_as_overtaken_while_they_are_held_still(world: World) -> None:
+    talk = await Talk.to(world)
+    sent = [b"still held %d" % number for number in range(20)]
+    async with world.pull(late(30.0, chance=0.3, seed="7/mixed/1")) as mixing:
+        for value in sent:
+            talk.send(produce(value))
+            await asyncio.sleep(0.002)
+        await asyncio.sleep(0.1)
+        assert (await mixing.evidence()).amount >= 1
+        assert (await mixing.evidence(mixing.began_ns, world.now_ns())).amount >= 1
+        assert (await mixing.evidence(world.now_ns(), None)).amount == 0
+    for value in sent:
+        assert produced(await talk.answer(produce(value)))[0] == 0
+    assert [value for value in await values(world) if value in sent] == sent
+    talk.abandon()
+
+
 async def test_a_packet_that_nothing_follows_is_not_overtaken(world: World) -> None:
     talk = await Talk.to(world)
     async with world.pull(late(0.1, chance=0.999999, seed="7/alone/1")) as mixing:

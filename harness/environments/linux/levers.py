@@ -201,7 +201,7 @@ async def _hold_packets(parts: LinuxParts, lever: FilterPackets) -> AsyncIterato
         async def collect(since_ns: int | None, until_ns: int | None) -> Evidence:
             hold.require_all()
             packets = sum(await group.packet_counts())
-            return lever.found(min(packets, hold.seen.count(since_ns, until_ns)), 0)
+            return lever.found(min(packets, hold.count(since_ns, until_ns)), 0)
 
         yield PulledLever(began_ns, time.monotonic_ns(), collect)
 

@@ -28,7 +28,7 @@ from harness.environments.linux.packets import (
 )
 from harness.environments.world import WorldError
 from harness.levers import FilterPackets
-from harness.sightings import Sightings
+from harness.sightings import Sightings, is_within
 
 _SO_MARK = 36
 _CHECKSUM_OF_TCP_AT = 16
@@ -45,14 +45,14 @@ CountSince = Callable[[int, int], int]
 class PacketHold:
     """Holds what the rule of this number marks, each packet for a delay of its own.
 
-    `seen` has when each came; of packets that are held by chance, those that others of their connection overtook. All
-    others are sent on in the order in which they came. `late_ns`: for how long any packet was due and not sent yet.
+    Packets that are held by chance may be overtaken by others of their connection; all others are sent on in the order
+    in which they came. `late_ns`: for how long any packet was due and not sent yet.
     """
 
     def __init__(self, number: int, lever: FilterPackets, packets: WholePackets, came_since: CountSince) -> None:
         assert lever.delays is not None, "a lever that delays says by how much"
         self.number = number
-        self.seen = Sightings()
+        self._seen = Sightings()
         self._delays: Iterator[float] = iter(lever.delays)
         self._in_order = not lever.reorders and lever.only != "syn"
         self._came_since = came_since if lever.reorders else None
@@ -88,6 +88,14 @@ class PacketHold:
                 "machine cannot hold so many",
             )
 
+    def count(self, since_ns: int | None, until_ns: int | None) -> int:
+        """How many packets came in an interval; of those that are held by chance, how many others have overtaken, also
+        while they are held still: what is sent on when the hold ends comes too late to tell."""
+        held = sum(
+            self._is_overtaken(packet, at_ns) for _, _, at_ns, packet in self._due if is_within(at_ns, since_ns, until_ns)
+        )
+        return self._seen.count(since_ns, until_ns) + held
+
     def end(self) -> WholePackets:
         """Deliver all that is held at once. Returns its packet socket, which sees nothing any more."""
         self.read()
@@ -102,7 +110,7 @@ class PacketHold:
 
     def _take(self, packet: bytes, at_ns: int) -> None:
         if self._came_since is None:
-            self.seen.add(at_ns)
+            self._seen.add(at_ns)
         due_ns = at_ns + round(next(self._delays) * 1e9)
         if self._in_order:
             due_ns = self._latest_ns = max(due_ns, self._latest_ns)
@@ -121,12 +129,16 @@ class PacketHold:
             self._timer.set(self._due[0][0])
 
     def _deliver(self, packet: bytes, at_ns: int) -> None:
-        if self._came_since is not None:
-            port = self._client_port(packet)
-            held_too = sum(later_ns > at_ns and self._client_port(later) == port for _, _, later_ns, later in self._due)
-            if self._came_since(port, at_ns) > held_too:
-                self.seen.add(at_ns)
+        if self._is_overtaken(packet, at_ns):
+            self._seen.add(at_ns)
         self._send(packet)
+
+    def _is_overtaken(self, packet: bytes, at_ns: int) -> bool:
+        if self._came_since is None:
+            return False
+        port = self._client_port(packet)
+        held_too = sum(later_ns > at_ns and self._client_port(later) == port for _, _, later_ns, later in self._due)
+        return self._came_since(port, at_ns) > held_too
 
     def _client_port(self, packet: bytes) -> int:
         at = 4 * (packet[0] & 0x0F) + self._client_port_at
