@@ -91,10 +91,8 @@ class PacketHold:
     def count(self, since_ns: int | None, until_ns: int | None) -> int:
         """How many packets came in an interval; of those that are held by chance, how many others have overtaken, also
         while they are held still: what is sent on when the hold ends comes too late to tell."""
-        held = sum(
-            self._is_overtaken(packet, at_ns) for _, _, at_ns, packet in self._due if is_within(at_ns, since_ns, until_ns)
-        )
-        return self._seen.count(since_ns, until_ns) + held
+        held = [(packet, at_ns) for _, _, at_ns, packet in self._due if is_within(at_ns, since_ns, until_ns)]
+        return self._seen.count(since_ns, until_ns) + sum(self._is_overtaken(*each) for each in held)
 
     def end(self) -> WholePackets:
         """Deliver all that is held at once. Returns its packet socket, which sees nothing any more."""
