@@ -21,6 +21,8 @@ Side = Literal["client", "broker"]
 
 CHUNK_BYTES = 32 * 1024
 """What Toxiproxy reads at most at once (Go, io.Copy): without a toxic, too, it cuts what is longer."""
+_REMOVED_TOGETHER_NS = 100_000_000
+"""How long before this toxic a fault may remove that of the other flow, which ends connections of both flows."""
 _HEAD_BYTES = 64
 _PROBE = PROBE_CLIENT_ID.encode()
 _HALF, _WHOLE = 1 << 31, 1 << 32
@@ -289,6 +291,8 @@ class ProxyPassage:
         if not self._cut(connection, None, None) or self._passed_on_end(connection):
             return True
         assert connection.ended_ns is not None
+        if self._undone_ns is not None and self._undone_ns - connection.ended_ns <= _REMOVED_TOGETHER_NS:
+            return True
         return timeout_s > 0 and connection.ended_ns - part.at_ns >= timeout_s * 0.9e9
 
     def _passed_on_end(self, connection: _Connection) -> bool:

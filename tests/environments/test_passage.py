@@ -62,6 +62,17 @@ def test_an_answer_is_not_swallowed_where_the_proxy_ends_its_connection_by_itsel
 MS = 1_000_000
 
 
+@pytest.mark.parametrize(("undone_ms", "swallowed"), [(40, len(ANSWER)), (400, 0)])
+def test_an_answer_is_swallowed_where_the_toxic_of_the_other_flow_was_removed_just_before(
+    undone_ms: int, swallowed: int
+) -> None:
+    passage = answer_that_stays_in_the_proxy()
+    passage.look_at(packet("broker", 30 * MS, ends=True))
+    passage.look_at(packet("client", 31 * MS, ends=True))
+    passage.undo_begins(undone_ms * MS)
+    assert passage.swallowed(None, None, timeout_s=0) == swallowed
+
+
 def request_that_comes_out(*parts: tuple[int, int], size: int = 100) -> ProxyPassage:
     """A request of `size` bytes goes in at 0 ms; of it come out so many bytes after so many milliseconds."""
     passage = ProxyPassage("to_broker")
