@@ -12,7 +12,7 @@ class StaleMetadata(FaultModel):
 
     It needs a second fault that changes something (`leader_move`, `scale_down`, a `kill` with an election): only
     requests after that count as proof. A broker that does not know that it was replaced still takes requests, and its
-    appends are refused, unless nobody knows: where all brokers are stale, the former leader still appends. Once healed,
+    appends are refused; where all brokers are stale, none knows, and the former leader still appends. Once healed,
     brokers report the current state.
     """
 
