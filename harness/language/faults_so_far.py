@@ -81,7 +81,7 @@ class FaultsSoFar:
         return reduce(changed, (change for one in all_of_them for change in one.changes), began)
 
     def _check_topic(self, step: PlannedFault) -> None:
-        """A topic that is gone has no leader, whoever it would be."""
+        """Raises SelectorError where the fault names the leader of a topic that an earlier fault has deleted."""
         try:
             step.fault.stages(self._view_with(_InForce(step.alias, (), (), frozenset())))
         except SelectorError as error:

@@ -3,6 +3,7 @@ with nothing left once it is healed: on simulated sockets as on real ones."""
 
 import asyncio
 import os
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
@@ -118,13 +119,18 @@ async def test_packets_that_come_twice_are_taken_once(world: World) -> None:
     talk.abandon()
 
 
+async def send_one_by_one(talk: Talk, messages: Sequence[bytes]) -> None:
+    """Each in a packet of its own."""
+    for value in messages:
+        talk.send(produce(value))
+        await asyncio.sleep(0.002)
+
+
 async def test_packets_that_were_overtaken_are_put_in_order_again(world: World) -> None:
     talk = await Talk.to(world)
     sent = [b"in order %d" % number for number in range(40)]
     async with world.pull(late(0.05, chance=0.3, seed="7/mixed/1")) as mixing:
-        for value in sent:
-            talk.send(produce(value))
-            await asyncio.sleep(0.002)
+        await send_one_by_one(talk, sent)
         for value in sent:
             assert produced(await talk.answer(produce(value)))[0] == 0
         found = await mixing.evidence()
@@ -138,9 +144,7 @@ async def test_packets_count_as_overtaken_while_they_are_held_still(world: World
     talk = await Talk.to(world)
     sent = [b"still held %d" % number for number in range(20)]
     async with world.pull(late(30.0, chance=0.3, seed="7/mixed/1")) as mixing:
-        for value in sent:
-            talk.send(produce(value))
-            await asyncio.sleep(0.002)
+        await send_one_by_one(talk, sent)
         await asyncio.sleep(0.1)
         assert (await mixing.evidence()).amount >= 1
         assert (await mixing.evidence(mixing.began_ns, world.now_ns())).amount >= 1
