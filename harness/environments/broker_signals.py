@@ -5,6 +5,7 @@ listens. Otherwise the proxy in front of the broker would keep accepting in betw
 before the port closes, as in a controlled shutdown: who asks for metadata because it was cut off hears of them.
 """
 
+import asyncio
 from collections import defaultdict
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, AbstractContextManager, AsyncExitStack, asynccontextmanager
@@ -16,6 +17,10 @@ from harness.environments.lever_table import PulledLever
 from harness.environments.world import ActiveLever, WorldError
 from harness.levers import ConnectionsCut, DialsRefused, Flow, RequestsUnread, Signal
 from harness.sightings import ConnectionSightings
+
+RESTART_S = 0.05
+"""How long a broker that is restarted refuses dials at least: what dials again as soon as it is cut off is refused,
+however fast a machine, or virtual time, starts the next process."""
 
 StopListening = Callable[[int], AbstractAsyncContextManager[ActiveLever]]
 """A broker's advertised port has no listener while the context is entered. Evidence: DialsRefused."""
@@ -80,8 +85,10 @@ class SignalLevers:
             await self._processes.hand_over(broker)
         await self._conclude_pauses(broker)
         async with self._stop_listening(broker) as refusing:
+            listens_s = asyncio.get_running_loop().time() + RESTART_S
             await self._processes.kill(broker, election_s=election_s)
             await self._processes.revive(broker)
+            await asyncio.sleep(listens_s - asyncio.get_running_loop().time())
         yield PulledLever(refusing.began_ns, self._now_ns(), _connections_cut(refusing))
 
     @asynccontextmanager

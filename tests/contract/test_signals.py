@@ -5,6 +5,7 @@ import asyncio
 import pytest
 from talk import Talk, produce, produced, values
 
+from harness.environments.broker_signals import RESTART_S
 from harness.environments.world import World, WorldError
 from harness.levers import CloseListener, ConnectionsCut, FilterPackets, PacketAction, Signal
 
@@ -103,6 +104,24 @@ async def test_a_restart_ends_connections_and_keeps_the_log(world: World) -> Non
         assert produced(await fresh.ask(produce(b"two"))) == (0, 1)
     assert produced(await fresh.ask(produce(b"three"))) == (0, 2)
     assert await values(world) == [b"one", b"two", b"three"]
+
+
+async def test_a_restarted_broker_refuses_who_dials_again_as_soon_as_it_is_cut_off(world: World) -> None:
+    talk = await Talk.to(world)
+    await talk.ask(produce(b"one"))
+
+    async def dial_again() -> None:
+        assert await talk.reader.read() == b""
+        with pytest.raises(ConnectionRefusedError):
+            await Talk.to(world)
+
+    dialling = asyncio.create_task(dial_again())
+    async with world.pull(RESTART) as restarted:
+        await dialling
+        assert restarted.confirmed_ns - restarted.began_ns >= RESTART_S * 1e9
+        evidence = await restarted.evidence()
+        assert (evidence.connections, evidence.dials) == (1, 1)
+        await Talk.to(world)
 
 
 async def test_a_closed_port_counts_the_connections_that_it_ended(world: World) -> None:
