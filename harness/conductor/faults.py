@@ -105,11 +105,18 @@ class ActiveFault:
         await self._try_to_read()
         self._healing_ns = self._world.now_ns()
         self._record_event(self._healing_ns, EventKind.HEALING_BEGAN)
-        await self._with_timeout(self._levers.aclose(), "being undone")
+        await self._with_timeout(self._undo(), "being undone")
         self._healed_ns = self._world.now_ns()
         if any(lever.acts_while_undone for lever, _ in self._pulled):
             await self._try_to_read()
         self._record_event(self._healed_ns, EventKind.FAULT_HEALED, text=self._finding())
+
+    async def _undo(self) -> None:
+        try:
+            for _, pulled in self._pulled:
+                await pulled.begin_undoing()
+        finally:
+            await self._levers.aclose()
 
     async def _try_to_read(self) -> None:
         try:

@@ -14,16 +14,24 @@ L = TypeVar("L", bound=Lever)
 Puller = Callable[[P, L], AbstractAsyncContextManager[ActiveLever]]
 
 
+async def _nothing_beforehand() -> None:
+    """Most levers stop at once when they are undone."""
+
+
 @dataclass(slots=True)
 class PulledLever:
-    """An ActiveLever whose evidence a function collects."""
+    """An ActiveLever whose evidence a function collects; `begin` is what `begin_undoing` does."""
 
     began_ns: int
     confirmed_ns: int
     collect: Callable[[int | None, int | None], Awaitable[Evidence]]
+    begin: Callable[[], Awaitable[None]] = _nothing_beforehand
 
     async def evidence(self, since_ns: int | None = None, until_ns: int | None = None) -> Evidence:
         return await self.collect(since_ns, until_ns)
+
+    async def begin_undoing(self) -> None:
+        await self.begin()
 
 
 class LeverTable(Generic[P]):

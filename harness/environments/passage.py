@@ -21,8 +21,6 @@ Side = Literal["client", "broker"]
 
 CHUNK_BYTES = 32 * 1024
 """What Toxiproxy reads at most at once (Go, io.Copy): without a toxic, too, it cuts what is longer."""
-_REMOVED_TOGETHER_NS = 100_000_000
-"""How long before this toxic a fault may remove that of the other flow, which ends connections of both flows."""
 _HEAD_BYTES = 64
 _PROBE = PROBE_CLIENT_ID.encode()
 _HALF, _WHOLE = 1 << 31, 1 << 32
@@ -142,9 +140,10 @@ class ProxyPassage:
         self._now_ns = now_ns
 
     def undo_begins(self, at_ns: int) -> None:
-        """The toxic is removed from now on: how connections end then is no work of its."""
+        """The toxic is removed from now on: how connections end then is no work of its. Only the first time counts."""
         self.update(at_ns)
-        self._undone_ns = at_ns
+        if self._undone_ns is None:
+            self._undone_ns = at_ns
 
     def held_s(self, since_ns: int | None, until_ns: int | None) -> float:
         """By how much bytes came out later than they went in."""
@@ -291,8 +290,6 @@ class ProxyPassage:
         if not self._cut(connection, None, None) or self._passed_on_end(connection):
             return True
         assert connection.ended_ns is not None
-        if self._undone_ns is not None and self._undone_ns - connection.ended_ns <= _REMOVED_TOGETHER_NS:
-            return True
         return timeout_s > 0 and connection.ended_ns - part.at_ns >= timeout_s * 0.9e9
 
     def _passed_on_end(self, connection: _Connection) -> bool:

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import AbstractContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, AsyncExitStack, asynccontextmanager
 from typing import Any, Protocol
 
 from harness.environments.lever_table import PulledLever
@@ -63,6 +63,15 @@ class ToxicProxies(Protocol):
         """Returns when it is in force; the result is what `remove_toxic` takes."""
         ...
 
+    async def spare_connections(self, lever: Toxic, added: Any) -> None:
+        """Have it affect no connection any more, until it is removed."""
+        ...
+
+    def dials_held(self, broker: int) -> AbstractAsyncContextManager[None]:
+        """Hold dials to a broker's proxy while the context is entered, which takes a moment; may be entered again
+        meanwhile."""
+        ...
+
     async def remove_toxic(self, lever: Toxic, added: Any) -> None: ...
 
     def watch_proxy(self, broker: int, flow: Flow) -> AbstractContextManager[ProxyPassage]:
@@ -88,13 +97,23 @@ class ToxicLevers:
                 passage.update(self._now_ns())
                 return seen(passage, attributes, since_ns, until_ns)
 
-            try:
-                yield PulledLever(began_ns, self._now_ns(), collect)
-            finally:
-                passage.undo_begins(self._now_ns())
-                await self._proxies.remove_toxic(lever, added)
-                if lever.acts_while_undone:
-                    await self._see_ends(passage, attributes["timeout"] / 1000)
+            async with AsyncExitStack() as undoing:
+
+                async def begin() -> None:
+                    passage.undo_begins(self._now_ns())
+                    if lever.cuts_when_undone:
+                        await undoing.enter_async_context(self._proxies.dials_held(lever.broker))
+                    # Toxiproxy waits for one that is about to end a connection before it changes it.
+                    elif lever.acts_while_undone and not passage.ending(attributes["timeout"] / 1000):
+                        await self._proxies.spare_connections(lever, added)
+
+                try:
+                    yield PulledLever(began_ns, self._now_ns(), collect, begin)
+                finally:
+                    passage.undo_begins(self._now_ns())
+                    await self._proxies.remove_toxic(lever, added)
+                    if lever.acts_while_undone:
+                        await self._see_ends(passage, attributes["timeout"] / 1000)
 
     async def _see_ends(self, passage: ProxyPassage, timeout_s: float) -> None:
         """The connections that the removal waited for are closed; their last segments are on their way."""

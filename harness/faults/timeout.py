@@ -16,7 +16,8 @@ class Timeout(ToxicFault):
 
     Dials succeed, and the proxy's kernel acknowledges what is sent, which is then lost for good: unlike after a
     blackhole, nothing arrives later. Idle connections are closed too. Healing closes all connections of its flows,
-    including those spared by chance.
+    including those spared by chance; who then dials again waits for some milliseconds, until all flows are
+    healed.
     """
 
     proof = Proof(BytesSwallowed)

@@ -151,6 +151,11 @@ class Toxic(BrokerLever):
     def acts_while_undone(self) -> bool:
         return self.kind == "reset_peer"
 
+    @property
+    def cuts_when_undone(self) -> bool:
+        """Whether connections end with its removal, so that their clients dial again at that moment."""
+        return self.kind == "timeout"
+
     def unsupported_reason(self) -> str | None:
         """Why its effect cannot be proven, as the end of `... cannot`; None where it can."""
         known = TOXIC_KINDS.get(self.kind)

@@ -136,6 +136,25 @@ async def test_each_fault_is_seen_is_proven_and_leaves_nothing(world: World, fau
         assert await seen(world) == "well", name
 
 
+@pytest.mark.parametrize(("name", "parameters"), [("timeout", {}), ("reset_peer", {"timeout": "300ms"})])
+async def test_who_is_cut_off_by_the_healing_dials_again_and_meets_no_toxic(
+    world: World, name: str, parameters: dict[str, str]
+) -> None:
+    fault = ActiveFault(
+        PlannedFault(fault=FAULTS[name].model_validate(parameters), alias="healed"), world, Recorder(world.now_ns())
+    )
+    await fault.pull(replace(world.view(), seed="1"))
+    talk = await Talk.to(world)
+    talk.send(ApiVersionsRequest())
+    await asyncio.sleep(0.1)
+    healing = asyncio.create_task(fault.heal())
+    with pytest.raises((EOFError, ConnectionError)):
+        await talk.answer(ApiVersionsRequest())
+    assert await seen(world) == "well"
+    await healing
+    assert fault.story().proven, fault.story().finding
+
+
 async def test_a_restart_ends_what_is_open_and_nothing_else(world: World) -> None:
     talk = await Talk.to(world)
     assert produced(await talk.ask(produce(MESSAGE))) == (0, 0)

@@ -8,6 +8,7 @@ import asyncio
 import socket
 import sys
 import time
+from collections import defaultdict
 from collections.abc import AsyncIterator, Callable
 from contextlib import (
     AbstractAsyncContextManager,
@@ -51,6 +52,7 @@ from harness.levers import (
     AnswerNames,
     ChangeCluster,
     CloseListener,
+    Delays,
     DialsRefused,
     Evidence,
     FilterPackets,
@@ -64,6 +66,7 @@ from harness.levers import (
 from harness.sightings import ConnectionSightings, Sightings, is_within
 
 _LISTENER_LIMIT_S = 2.0
+_LONGEST_HOLD_S = 60.0
 _TCP_LISTEN = "0A"
 _SAMPLING_S = 0.1
 """How often the counter of a rule on the sender's hook is read: no packet socket sees what such a rule drops."""
@@ -97,6 +100,8 @@ class LinuxParts:
         self.full_queue = FullQueue(addresses.FULL_QUEUE)
         self.dark_ipv6 = FullQueue((LOOPBACK_IPV6, addresses.PORT))
         self._unlistened = HolderCounts()
+        self._dials_held = HolderCounts()
+        self._dial_holds: defaultdict[int, AsyncExitStack] = defaultdict(AsyncExitStack)
         self._toxics = 0
 
     def address(self, broker: int) -> tuple[str, int]:
@@ -122,6 +127,19 @@ class LinuxParts:
             )
         )
         return name
+
+    async def spare_connections(self, lever: Toxic, added: str) -> None:
+        await self.toxiproxy.call(lambda server: server.spare_connections(addresses.proxy_name(lever.broker), added))
+
+    @asynccontextmanager
+    async def dials_held(self, broker: int) -> AsyncIterator[None]:
+        if self._dials_held.add_holder(broker):
+            await self._dial_holds[broker].enter_async_context(self.holds.holding(_every_dial(broker)))
+        try:
+            yield
+        finally:
+            if self._dials_held.remove_holder(broker):
+                await self._dial_holds[broker].aclose()
 
     async def remove_toxic(self, lever: Toxic, added: str) -> None:
         await self.toxiproxy.call(lambda server: server.remove_toxic(addresses.proxy_name(lever.broker), added))
@@ -156,6 +174,12 @@ class LinuxParts:
                         await _until_listening(address, wanted=True)
         finally:
             await watching.remove()
+
+
+def _every_dial(broker: int) -> FilterPackets:
+    """Held until it is let go."""
+    until_undone = Delays(seconds=(_LONGEST_HOLD_S,))
+    return FilterPackets(broker=broker, flow="to_broker", verdict=PacketAction.DELAY, only="syn", delays=until_undone)
 
 
 LINUX_LEVERS: LeverTable[LinuxParts] = LeverTable()

@@ -59,6 +59,13 @@ class SimLinks:
     async def add_toxic(self, lever: Toxic) -> SimToxic:
         return await self.proxies[lever.broker].add(lever.kind, lever.flow, dict(lever.attributes), lever.toxicity)
 
+    async def spare_connections(self, lever: Toxic, added: SimToxic) -> None:
+        self.proxies[lever.broker].spare_connections(added, lever.flow)
+
+    @asynccontextmanager
+    async def dials_held(self, broker: int) -> AsyncIterator[None]:
+        yield  # removing toxics takes no time here
+
     async def remove_toxic(self, lever: Toxic, added: SimToxic) -> None:
         await self.proxies[lever.broker].remove(added, lever.flow)
 

@@ -67,8 +67,8 @@ class Link:
 
     def remove(self, toxic: SimToxic) -> None:
         """Remove a toxic from the chain; what it holds is forwarded at once. One that is about to close does that."""
-        place, stub = next(((n, one) for n, one in enumerate(self._stubs) if one.toxic is toxic), (0, None))
-        if stub is None or stub.closed or stub.deaf_until_s is not None:
+        place, stub = self._changeable(toxic)
+        if stub is None:
             return
         stub.interrupt()
         if toxic.closes_when_removed:
@@ -84,6 +84,13 @@ class Link:
             before.downstream = stub.downstream
             before.run()
         self._read_more()
+
+    def run_anew(self, toxic: SimToxic) -> None:
+        """A toxic was changed: what it holds is forwarded at once. One that is about to close does that."""
+        _, stub = self._changeable(toxic)
+        if stub is not None:
+            stub.interrupt()
+            stub.run()
 
     @property
     def deaf_until_s(self) -> float:
@@ -141,6 +148,11 @@ class Link:
         self._stubs.append(stub)
         self._room += toxic.room
         stub.run()
+
+    def _changeable(self, toxic: SimToxic) -> tuple[int, Stub | None]:
+        """A toxic's place in the chain and its stub; None for one that takes no change."""
+        place, stub = next(((n, one) for n, one in enumerate(self._stubs) if one.toxic is toxic), (0, None))
+        return place, None if stub is None or stub.closed or stub.deaf_until_s is not None else stub
 
     def _first(self) -> ChunkSink:
         return self._stubs[0] if self._stubs else self

@@ -39,6 +39,7 @@ class Proxy:
         self._pairs: dict[_ProxiedConnection, None] = {}
         self._chains: dict[Flow, list[SimToxic]] = {flow: [] for flow in FLOWS}
         self._dialling: _Dial | None = None
+        self._changing_until_s = 0.0
 
     def peers(self) -> list[str]:
         """The hosts of the clients whose connections it has linked, or is dialling for, one for each connection."""
@@ -70,6 +71,12 @@ class Proxy:
         await self._heard(flow)
         return toxic
 
+    def spare_connections(self, toxic: SimToxic, flow: Flow) -> None:
+        """Have a toxic affect no connection any more, open ones included."""
+        toxic.toxicity = 0.0
+        for pair in tuple(self._pairs):
+            self._host.context.copy().run(pair.links[flow].run_anew, toxic)
+
     async def remove(self, toxic: SimToxic, flow: Flow) -> None:
         """Remove a toxic. What it holds is forwarded at once."""
         self._chains[flow].remove(toxic)
@@ -78,10 +85,10 @@ class Proxy:
         await self._heard(flow)
 
     async def _heard(self, flow: Flow) -> None:
-        """Wait for toxics that no change interrupts, as Toxiproxy does."""
-        until_s = max((pair.links[flow].deaf_until_s for pair in self._pairs), default=0.0)
-        if until_s > self._loop.now:
-            await asyncio.sleep(until_s - self._loop.now)
+        """Wait for toxics that no change interrupts, as Toxiproxy does; it links no connection meanwhile."""
+        self._changing_until_s = max((pair.links[flow].deaf_until_s for pair in self._pairs), default=0.0)
+        if self._changing_until_s > self._loop.now:
+            await asyncio.sleep(self._changing_until_s - self._loop.now)
 
     def dispose(self) -> None:
         """The simulation is over: hold nothing any more."""
@@ -101,6 +108,9 @@ class Proxy:
 
     def finish_dial(self, dial: _Dial, error: OSError | None) -> None:
         """The dial has ended: link both connections, or drop the client's."""
+        if error is None and self._changing_until_s > self._loop.now:
+            self._loop.call_at(self._changing_until_s, self.finish_dial, dial, error)
+            return
         self._dialling = None
         dial.done.set_result(None)
         if error is None and dial.upstream is not None:

@@ -66,11 +66,11 @@ class SimToxic:
     def __init__(self, attributes: Mapping[str, int], rng: Random, toxicity: float = 1.0) -> None:
         self.attributes = attributes
         self.rng = rng
-        self._toxicity = toxicity
+        self.toxicity = toxicity
 
     def run(self, stub: StubOutput) -> Pipe:
         """What the stub runs: the toxic's own pipe, or by chance one without effect."""
-        affects = self._toxicity >= 1 or self.rng.random() < self._toxicity
+        affects = self.toxicity >= 1 or self.rng.random() < self.toxicity
         return self.pipe(stub) if affects else noop(stub)
 
     def pipe(self, stub: StubOutput) -> Pipe:

@@ -110,6 +110,15 @@ class BlockingToxiproxy:
                 f"{ {key: wanted[key] for key in wrong} } was asked for"
             )
 
+    def spare_connections(self, proxy: str, name: str) -> None:
+        """Have a toxic affect no connection, open ones included: its toxicity becomes 0. It ends none by that."""
+        with self._transport.routing_calls():
+            # The library changes no toxic.
+            self._transport.request("POST", f"/proxies/{proxy}/toxics/{name}", json={"toxicity": 0.0})
+            kept = self._proxy(proxy).get_toxic(name)
+        if kept is None or kept.toxicity != 0:
+            raise ToxiproxyFailed(f"Toxiproxy's toxic {name} of proxy {proxy} did not take the toxicity 0")
+
     def remove_toxic(self, proxy: str, name: str) -> None:
         with self._transport.routing_calls():
             target = self._proxy(proxy)
