@@ -67,7 +67,20 @@ class _Stream:
             self.sent = end
 
     def acknowledge(self, ack: int) -> None:
-        self.acknowledged = max(self.acknowledged, self._offset(ack))
+        offset = self._offset(ack)
+        if offset < 0:
+            self._begin_earlier(-offset)
+        self.acknowledged = max(self.acknowledged, offset)
+
+    def _begin_earlier(self, number: int) -> None:
+        """So many bytes are still to come that were sent, and lost, before anything was seen of the stream."""
+        assert self.base is not None, "there is a first byte"
+        self.base -= number
+        self.acknowledged += number if self.acknowledged else 0
+        if self.parts:
+            self.parts[0] = self.parts[0]._replace(number=self.parts[0].number + number)
+            self.parts = [part._replace(end=part.end + number) for part in self.parts]
+            self.sent += number
 
     def _offset(self, number: int) -> int:
         if self.base is None:

@@ -73,6 +73,29 @@ def test_an_answer_is_swallowed_where_the_proxy_ends_its_connection_once_its_tox
     assert passage.swallowed(None, None, timeout_s=0) == swallowed
 
 
+def test_bytes_go_in_when_they_are_sent_again_behind_an_end_that_was_seen_before_them() -> None:
+    passage = ProxyPassage("to_broker")
+    passage.look_at(packet("client", 1 * MS, seq=101, ends=True))
+    passage.look_at(packet("client", 1 * MS, flow="to_client")._replace(ack=1))
+    passage.look_at(packet("client", 10 * MS, data=bytes(100)))
+    passage.look_at(packet("client", 10 * MS, flow="to_client")._replace(ack=102))
+    passage.look_at(packet("broker", 11 * MS, seq=0, opens=True))
+    passage.look_at(packet("broker", 60 * MS, data=bytes(100)))
+    assert passage.held_s(None, None) == pytest.approx(0.05)
+
+
+def test_the_first_segment_that_is_seen_stands_for_those_that_its_receiver_lacks() -> None:
+    passage = ProxyPassage("to_broker")
+    passage.look_at(packet("client", 1 * MS, seq=101, data=bytes(20)))
+    passage.look_at(packet("client", 1 * MS, flow="to_client")._replace(ack=1))
+    passage.look_at(packet("client", 10 * MS, data=bytes(100)))
+    passage.look_at(packet("client", 10 * MS, flow="to_client")._replace(ack=121))
+    passage.look_at(packet("broker", 11 * MS, seq=0, opens=True))
+    passage.look_at(packet("broker", 61 * MS, data=bytes(120)))
+    assert passage.held_s(None, None) == pytest.approx(0.06)
+    assert passage.slices(None, None) == 0
+
+
 def request_that_comes_out(*parts: tuple[int, int], size: int = 100) -> ProxyPassage:
     """A request of `size` bytes goes in at 0 ms; of it come out so many bytes after so many milliseconds."""
     passage = ProxyPassage("to_broker")
