@@ -8,7 +8,7 @@ from harness.brokers.cluster import BrokerCluster, ClusterStateError
 from harness.environments.broker_signals import RequestCount
 from harness.environments.lever_table import PulledLever
 from harness.environments.world import ActiveLever, WorldError
-from harness.levers import ChangeCluster, ChangeMet, ClusterChange, HoldState, Intercept, OrdinaryAnswer, waiting_for
+from harness.levers import STATE_SEEN_IN, ChangeCluster, ChangeMet, HoldState, Intercept, OrdinaryAnswer, waiting_for
 from harness.sightings import Sightings
 
 
@@ -45,7 +45,7 @@ class ClusterLevers:
     async def hold(self, lever: HoldState) -> AsyncIterator[ActiveLever]:
         async with AsyncExitStack() as stack:
             watched = [
-                await stack.enter_async_context(self._watched(lever.broker, api)) for api in ClusterChange.seen_in
+                await stack.enter_async_context(self._watched(lever.broker, api)) for api in STATE_SEEN_IN
             ]
             began_ns = self._now_ns()
             self._cluster.hold(lever.broker)

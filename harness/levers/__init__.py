@@ -5,6 +5,7 @@ A fault is data: it returns levers and knows no environment. An environment pull
 
 from harness.levers.base import FLOWS, LEVERS, BrokerLever, Evidence, Flow, Lever, lever
 from harness.levers.cluster import (
+    STATE_SEEN_IN,
     AddMembers,
     CapVersions,
     ChangeCluster,
@@ -68,6 +69,7 @@ __all__ = [
     "LEVERS",
     "REFUSED",
     "SESSION_S",
+    "STATE_SEEN_IN",
     "TLS_HANDSHAKE",
     "AddMembers",
     "AnswerNames",

@@ -51,12 +51,18 @@ class DepartureMet(Evidence):
         return f"was met by {', '.join(quantity(n, noun) for noun, n in met.items() if n) or 'nothing'}"
 
 
+STATE_SEEN_IN = ("metadata", "produce")
+"""The requests whose answers show a client the cluster's state."""
+
+
 @dataclass(frozen=True, slots=True)
 class ClusterChange(ABC):
     """What a controller can be asked to change."""
 
-    seen_in: ClassVar[tuple[str, ...]] = ("metadata", "produce")
-    """The requests whose answers show a client the change."""
+    @property
+    def seen_in(self) -> tuple[str, ...]:
+        """The requests whose answers show a client the change."""
+        return STATE_SEEN_IN
 
     @property
     def seen_at(self) -> int | None:
@@ -162,10 +168,12 @@ class CapVersions(ClusterChange):
     APIs go by the names that intercepts use (`produce`). One that is not named is spoken in all versions.
     """
 
-    seen_in: ClassVar[tuple[str, ...]] = ("all",)
-
     broker: int
     highest: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def seen_in(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(("api_versions", *self.highest)))
 
     @property
     def seen_at(self) -> int:

@@ -287,6 +287,16 @@ async def test_a_request_that_an_old_broker_cannot_read_is_proof(world: World) -
         assert (await verdict()).count == 1
 
 
+async def test_an_old_broker_is_not_proven_by_requests_whose_versions_it_speaks_as_before(world: World) -> None:
+    talk = await Talk.to(world)
+    async with injected(world, "old_broker", highest={"fetch": 4}, brokers=[1]) as verdict:
+        await talk.ask(METADATA)
+        await talk.ask(produce(MESSAGE))
+        assert not (await verdict()).proven
+        await talk.ask(ApiVersionsRequest())
+        assert (await verdict()).count == 1
+
+
 @pytest.mark.parametrize("name", ["blackhole", "kill"])
 async def test_a_broker_that_has_left_can_still_be_struck(world: World, name: str) -> None:
     for left_first in (True, False):
