@@ -126,8 +126,7 @@ class SignalLevers:
                     await self._processes.resume(broker)
 
     async def _conclude_pauses(self, broker: int) -> None:
-        """Take what proves the broker's pauses, for its sockets end with its process. Before its port is closed: the
-        kernel counts the end of a connection among what is unread, even on an idle one."""
+        """Take what proves the broker's pauses, for its sockets end with its process."""
         for conclude in tuple(self._pauses[broker]):
             await conclude()
 

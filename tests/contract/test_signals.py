@@ -72,6 +72,17 @@ async def test_a_paused_broker_accepts_and_answers_only_once_it_goes_on(world: W
     assert offsets == {1, 2}
 
 
+async def test_the_end_of_an_idle_connection_is_nothing_that_a_paused_broker_leaves_unread(world: World) -> None:
+    talk = await Talk.to(world)
+    await talk.ask(produce(b"before"))
+    async with world.pull(PAUSE) as paused:
+        fresh = await Talk.to(world)
+        for each in (talk, fresh):
+            each.writer.close()
+        await asyncio.sleep(0.2)
+        assert (await paused.evidence()).connections == 0
+
+
 async def test_what_was_sent_to_a_paused_broker_and_given_up_is_written_when_it_goes_on(world: World) -> None:
     talk = await Talk.to(world)
     await talk.ask(produce(b"before"))

@@ -30,6 +30,8 @@ _LISTED = SS_ALL & ~(1 << SS_LISTEN) & ~(1 << SS_TIME_WAIT)
 
 _CLOSED_AND_SENDING = (SS_FIN_WAIT1, SS_CLOSING, SS_LAST_ACK)
 _OPEN = (SS_ESTABLISHED, SS_CLOSE_WAIT)
+_ENDED_BY_PEER = (SS_CLOSE_WAIT, SS_CLOSING, SS_LAST_ACK)
+"""The kernel counts the peer's end as one byte more, until the process has read that far (tcp_diag_get_info)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,7 +84,7 @@ class SocketTable:
                     local=(found["idiag_src"], found["idiag_sport"]),
                     peer=found["idiag_dst"],
                     unsent=found["idiag_wqueue"],
-                    unread=found["idiag_rqueue"],
+                    unread=max(0, found["idiag_rqueue"] - (found["idiag_state"] in _ENDED_BY_PEER)),
                 )
                 for found in await dump(lambda: self._netlink.nlm_request(request, SOCK_DIAG_BY_FAMILY, flags))
             ]
