@@ -16,15 +16,36 @@ class UnknownClusterKind(LookupError):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Refusal:
+    """Why brokers cannot do what a lever asks of them: `name` is none of the `known` ones.
+
+    `doing` is the end of `... cannot`; `code` is stable.
+    """
+
+    code: str
+    doing: str
+    reason: str
+    name: str
+    known: tuple[str, ...]
+
+    @property
+    def hint(self) -> str:
+        return did_you_mean(self.name, self.known)
+
+    def __str__(self) -> str:
+        return f"{self.doing}: {self.reason}" + (f", {self.hint}" if self.hint else "")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterKind:
     """What is known of a kind of brokers before any is started.
 
-    `refuses` says why its brokers cannot do what a lever asks of them, as the end of `... cannot`; None where they can.
-    `memory_bytes` is what so many brokers need.
+    `refuses` says all that its brokers cannot do of what a lever asks of them. `memory_bytes` is what so many brokers
+    need.
     """
 
     name: str
-    refuses: Callable[[Lever], str | None]
+    refuses: Callable[[Lever], tuple[Refusal, ...]]
     memory_bytes: Callable[[int], int]
 
 

@@ -165,18 +165,30 @@ class ClientCalls:
         result = await subject.result_of(call, give_up_after_s=step.give_up_after_s)
         driver = self._plan.client.driver
         if driver != "exec" and result.error_class in _COMMAND_ERRORS:
-            why = f"{result.error}{self._failed_before()}: the {driver} client refused `{step.alias}`"
-            raise WorldError("plan-unusable", why)
+            self._open.pop(step.alias)
+            self._require_connected(step)
+            raise WorldError("plan-unusable", f"{result.error}: the {driver} client refused `{step.alias}`")
         if result.outcome is Outcome.CENSORED:
             self._record_event(EventKind.GAVE_UP, operation=step.alias, limit_s=step.give_up_after_s)
         return result
 
-    def _failed_before(self) -> str:
-        """Why the client has nothing to carry out a call with: the last step that failed to construct it."""
-        constructing = [one for one in self.stories() if OPERATIONS[one.operation].constructs]
-        if not constructing or constructing[-1].outcome is not Outcome.FAILED:
-            return ""
-        return f", and `{constructing[-1].alias}` failed ({constructing[-1].error})"
+    def _require_connected(self, step: PlannedOperation) -> None:
+        """Raises SubjectError where the last step that should have constructed what this one works with has failed."""
+        handle = step.arguments.get(HANDLE.name)
+        made = [
+            one
+            for one in self._plan.steps
+            if isinstance(one, PlannedOperation) and one.alias in self._ended
+            and OPERATIONS[one.operation].constructs and one.arguments.get(HANDLE.name) == handle
+        ]  # fmt: skip
+        if not made or self._ended[made[-1].alias].outcome is not Outcome.FAILED:
+            return
+        failed, error = made[-1], self._ended[made[-1].alias].error
+        text = (
+            f"`{failed.alias}` (line {failed.line}) failed, so `{step.alias}` (line {step.line}) has no client to work"
+            f" with: {error}; connect before the fault, or add `expect: ok` to line {failed.line} to fail the run there"
+        )
+        raise SubjectError(ProtocolViolation.NOT_CONNECTED, text)
 
     def _end(self, step: PlannedOperation, result: OperationResult) -> None:
         """The step has ended, with this call."""

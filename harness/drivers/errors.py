@@ -18,6 +18,7 @@ class ProtocolViolation(StrEnum):
     IGNORES_CLOSE = "subject-ignores-close"
     STOPPED_READING = "subject-stopped-reading"
     REFUSES_SETTINGS = "subject-refuses-settings"
+    NOT_CONNECTED = "subject-not-connected"
 
 
 class SubjectError(Exception):

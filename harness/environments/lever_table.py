@@ -64,8 +64,8 @@ class LeverTable(Generic[P]):
         if type(lever) not in self._pullers:
             return Unsupported(f"pull the lever {lever.name}: it has no way to do that")
         _, unsupported_reason = self._pullers[type(lever)]
-        reason = unsupported_reason(lever) or cluster_kind(cluster).refuses(lever)
-        return Supported() if reason is None else Unsupported(reason)
+        reason = unsupported_reason(lever) or "; ".join(map(str, cluster_kind(cluster).refuses(lever)))
+        return Unsupported(reason) if reason else Supported()
 
     def pull(self, parts: P, lever: Lever) -> AbstractAsyncContextManager[ActiveLever]:
         """In force while the context is entered. Raises KeyError for a lever that is not supported."""

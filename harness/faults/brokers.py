@@ -54,8 +54,6 @@ def _selector(value: object) -> object:
         wrong = "`all` and `others` stand alone, not in a list"
     elif not all((type(item) is int and item >= 1) or (type(item) is str and _ITEM.fullmatch(item)) for item in value):
         wrong = "brokers are numbered 1, 2, 3"
-    elif len(set(value)) != len(value):
-        wrong = "a broker is named twice"
     if wrong:
         raise PydanticCustomError("selector", "{text}", {"text": wrong, "hint": _HINT})
     return tuple(value) if isinstance(value, list | tuple) else value
@@ -148,8 +146,8 @@ def _drawn(number: int, item: str, besides: Sequence[int], view: ClusterView) ->
 def _others(view: ClusterView) -> tuple[int, ...]:
     left = tuple(broker for broker in view.brokers if broker not in view.selected)
     if not left:
-        text = "there are no others: faults are in force on every broker"
-        raise SelectorError("no-such-broker", text, "heal one of them before", OTHERS)
+        text = "no broker without a fault is left for `others`"
+        raise SelectorError("no-such-broker", text, "heal an earlier fault before", OTHERS)
     return left
 
 

@@ -20,8 +20,9 @@ later step `{heal: <name>}` heals it. A run whose fault has no proven effect is 
 
 With `every: 10s, times: 6` a fault recurs: it is injected again 10 s after each injection, six times in all, and its
 occurrences are called `outage`, `outage#2`, `outage#3`. An occurrence that is still active is healed before the next;
-a step `{heal: outage}` ends the recurrence. `after: {uniform: [0s, 1s]}` starts any step at a time drawn from the run's
-seed: without it every repeat meets the client's own timers in the same phase.
+a step `{heal: outage}` ends the recurrence; no occurrence is healed by a step of its own. `at: outage` waits for the
+first occurrence, `at: outage+20s` until the third is injected. `after: {uniform: [0s, 1s]}` starts any step at a time
+drawn from the run's seed: without it every repeat meets the client's own timers in the same phase.
 
 With `trigger: {request: produce, nth: 3, broker: 1}` a fault is injected when that request arrives. The broker holds
 the request until the fault is confirmed, then handles it, so the fault meets the client at the same point in every
@@ -35,8 +36,9 @@ the one injected first decides: later ones never see what it drops, refuses, res
 theirs. Delays add up.
 
 A fault that an earlier one makes impossible is refused by `faultlab validate`, where that is certain: a second
-`scale_down` of the same broker, a `no_leader` of a topic that is gone, a `pause` of a killed broker. A broker that has
-left the cluster keeps its address and its process, which other faults may still strike.
+`scale_down` of the same broker, a `no_leader` of a topic that is gone, a `pause` of a killed broker, `others` where
+every broker has a fault. The last two are also refused in the step right after a fault with `for:`, if it begins before
+that is over. A broker that has left the cluster keeps its address and its process, which other faults may still strike.
 
 ## Selecting brokers
 

@@ -1,7 +1,8 @@
 """A step that injects a fault: its parameters, as the registered fault has them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
+from harness.brokers.kind import cluster_kind
 from harness.faults import FAULTS
 from harness.faults.base import FaultModel, Stage
 from harness.faults.brokers import SelectorError, which_brokers
@@ -9,7 +10,7 @@ from harness.language.schema import InjectStep
 from harness.language.validation import entries_beside, keys_of, parse_model
 from harness.language.yaml.diagnostics import Diagnostics
 from harness.language.yaml.problems import Span
-from harness.language.yaml.tree import Entry, MappingNode, ScalarNode, SequenceNode, at
+from harness.language.yaml.tree import Entry, MappingNode, ScalarNode, SequenceNode, Tree, at
 from harness.levers import HOOKS, FlawedCertificate, Intercept, Lever
 from harness.plan import ClusterShape, PlannedFault, Recurrence, StartCondition, Trigger
 from harness.quantities import quote_value
@@ -44,6 +45,9 @@ def step_fault(
         stages = fault.stages(cluster.view())
     except SelectorError as error:
         diagnostics.add(place_of(error.item, tree), error.code, str(error), error.hint)
+    refused = (refusal for stage in stages for refusal in cluster_kind(cluster.kind).refuses(stage.lever))
+    for refusal in dict.fromkeys(refused):
+        diagnostics.add(place_of(refusal.name, tree), refusal.code, refusal.reason, refusal.hint)
     if cluster.certificates is not None and any(_forges(stage.lever) for stage in stages):
         message = f"the lab cannot sign a flawed certificate in the name of {cluster.certificates.ca}"
         diagnostics.add(at(tree, ("inject",)), "fault", message, "write how: foreign, or `tls: true` in `cluster`")
@@ -111,17 +115,26 @@ def _trigger(
     if cluster is not None and given.broker not in cluster.broker_ids:
         where = at(tree, ("trigger", "broker"))
         diagnostics.add(where, "no-such-broker", f"there is no broker {given.broker}", which_brokers(cluster.view()))
-    return Trigger(request=given.request, broker=given.broker, nth=given.nth)
+    trigger = Trigger(request=given.request, broker=given.broker, nth=given.nth)
+    for refusal in () if cluster is None else cluster_kind(cluster.kind).refuses(trigger.intercept):
+        diagnostics.add(at(tree, ("trigger", "request")), refusal.code, refusal.reason, refusal.hint)
+    return trigger
 
 
 def place_of(item: int | str, tree: MappingNode) -> Span:
-    """Where a step that injects a fault names a broker or a partition: a parameter's value, or an item of its list."""
+    """Where a step that injects a fault names something: a parameter's value, or an item or a key of its value."""
     entries = _parameter_entries(tree)
     for entry in entries.values():
-        for each in entry.value.items if isinstance(entry.value, SequenceNode) else (entry.value,):
+        for each in _named(entry.value):
             if isinstance(each, ScalarNode) and each.value == item:
                 return each.span
     return at(tree, ("brokers",)) if "brokers" in entries else tree.span
+
+
+def _named(value: Tree) -> Iterable[Tree]:
+    if isinstance(value, MappingNode):
+        return (entry.key for entry in value.entries.values())
+    return value.items if isinstance(value, SequenceNode) else (value,)
 
 
 def _parameter_entries(tree: MappingNode) -> dict[str, Entry]:

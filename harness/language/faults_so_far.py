@@ -1,17 +1,19 @@
 """What earlier steps have made of the cluster by the time a fault is injected, and faults that cannot be by then.
 
-Only what is certain counts: a fault that is healed by time, recurs or waits for a request may be in force or not, and
-what a selector such as `leader(orders/0)` means shows in the run.
+Only what is certain counts: a fault that waits for a request may be in force or not, one that is healed by time or
+recurs is so for the step right behind it alone, and what a selector such as `leader(orders/0)` means shows in the run.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
+from math import inf
 
 from harness.cluster_view import ClusterView, PartitionView
-from harness.faults.brokers import SelectorError, depends_on_cluster
+from harness.faults.brokers import OTHERS, SelectorError, depends_on_cluster
 from harness.levers import (
     AddMembers,
+    BrokerLever,
     ChangeCluster,
     ClusterChange,
     DeleteTopic,
@@ -27,10 +29,33 @@ from harness.plan import PlannedFault
 @dataclass(frozen=True, slots=True)
 class _InForce:
     alias: str
+    number: int
+    """Of its step."""
+    lasts_s: float
     absent: tuple[ClusterChange, ...]
     """What its levers have changed since the run began."""
-    changes: tuple[ClusterChange, ...]
-    killed: frozenset[int]
+    levers: tuple[Lever, ...] = ()
+    """Those that are pulled for certain."""
+
+    @property
+    def changes(self) -> tuple[ClusterChange, ...]:
+        """Those that last."""
+        return _changes(self.levers) if self.lasts_s == inf else ()
+
+    @property
+    def brokers(self) -> frozenset[int]:
+        return frozenset(lever.broker for lever in self.levers if isinstance(lever, BrokerLever))
+
+    @property
+    def killed(self) -> frozenset[int]:
+        return frozenset(lever.broker for lever in self.levers if isinstance(lever, Signal) and lever.kind == "kill")
+
+    def outlasts(self, step: PlannedFault, number: int) -> bool:
+        """Whether it is in force for certain when this step begins."""
+        if self.lasts_s == inf:
+            return True
+        directly = number == self.number + 1 and step.trigger is None and step.when.alias in (None, self.alias)
+        return directly and step.when.after_s + step.when.spread_s < self.lasts_s
 
 
 class FaultsSoFar:
@@ -39,67 +64,77 @@ class FaultsSoFar:
     def __init__(self, declared: ClusterView, in_force: tuple[_InForce, ...] = ()) -> None:
         self._declared = declared
         self._in_force = in_force
+        self._members_known = True
 
-    def add(self, step: PlannedFault) -> None:
-        """Raises SelectorError where it cannot be injected; it is not in force then."""
+    def add(self, step: PlannedFault, number: int) -> None:
+        """`number`: of the step. Raises SelectorError where the fault cannot be injected; it is not in force then."""
+        in_force = [one for one in self._in_force if one.outlasts(step, number)]
         if depends_on_cluster(step.fault):
-            self._check_topic(step)
+            self._check_selectors(step, in_force)
             return
-        absent = tuple(_changes(step.fault.beforehand(self._declared)))
-        added = _InForce(step.alias, absent, (), frozenset())
+        absent = _changes(step.fault.beforehand(self._declared))
+        healed_s = (step.for_s, None if step.recurs is None else step.recurs.every_s)
+        lasts_s = min((after_s for after_s in healed_s if after_s is not None), default=inf)
+        added = _InForce(step.alias, number, lasts_s, absent)
         view = self._view_with(added)
-        levers = [stage.lever for stage in step.fault.stages(self._declared if absent else view)]
-        self._check_running(levers)
-        changes = tuple(_changes(levers))
-        reduce(_changed(self._declared), changes, view)
-        if step.for_s is None and step.recurs is None and step.trigger is None:
-            killed = frozenset(one.broker for one in levers if isinstance(one, Signal) and one.kind == "kill")
-            self._in_force = (*self._in_force, replace(added, changes=changes, killed=killed))
-        elif absent:
-            self._in_force = (*self._in_force, added)
+        stages = step.fault.stages(self._declared if absent else view)
+        levers = tuple(stage.lever for stage in stages if not stage.ends)
+        _check_running(levers, in_force)
+        reduce(_changed(self._declared), _changes(levers), view)
+        if step.trigger is None:
+            added = replace(added, levers=levers)
+        if not added.changes:
+            self._note_uncertain(levers)
+        self._in_force = (*self._in_force, added)
 
     def heal(self, alias: str) -> None:
         """What it changed before it was injected stays so."""
-        healed = (replace(one, changes=(), killed=frozenset()) if one.alias == alias else one for one in self._in_force)
-        self._in_force = tuple(one for one in healed if one.absent or one.changes or one.killed)
+        self._in_force = tuple(replace(one, levers=()) if one.alias == alias else one for one in self._in_force)
 
-    def in_the_way(self, step: PlannedFault) -> str | None:
-        """The earlier fault without which the step's could be injected."""
-        for one in self._in_force:
-            others = tuple(other for other in self._in_force if other is not one)
+    def in_the_way(self, step: PlannedFault, number: int) -> str | None:
+        """The earlier fault that makes the step's impossible, the last one of several that do so together."""
+        for count in range(len(self._in_force) + 1):
             try:
-                FaultsSoFar(self._declared, others).add(step)
+                FaultsSoFar(self._declared, self._in_force[:count]).add(step, number)
             except SelectorError:
-                continue
-            return one.alias
+                return self._in_force[count - 1].alias if count > 0 else None
         return None
 
-    def _view_with(self, added: _InForce) -> ClusterView:
+    def _view_with(self, *added: _InForce) -> ClusterView:
         changed = _changed(self._declared)
-        all_of_them = (*self._in_force, added)
+        all_of_them = (*self._in_force, *added)
         began = reduce(changed, (change for one in all_of_them for change in one.absent), self._declared)
         return reduce(changed, (change for one in all_of_them for change in one.changes), began)
 
-    def _check_topic(self, step: PlannedFault) -> None:
-        """Raises SelectorError where the fault names the leader of a topic that an earlier fault has deleted."""
+    def _check_selectors(self, step: PlannedFault, in_force: Iterable[_InForce]) -> None:
+        """Raises SelectorError where the fault names the leader of a topic that an earlier fault has deleted, or
+        `others` while earlier ones are in force on every broker."""
+        certain = in_force if self._members_known and step.trigger is None else ()
+        selected = frozenset(broker for one in certain for broker in one.brokers)
         try:
-            step.fault.stages(self._view_with(_InForce(step.alias, (), (), frozenset())))
+            stages = step.fault.stages(replace(self._view_with(), selected=selected))
         except SelectorError as error:
-            if error.code == "unknown-topic":
+            if error.code == "unknown-topic" or error.item == OTHERS:
                 raise
+            return
+        self._note_uncertain(stage.lever for stage in stages)
 
-    def _check_running(self, levers: Iterable[Lever]) -> None:
-        """A process that an earlier fault keeps killed can be neither paused nor restarted."""
-        for lever in levers:
-            if isinstance(lever, Signal) and lever.kind != "kill":
-                for one in self._in_force:
-                    if lever.broker in one.killed:
-                        text = f"broker {lever.broker} has no process"
-                        raise SelectorError("broker-gone", text, "name another broker", lever.broker)
+    def _note_uncertain(self, levers: Iterable[Lever]) -> None:
+        """Where one of these changes who is a member, it shows in the run which brokers `all` means from now on."""
+        self._members_known &= not any(isinstance(change, AddMembers | RemoveMembers) for change in _changes(levers))
 
 
-def _changes(levers: Iterable[Lever]) -> Iterable[ClusterChange]:
-    return (lever.change for lever in levers if isinstance(lever, ChangeCluster))
+def _check_running(levers: Sequence[Lever], in_force: Iterable[_InForce]) -> None:
+    """A process that an earlier fault keeps killed can be neither paused nor restarted."""
+    for one in in_force:
+        for lever in levers if one.lasts_s == inf else levers[:1]:  # by the next lever it may have been healed
+            if isinstance(lever, Signal) and lever.kind != "kill" and lever.broker in one.killed:
+                text = f"broker {lever.broker} has no process"
+                raise SelectorError("broker-gone", text, "name another broker", lever.broker)
+
+
+def _changes(levers: Iterable[Lever]) -> tuple[ClusterChange, ...]:
+    return tuple(lever.change for lever in levers if isinstance(lever, ChangeCluster))
 
 
 def _changed(declared: ClusterView) -> Callable[[ClusterView, ClusterChange], ClusterView]:

@@ -28,10 +28,13 @@ NAME, ALIAS = r"^[a-z0-9]+(?:[-_.][a-z0-9]+)*$", r"^[A-Za-z][A-Za-z0-9_]*$"
 TOPIC = r"^(?:\.*[A-Za-z0-9_-][A-Za-z0-9._-]*|\.{3,})$"
 """As Kafka checks it: neither `.` nor `..`. Source: apache/kafka Topic.java."""
 VARIABLE = r"^[A-Za-z_][A-Za-z0-9_]*\*?$"
-MOMENT = r"^\s*[A-Za-z][A-Za-z0-9_]*\s*(\+.*)?$"
+CALLED = r"^[A-Za-z][A-Za-z0-9_]*(?:#[1-9][0-9]{0,3})?$"
+"""What records call a fault, an occurrence of one, or a call."""
+MOMENT = r"^\s*[A-Za-z][A-Za-z0-9_]*(?:#[1-9][0-9]{0,3})?\s*(\+.*)?$"
 PATTERN_HINTS = {
     NAME: "small letters and digits, joined by - or _ or a dot, such as my-producer",
     ALIAS: "begin with a letter; letters, digits and _ may follow, such as warm_up",
+    CALLED: "write the name of an earlier fault",
     TOPIC: "letters and digits without accents, dots, - and _; neither . nor .. alone",
     VARIABLE: "name a variable, or the beginning of several: KAFKA_*",
     MOMENT: "write the name of an earlier step, or outage+4s",
@@ -171,7 +174,7 @@ class Timed(StrictModel):
 
     at: str | None = Field(
         default=None, pattern=MOMENT, examples=["outage+4s"],
-        description="After the step called so was confirmed (a fault) or ended (an operation)",
+        description="After the step called so was confirmed (a fault, for the first time) or ended (an operation)",
     )  # fmt: skip
     after: Delay | None = Field(
         default=None,
@@ -231,7 +234,9 @@ class HealStep(Timed):
 
     model_config = ConfigDict(title="heal")
 
-    heal: Alias = Field(description="The fault's `as`")
+    heal: Annotated[str, StringConstraints(pattern=CALLED)] = Field(
+        description="The fault's `as`; one that recurs is healed with all its occurrences"
+    )
 
 
 STEPS: dict[str, type[DoStep] | type[InjectStep] | type[HealStep]] = {

@@ -17,8 +17,16 @@ from harness.language.yaml.tree import MappingNode, ScalarNode, SequenceNode, Tr
 from harness.levers import HOOKS
 from harness.measures import WHOLE_RUN
 from harness.operations import OPERATIONS
-from harness.plan import ClusterShape, PlannedFault, PlannedHealing, StartCondition, Step
-from harness.quantities import QuantityError, duration_s, quote_value
+from harness.plan import (
+    ClusterShape,
+    PlannedFault,
+    PlannedHealing,
+    PlannedOperation,
+    StartCondition,
+    Step,
+    step_alias,
+)
+from harness.quantities import QuantityError, duration_s, duration_text, quote_value
 from harness.suggestions import did_you_mean
 
 RESERVED = ("cluster", "client", "settings", "setting", "min", "max", "ceil", "floor", "true", "false", *HOOKS,
@@ -56,9 +64,11 @@ class _Reader:
         self.aliases: dict[str, str] = {}
         self.default_patience: set[str] = set()
         self.healed: set[str] = set()
+        self.number = 0
         self.so_far = None if cluster is None else FaultsSoFar(cluster.view())
 
     def read(self, tree: Tree) -> None:
+        self.number += 1
         kinds = [kind for kind in STEPS if isinstance(tree, MappingNode) and kind in tree.entries]
         if not isinstance(tree, MappingNode) or len(kinds) != 1:
             given = list(tree.entries) if isinstance(tree, MappingNode) else []
@@ -132,16 +142,32 @@ class _Reader:
                 at(tree, ("after",), key=True), "step", "a step has `at` or `after`, not both", "remove one"
             )
         alias, _, rest = (part.strip() for part in model.at.partition("+"))
-        if alias not in self.aliases:
-            earlier = [name for name in self.aliases if name != alias_of(tree)]
-            message = f"`at` waits for {quote_value(alias)}, which no earlier step is called"
-            self.diagnostics.add(where, "unknown-alias", message, did_you_mean(alias, earlier))
         try:
             after_s = duration_s(rest) if "+" in model.at else 0.0
         except QuantityError as error:
             self.diagnostics.add(where, "quantity", error.text, error.hint or "write at: outage+4s")
             after_s = 0.0
+        if alias not in self.aliases:
+            self.diagnostics.add(where, *self._no_moment(alias, after_s, tree))
         return StartCondition(alias=alias, after_s=after_s)
+
+    def _no_moment(self, alias: str, after_s: float, tree: MappingNode) -> tuple[str, str, str]:
+        """Why no step can start `after_s` after this: a code, a message and a hint."""
+        name, _, number = alias.partition("#")
+        step = self._found(name)
+        if number and isinstance(step, PlannedOperation) and step.again is not None:
+            return "occurrence", f"`at` waits for the last call of {quote_value(name)} alone", f"write at: {name}"
+        if number and isinstance(step, PlannedFault) and step.recurs is not None and int(number) <= step.recurs.times:
+            later_s = after_s + (int(number) - 1) * step.recurs.every_s
+            hint = f"write at: {name}+{duration_text(later_s)}"
+            return "occurrence", f"`at` waits for the first occurrence of {quote_value(name)} alone", hint
+        earlier = [name for name in self.aliases if name != alias_of(tree)]
+        message = f"`at` waits for {quote_value(alias)}, which no earlier step is called"
+        return "unknown-alias", message, did_you_mean(alias, earlier)
+
+    def _found(self, alias: str) -> PlannedOperation | PlannedFault | None:
+        steps = (step for step in self.found if not isinstance(step, PlannedHealing))
+        return next((step for step in steps if step.alias == alias), None)
 
     def _after(self, model: Timed, tree: MappingNode) -> StartCondition:
         if not isinstance(model.after, Spread):
@@ -155,9 +181,9 @@ class _Reader:
     def _check_possible(self, step: PlannedFault, so_far: FaultsSoFar, tree: MappingNode) -> None:
         """Report a fault that an earlier one makes impossible, as a pause of a broker that is killed."""
         try:
-            so_far.add(step)
+            so_far.add(step, self.number)
         except SelectorError as error:
-            earlier = so_far.in_the_way(step)
+            earlier = so_far.in_the_way(step, self.number)
             if earlier is not None:  # else it is impossible anyway, which is reported
                 message = f"{error} then: {quote_value(earlier)} is in force"
                 hint = f"heal {quote_value(earlier)} before"
@@ -166,17 +192,20 @@ class _Reader:
     def _heal(self, model: HealStep, tree: MappingNode, when: StartCondition) -> PlannedHealing:
         where = at(tree, ("heal",))
         faults = [alias for alias, kind in self.aliases.items() if kind == "inject"]
-        if model.heal not in self.aliases:
-            message = f"no earlier fault is called {quote_value(model.heal)}"
-            self.diagnostics.add(where, "unknown-alias", message, did_you_mean(model.heal, faults))
-        elif model.heal not in faults:
-            message = f"{quote_value(model.heal)} is an operation, not a fault"
-            self.diagnostics.add(where, "unknown-alias", message, did_you_mean(model.heal, faults))
-        elif model.heal in self.healed:
-            self.diagnostics.add(
-                where, "healed-twice", f"{quote_value(model.heal)} is healed already", "remove this step"
-            )
-        self.healed.add(model.heal)
+        named, recurring = model.heal, self._found(step_alias(model.heal))
+        if named not in self.aliases and isinstance(recurring, PlannedFault) and recurring.recurs is not None:
+            named = recurring.alias
+            message = f"{quote_value(named)} is healed as a whole, with all its occurrences"
+            self.diagnostics.add(where, "occurrence", message, f"write heal: {named}")
+        elif named not in self.aliases:
+            message = f"no earlier fault is called {quote_value(named)}"
+            self.diagnostics.add(where, "unknown-alias", message, did_you_mean(named, faults))
+        elif named not in faults:
+            message = f"{quote_value(named)} is an operation, not a fault"
+            self.diagnostics.add(where, "unknown-alias", message, did_you_mean(named, faults))
+        elif named in self.healed:
+            self.diagnostics.add(where, "healed-twice", f"{quote_value(named)} is healed already", "remove this step")
+        self.healed.add(named)
         if self.so_far is not None:
-            self.so_far.heal(model.heal)
-        return PlannedHealing(alias=model.heal, when=when, line=tree.span.line)
+            self.so_far.heal(named)
+        return PlannedHealing(alias=named, when=when, line=tree.span.line)

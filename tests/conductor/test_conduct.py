@@ -246,13 +246,22 @@ def test_a_command_that_makes_no_sense_is_not_measured(sim: Any) -> None:
     assert (story.error.code, story.error.blame) == ("plan-unusable", "lab")
 
 
-def test_a_command_for_a_client_that_could_not_be_constructed_names_why(sim: Any) -> None:
-    story = sim.run(sim.plan(sim.blackhole(), CONNECT, PlannedOperation(operation="send", alias="p")))
+def test_a_client_that_could_not_connect_ends_the_run_and_the_lab_is_not_blamed(sim: Any) -> None:
+    connect, send = replace(CONNECT, line=9), PlannedOperation(operation="send", alias="p", line=10)
+    story = sim.run(sim.plan(sim.blackhole(), connect, send))
     assert story.error is not None
-    assert story.error.code == "plan-unusable"
-    (connect,) = (one for one in story.operations if one.alias == CONNECT.alias)
-    assert connect.error is not None
-    assert connect.error in story.error.text
+    assert (story.error.code, story.error.blame) == ("subject-not-connected", "subject")
+    (failed,) = story.operations  # what could not be called has no time
+    assert (failed.alias, failed.outcome) == (connect.alias, Outcome.FAILED)
+    assert failed.error is not None
+    assert all(said in story.error.text for said in (failed.error, "line 9", "`p`"))
+
+
+def test_another_handles_connect_does_not_excuse_a_command_that_makes_no_sense(sim: Any) -> None:
+    send = PlannedOperation(operation="send", alias="p", arguments={"handle": "second"})
+    story = sim.run(sim.plan(sim.blackhole(), CONNECT, send))
+    assert story.error is not None
+    assert (story.error.code, story.error.blame) == ("plan-unusable", "lab")
 
 
 def test_the_same_seed_tells_the_same_story(sim: Any) -> None:

@@ -19,6 +19,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from worlds import RUNS
 
 from harness.brokers.embedded.handlers import prepare_all
+from harness.faults import FAULTS
 
 LANES = 8
 
@@ -72,9 +73,10 @@ _RUNNING = pytest.StashKey[dict[str, Future[None]]]()
 
 def _cells(session: pytest.Session) -> dict[str, Future[None]]:
     if _RUNNING not in session.stash:
-        # What a thread imports while another one forks is locked for ever in the fork.
+        # What a thread imports while another one forks is locked for ever in the fork, as are registries that it fills.
         codecs.lookup("idna")
         prepare_all()
+        tuple(FAULTS)
         pool = ThreadPoolExecutor(LANES, thread_name_prefix="cell")
         session.stash[_RUNNING] = {
             item.nodeid: pool.submit(_check(item)) for item in session.items if _where(item) not in (None, "sim")

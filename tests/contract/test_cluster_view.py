@@ -74,7 +74,7 @@ async def test_a_selector_that_means_nobody_when_it_is_injected_is_an_error_of_t
     everywhere, others = planned("silence", "all"), planned("pause", "others")
     conducted = Conducted(world, everywhere, others, replace(others, alias="healed"))
     await conducted.faults.inject(everywhere)
-    with pytest.raises(WorldError, match="fault `pause`: there are no others") as caught:
+    with pytest.raises(WorldError, match="fault `pause`: no broker") as caught:
         await conducted.faults.inject(others)
     assert caught.value.code == "plan-unusable"
     await conducted.faults.heal("silence")

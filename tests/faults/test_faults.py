@@ -233,7 +233,6 @@ IMPOSSIBLE: list[tuple[str, dict[str, object], str]] = [
     ("blackhole", {"brokers": []}, "selects no brokers"),
     ("blackhole", {"brokers": [0]}, "numbered 1, 2, 3"),
     ("blackhole", {"brokers": [True]}, "numbered 1, 2, 3"),
-    ("blackhole", {"brokers": [1, 1]}, "named twice"),
     ("blackhole", {"flows": ["sideways"]}, "no flow"),
     ("blackhole", {"flows": []}, "once"),
     ("blackhole", {"depth": 1}, "Extra inputs"),

@@ -20,6 +20,10 @@ expect:
   - {{measure: probe.time_to_error, at_most: 5s}}
 """
 GONE = "{inject: scale_down, brokers: [3], as: gone}"
+ALL = "{inject: blackhole, brokers: all, as: gone}"
+KILLED = "{inject: kill, brokers: [1], for: 1s, as: gone}"
+OTHERS = "{inject: pause, brokers: others}"
+RESTART = "{inject: restart, brokers: [1]}"
 TWO_GONE = "{inject: scale_down, brokers: [2, 3], as: gone}"
 NO_TOPIC = "{inject: unknown_topic, topic: orders, as: gone}"
 ABSENT = "{inject: scale_up, brokers: [3], as: gone}"
@@ -56,8 +60,47 @@ def test_a_fault_that_an_earlier_one_makes_impossible(earlier: str, later: str, 
 
 
 @pytest.mark.parametrize(
+    ("steps", "underlined"),
+    [
+        ((ALL, OTHERS), "others"),
+        ((ALL, "{do: send, as: between}", OTHERS), "others"),
+        ((ALL.replace("all", "[1, 2, 3]"), OTHERS), "others"),
+        ((ALL, ALL.replace("gone", "again"), OTHERS), "others"),
+        ((ALL.replace("as:", "for: 1s, as:"), OTHERS), "others"),
+        ((ALL.replace("as:", "for: 1s, as:"), OTHERS.replace("others", "others, after: 900ms")), "others"),
+        ((ALL.replace("as:", "every: 9s, times: 2, as:"), OTHERS), "others"),
+        ((KILLED, RESTART), "1"),
+        ((KILLED, "{inject: pause, brokers: [1, 2], at: gone+900ms}"), "1"),
+        ((KILLED.replace("for: 1s", "every: 9s, times: 2"), RESTART), "1"),
+        ((KILLED.replace("for: 1s, ", ""), KILLED.replace("for: 1s, as: gone", "as: again"), RESTART), "1"),
+    ],
+    ids=str,
+)
+def test_a_fault_that_finds_no_broker_left(steps: tuple[str, ...], underlined: str) -> None:
+    code = "no-such-broker" if underlined == "others" else "broker-gone"
+    assert problems(*steps) == [(code, underlined, "heal `gone` before")]
+
+
+@pytest.mark.parametrize(
     "steps",
     [
+        (ALL, "{heal: gone}", OTHERS),
+        (ALL.replace("as:", "for: 1s, as:"), "{do: send, as: between}", OTHERS),
+        (ALL.replace("as:", "for: 1s, as:"), OTHERS.replace("others", "others, after: 1s")),
+        (ALL.replace("as:", "for: 1s, as:"), OTHERS.replace("others", "others, after: {uniform: [0s, 2s]}")),
+        (ALL.replace("as:", "trigger: {request: produce, broker: 1}, as:"), OTHERS),
+        (ALL, OTHERS.replace("others", "others, trigger: {request: produce, broker: 1}"), "{heal: gone}"),
+        (ALL.replace("all", "[1, 2]"), OTHERS),
+        (ALL.replace("all", "controller"), OTHERS),
+        (GONE, ALL.replace("gone", "dark"), "{heal: gone}", OTHERS),
+        (GONE.replace("as:", "for: 1s, as:"), ALL.replace("gone", "dark"), "{do: send, as: between}", OTHERS),
+        (GONE.replace("[3]", "controller"), ALL.replace("gone", "dark"), "{heal: gone}", OTHERS),
+        (KILLED, "{do: send, as: between}", RESTART),
+        (KILLED, "{inject: blackhole}", RESTART),
+        (KILLED, RESTART.replace("[1]", "[2]")),
+        (KILLED, RESTART.replace("[1]", "[2, 1]")),
+        (KILLED, RESTART.replace("[1]", "[1], after: 1s")),
+        (KILLED, "{heal: gone}", RESTART),
         (GONE, "{heal: gone}", "{inject: scale_down, brokers: [3], as: again}"),
         (ABSENT, "{inject: scale_down, brokers: [3], as: again}"),
         (GONE, "{inject: blackhole, brokers: [3]}"),

@@ -94,6 +94,17 @@ MISTAKES = [
     ((PROBE, f"{PROBE}\n  - {{inject: unknown_topic, topic: orders, as: gone}}\n"
              "  - {inject: no_leader, partition: orders/0, as: lost}"),
      "unknown-topic", "orders/0", "`gone` is in force", "heal `gone` before"),
+    (("inject: blackhole,", "inject: silence, api: prodoce,"),
+     "unknown-api", "prodoce", "no API", "did you mean produce?"),
+    (("inject: blackhole,", "inject: silence, api: gossip,"), "unknown-api", "gossip", "no API", "one of"),
+    (("inject: blackhole,", "inject: blackhole, trigger: {request: prodoce, broker: 1},"),
+     "unknown-api", "prodoce", "no API", "did you mean produce?"),
+    (("inject: blackhole,", "inject: old_broker, highest: {produce: 3, metdata: 1},"),
+     "unknown-api", "metdata", "no API", "did you mean metadata?"),
+    (("inject: blackhole,", "inject: error_answer, code: NOT_LEADER,"),
+     "unknown-error", "NOT_LEADER", "no error", "did you mean NOT_LEADER_OR_FOLLOWER?"),
+    (("inject: blackhole,", "inject: error_answer, code: NONE,"), "unknown-error", "NONE", "no error", ""),
+    (("  - {do: connect}\n", "  - {do: connect, expect: failed}\n"), "not-connected", "send", "", "connect"),
     (("inject: blackhole,", "inject: bandwidth, rate: 5,"), "quantity", "5", "no rate of bytes", "64KB/s"),
     (("inject: blackhole,", "inject: reset_peer, timeout: 9s,"), "toxic", "9s", "too long", "at most 5s"),
     (("inject: blackhole,", "inject: blackhole, trigger: {request: produce, broker: 4},"),
@@ -108,6 +119,16 @@ MISTAKES = [
     (("as: probe,", "as: probe, after: soon,"), "quantity", "soon", "not a duration", "1s"),
     (("as: probe,", "as: probe, at: outge+4s,"), "unknown-alias", "outge+4s", "no earlier step", "outage?"),
     (("as: probe,", "as: probe, at: outage+4,"), "quantity", "outage+4", "not a duration", "4s"),
+    (("as: outage}\n  - {do: send,", "as: outage, every: 10s, times: 3}\n  - {do: send, at: outage#3+2s,"),
+     "occurrence", "outage#3+2s", "first occurrence", "write at: outage+22s"),
+    (("as: outage}\n  - {do: send,", "as: outage, every: 10s, times: 3}\n  - {do: send, at: outage#4,"),
+     "unknown-alias", "outage#4", "no earlier step", "outage?"),
+    ((PROBE, f"{PROBE.replace('60s', '60s, every: 1s, until: failed')}\n  - {{heal: outage, at: probe#2}}"),
+     "occurrence", "probe#2", "last call", "write at: probe"),
+    ((PROBE, f"{PROBE}\n  - {{heal: outage, at: probe#2}}"), "unknown-alias", "probe#2", "no earlier step", "probe?"),
+    (("as: outage}", "as: outage, every: 10s, times: 3}\n  - {heal: outage#2}"),
+     "occurrence", "outage#2", "as a whole", "write heal: outage"),
+    ((PROBE, f"{PROBE}\n  - {{heal: outage#2}}"), "unknown-alias", "outage#2", "no earlier fault", "outage?"),
     ((PROBE, f"{PROBE}\n  - {{heal: outge}}"), "unknown-alias", "outge", "no earlier fault", "outage?"),
     ((PROBE, f"{PROBE}\n  - {{heal: probe}}"), "unknown-alias", "probe", "not a fault", "outage"),
     ((PROBE, f"{PROBE}\n  - {{heal: outage}}\n  - {{heal: outage}}"), "healed-twice", "outage", "already", "remove"),
@@ -269,6 +290,19 @@ def test_a_wrong_key_of_a_step_hides_no_wrong_argument(changed: Callable[..., ob
     wrong = ("do: send, as: probe", "do: send, as: probe, background: perhaps, partitoin: 1, size: many")
     codes = {problem.code for problem in changed(wrong).problems()}
     assert {"type", "unknown-argument", "quantity"} <= codes
+
+
+def test_names_that_kafka_does_not_have_come_with_all_other_mistakes(changed: Callable[..., object]) -> None:
+    scenario = changed(
+        ("about: A", "abuot: A"),
+        ("inject: blackhole, brokers: all,",
+         "inject: error_answer, brokers: all, api: prodoce, code: NOT_LEADER, trigger: {request: fetsh, broker: 1},"),
+        ("cluster: {brokers: 1,", "cluster: {brokers: 3,"),
+    )  # fmt: skip
+    problems = scenario.problems()
+    assert [(problem.code, scenario.underlined(problem)) for problem in problems] == [
+        ("unknown-key", "abuot"), ("unknown-api", "prodoce"), ("unknown-error", "NOT_LEADER"), ("unknown-api", "fetsh"),
+    ]  # fmt: skip
 
 
 def test_both_operands_of_a_unit_error_are_underlined(changed: Callable[..., object]) -> None:

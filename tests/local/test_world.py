@@ -166,9 +166,9 @@ def test_what_local_can_pull_is_known_without_opening_it() -> None:
     for unknown, says in [
         (
             Intercept(broker=1, answer=Silence(), api="gossip"),
-            "intercept gossip requests: its brokers know api_versions",
+            "intercept gossip requests: brokers have no API `gossip`",
         ),
-        (Intercept(broker=1, answer=ErrorAnswer(error="OOPS")), "answer with OOPS: Kafka has no such error"),
+        (Intercept(broker=1, answer=ErrorAnswer(error="OOPS")), "answer with OOPS: Kafka has no error"),
         (Intercept(broker=1, answer=ErrorAnswer(error="NONE")), "answer with NONE"),
     ]:
         assert isinstance(refused := local.supports(unknown), Unsupported)

@@ -144,7 +144,7 @@ def test_what_it_cannot_do_is_refused_with_a_reason() -> None:
         ),
         (
             Intercept(broker=1, answer=ErrorAnswer(error="OOPS")),
-            "answer with OOPS: Kafka has no such error, names are as NOT_LEADER_OR_FOLLOWER",
+            "answer with OOPS: Kafka has no error `OOPS`",
         ),
     ]:
         assert sim.supports(lever) == Unsupported(reason)

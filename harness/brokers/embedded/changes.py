@@ -185,17 +185,10 @@ def _unfence(state: ClusterState, change: FenceBroker, before: ClusterState) -> 
     return _each_partition(joined, with_it)
 
 
-def unknown_api(cap: CapVersions) -> str | None:
-    """That an API is capped that no broker has; None where it has all of them."""
-    known = {handler.api.module for handler in handlers().values()}
-    unknown = sorted(set(cap.highest) - known)
-    return f"there is no API {unknown[0]}: brokers know {', '.join(sorted(known))}" if unknown else None
-
-
 def _cap_versions(state: ClusterState, cap: CapVersions, declared: ClusterState) -> ClusterState:
     names = {key: handler.api.module for key, handler in handlers().items()}
-    if unknown := unknown_api(cap):
-        raise ClusterStateError(unknown)
+    if unknown := sorted(set(cap.highest) - set(names.values())):
+        raise ClusterStateError(f"there is no API {unknown[0]}: brokers know {', '.join(sorted(names.values()))}")
     spoken: ApiVersions = tuple(
         (key, versions[0], highest)
         for key, versions in spoken_versions(None).items()

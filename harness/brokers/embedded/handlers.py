@@ -58,6 +58,11 @@ def handlers() -> dict[int, Handler]:
     return dict(sorted(found.items()))
 
 
+def api_names() -> tuple[str, ...]:
+    """What levers call the APIs: `list_offsets`."""
+    return tuple(sorted(handler.api.module for handler in handlers().values()))
+
+
 @lru_cache
 def spoken_versions(limits: ApiVersions | None) -> dict[int, range]:
     """The versions of each API that a broker with these `BrokerState.api_versions` speaks, in the order of the keys."""

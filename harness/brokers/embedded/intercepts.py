@@ -11,9 +11,8 @@ from dataclasses import asdict, dataclass
 from random import Random
 from typing import Any, get_args
 
-from client.wire.errors import ERRORS, ERRORS_BY_NAME
+from client.wire.errors import ERRORS_BY_NAME
 from client.wire.messages import Request
-from harness.brokers.embedded.handlers import handlers
 from harness.levers import ErrorAnswer, HeldBack, Intercept, InterceptResponse, OrdinaryAnswer, is_request
 
 EVERY_API = "all"
@@ -147,16 +146,9 @@ def code_of(answer: ErrorAnswer) -> int:
     return ERRORS_BY_NAME[answer.error].code
 
 
-def unsupported_reason(intercept: Intercept) -> str | None:
-    """Why no embedded broker can do this, as the end of `... cannot`; None where it can."""
-    if not is_request(intercept.api):
-        return None
-    known = {handler.api.module for handler in handlers().values()}
-    if intercept.api != EVERY_API and intercept.api not in known:
-        return f"intercept {intercept.api} requests: its brokers know {', '.join(sorted(known))}"
-    if isinstance(intercept.answer, ErrorAnswer) and ERRORS_BY_NAME.get(intercept.answer.error, ERRORS[0]).code == 0:
-        return f"answer with {intercept.answer.error}: Kafka has no such error, names are as NOT_LEADER_OR_FOLLOWER"
-    return None
+def error_names() -> tuple[str, ...]:
+    """Kafka's names of the errors that an answer can have."""
+    return tuple(name for name, error in ERRORS_BY_NAME.items() if error.code != 0)
 
 
 def encode_intercept(intercept: Intercept) -> dict[str, object]:
