@@ -38,11 +38,12 @@ from harness.environments.sim.environment import SimEnvironment
 from harness.environments.sim.socket import TcpSocket
 from harness.environments.world import Environment
 from harness.faults import FAULTS
+from harness.faults.base import FaultModel
 from harness.language import plans
 from harness.language.loader import loads
 from harness.levers import DelaySeen
-from harness.plan import PlannedFault, RunPlan
-from harness.story import Outcome, Story
+from harness.plan import PlannedFault, RunPlan, Step
+from harness.story import FaultStory, Outcome, Story
 
 PATIENCE_S = 60.0
 SAME_S = 0.02
@@ -186,22 +187,21 @@ def wrong(plan: RunPlan, story: Story) -> Iterator[str]:
 def effects_denied(plan: RunPlan, story: Story, again: Callable[[RunPlan], Story]) -> Iterator[str]:
     """Unproven faults without which the client fares otherwise."""
     neutral = FAULTS["error_answer"].model_validate(CONTROL)
+    triggered = {step.alias for step in plan.steps if isinstance(step, PlannedFault) and step.trigger is not None}
     for fault in story.faults:
         if (
             fault.proven
             or fault.alias == "control"
             or fault.fault == "scale_up"
             or 0 < fault.count < SHORTEST_S.get(fault.proof, 0)
+            or (fault.alias in triggered and _took_s(fault) > SAME_S)  # for so long its request is held
         ):
             continue
         others = [other.fault for other in story.faults if other is not fault]
         if fault.fault in TOXICS and any(name in (*TOXICS, "bad_frame") for name in others):
             continue
-        without = tuple(
-            replace(step, fault=neutral) if isinstance(step, PlannedFault) and step.alias == fault.alias else step
-            for step in plan.steps
-        )
-        other = again(replace(plan, steps=without))
+        without = (_in_place_of(step, fault, neutral) for step in plan.steps)
+        other = again(replace(plan, steps=tuple(without)))
         if other.error is not None:
             yield f"without {fault.alias}: {other.error.code}: {other.error.text}"
             return
@@ -209,6 +209,19 @@ def effects_denied(plan: RunPlan, story: Story, again: Callable[[RunPlan], Story
             if one[:2] != two[:2] or abs(one[2] - two[2]) > SAME_S:
                 yield f"{fault.alias} ({fault.fault}) is unproven ({fault.finding}), but {one} is {two} without it"
                 break
+
+
+def _in_place_of(step: Step, fault: FaultStory, neutral: FaultModel) -> Step:
+    """The step, or where it is the fault's own one that injects `neutral` when that was confirmed: what comes behind a
+    restart comes later by the time that it takes."""
+    if not isinstance(step, PlannedFault) or step.alias != fault.alias:
+        return step
+    later_s = 0.0 if step.trigger is not None else _took_s(fault)
+    return replace(step, fault=neutral, when=replace(step.when, after_s=step.when.after_s + later_s))
+
+
+def _took_s(fault: FaultStory) -> float:
+    return (fault.confirmed_ns - fault.began_ns) / 1e9
 
 
 def fared(story: Story) -> list[tuple[str, str, float]]:

@@ -56,8 +56,8 @@ class ActiveLever(Protocol):
 
     async def begin_undoing(self) -> None:
         """Its fault is healed from now on. Levers are undone one after the other, so what one of them can stop doing
-        beforehand, it stops: who is cut off when another is undone, and dials again, is not to meet it. May be left
-        out. Raises WorldError."""
+        beforehand, it stops: who is cut off when another is undone, and dials again, is not to meet it. Most stop
+        nothing beforehand. Raises WorldError."""
         ...
 
 
