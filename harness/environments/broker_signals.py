@@ -84,12 +84,15 @@ class SignalLevers:
         if election_s == 0:
             await self._processes.hand_over(broker)
         await self._conclude_pauses(broker)
-        async with self._stop_listening(broker) as refusing:
-            listens_s = asyncio.get_running_loop().time() + RESTART_S
-            await self._processes.kill(broker, election_s=election_s)
-            await self._processes.revive(broker)
-            await asyncio.sleep(listens_s - asyncio.get_running_loop().time())
-        yield PulledLever(refusing.began_ns, self._now_ns(), _connections_cut(refusing))
+        async with AsyncExitStack() as stack:
+            async with self._stop_listening(broker) as refusing:
+                listens_s = asyncio.get_running_loop().time() + RESTART_S
+                await self._processes.kill(broker, election_s=election_s)
+                # The cluster gives the old process up as soon as the new one registers.
+                answered = await stack.enter_async_context(self._losing(broker, election_s=0.0))
+                await self._processes.revive(broker)
+                await asyncio.sleep(listens_s - asyncio.get_running_loop().time())
+            yield PulledLever(refusing.began_ns, self._now_ns(), _connections_cut(refusing, answered))
 
     @asynccontextmanager
     async def _pause(self, broker: int, election_s: float) -> AsyncIterator[ActiveLever]:
@@ -136,7 +139,7 @@ class SignalLevers:
 
 
 def _connections_cut(
-    refusing: ActiveLever, answered: RequestCount = lambda since_ns, until_ns: 0
+    refusing: ActiveLever, answered: RequestCount
 ) -> Callable[[int | None, int | None], Awaitable[ConnectionsCut]]:
     """What a closed port has done, as the evidence of an ended process, and what `answered` counts."""
 

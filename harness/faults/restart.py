@@ -10,7 +10,7 @@ class Restart(SignalFault):
     """Brokers' processes are killed and started again at once, each on its old log.
 
     The step ends when they listen again, so healing has nothing to undo. Open connections end, and dials in between are
-    refused, for 50 ms at least.
+    refused, for 50 ms at least. Where partitions have other replicas, others lead what they led.
     """
 
     kind = "restart"

@@ -120,6 +120,18 @@ async def test_metadata_of_the_others_tells_of_a_killed_broker_once_its_session_
         assert await killed.evidence(None, before_ns) == ConnectionsCut()
 
 
+async def test_metadata_of_the_others_tells_of_a_restarted_broker_that_leads_no_more(world: World) -> None:
+    """It registers anew, so that others lead what it led: a client that was not cut off learns of it as well."""
+    other = await Talk.to(world, 2)
+    metadata = MetadataRequest(topics=None)
+    before_ns = await a_while(world)
+    async with world.pull(Signal(broker=1, kind="restart")) as restarted:
+        assert await restarted.evidence() == ConnectionsCut()
+        await other.ask(metadata)
+        assert await restarted.evidence() == ConnectionsCut(requests=1)
+        assert await restarted.evidence(None, before_ns) == ConnectionsCut()
+
+
 async def test_whom_a_killed_broker_cuts_off_finds_the_new_leader_where_nothing_delays_the_election(
     world: World,
 ) -> None:
