@@ -33,9 +33,12 @@ RequestCount = Callable[[int | None, int | None], int]
 
 
 class Losing(Protocol):
-    """A broker is lost while the context is entered; counts requests to others that are met by that."""
+    """A broker is lost while the context is entered; counts requests that are met by that: to others, and where it
+    `returns` meanwhile to itself."""
 
-    def __call__(self, broker: int, *, election_s: float) -> AbstractAsyncContextManager[RequestCount]: ...
+    def __call__(
+        self, broker: int, *, election_s: float, returns: bool = False
+    ) -> AbstractAsyncContextManager[RequestCount]: ...
 
 
 class SignalLevers:
@@ -89,7 +92,7 @@ class SignalLevers:
                 listens_s = asyncio.get_running_loop().time() + RESTART_S
                 await self._processes.kill(broker, election_s=election_s)
                 # The cluster gives the old process up as soon as the new one registers.
-                answered = await stack.enter_async_context(self._losing(broker, election_s=0.0))
+                answered = await stack.enter_async_context(self._losing(broker, election_s=0.0, returns=True))
                 await self._processes.revive(broker)
                 await asyncio.sleep(listens_s - asyncio.get_running_loop().time())
             yield PulledLever(refusing.began_ns, self._now_ns(), _connections_cut(refusing, answered))

@@ -44,9 +44,7 @@ class ClusterLevers:
     @asynccontextmanager
     async def hold(self, lever: HoldState) -> AsyncIterator[ActiveLever]:
         async with AsyncExitStack() as stack:
-            watched = [
-                await stack.enter_async_context(self._watched(lever.broker, api)) for api in STATE_SEEN_IN
-            ]
+            watched = [await stack.enter_async_context(self._watched(lever.broker, api)) for api in STATE_SEEN_IN]
             began_ns = self._now_ns()
             self._cluster.hold(lever.broker)
             stack.push_async_callback(self._cluster.release_state, lever.broker)
@@ -60,13 +58,14 @@ class ClusterLevers:
             yield PulledLever(began_ns, self._now_ns(), collect)
 
     @asynccontextmanager
-    async def losing(self, broker: int, *, election_s: float) -> AsyncIterator[RequestCount]:
+    async def losing(self, broker: int, *, election_s: float, returns: bool = False) -> AsyncIterator[RequestCount]:
         """A broker is lost while the context is entered: counts acknowledgements of the others that have to wait for
         its replicas, and the answers with metadata that they give once the cluster has given it up, `election_s` after
-        now. Where it has no replicas, nothing changes and none counts."""
+        now; where it `returns` meanwhile, also its own. Where it has no replicas, nothing changes and none counts."""
         async with AsyncExitStack() as stack:
             others = [other for other in self._cluster.brokers if other != broker] if self._has_replicas(broker) else []
-            watched = [await stack.enter_async_context(self._watched(other, "metadata")) for other in others]
+            telling = [*others, broker] if others and returns else others
+            watched = [await stack.enter_async_context(self._watched(one, "metadata")) for one in telling]
             waiting = [await stack.enter_async_context(self._watched(other, waiting_for(broker))) for other in others]
             lost_ns = self._now_ns()
             given_up_ns = self._now_ns() + round(election_s * 1e9)

@@ -129,6 +129,8 @@ async def test_metadata_of_the_others_tells_of_a_restarted_broker_that_leads_no_
         assert await restarted.evidence() == ConnectionsCut()
         await other.ask(metadata)
         assert await restarted.evidence() == ConnectionsCut(requests=1)
+        await (await Talk.to(world)).ask(metadata)
+        assert await restarted.evidence() == ConnectionsCut(requests=2), "it says so itself, too"
         assert await restarted.evidence(None, before_ns) == ConnectionsCut()
 
 
