@@ -84,9 +84,8 @@ class ActiveFaults:
         self._reporter.report(f"healing {alias}")
         coming = self._coming.pop(alias, None)
         if coming is not None:
-            coming.cancel()
-            await asyncio.gather(coming, return_exceptions=True)
-        for fault in [fault for name, fault in self._faults.items() if step_alias(name) == alias]:
+            await self._end(coming, alias)
+        for fault in self._called(alias):
             await fault.heal()
 
     async def heal_all(self) -> None:
@@ -110,6 +109,19 @@ class ActiveFaults:
         implied = {address: fault.story() for address, fault in self._implied.items()}
         unproven = [story for address, story in implied.items() if not story.proven and self._dialled(address, story)]
         return (*unproven, *(fault.story() for fault in self._faults.values()))
+
+    def _called(self, alias: str) -> list[ActiveFault]:
+        """The fault with its occurrences."""
+        return [fault for name, fault in self._faults.items() if step_alias(name) == alias]
+
+    async def _end(self, coming: asyncio.Task[None], alias: str) -> None:
+        """Let a fault come no more. Where its request has come, that is let through once the fault is injected."""
+        for fault in self._called(alias):
+            await fault.end_injection()
+        triggered = self._faults[alias]
+        if triggered.step.trigger is None or not triggered.began:
+            coming.cancel()
+        await asyncio.gather(coming, return_exceptions=True)
 
     def _dialled(self, address: str, fault: FaultStory) -> bool:
         """Whether the client dialled an address before the fault was healed, as it says or as the wire shows."""

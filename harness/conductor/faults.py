@@ -36,6 +36,8 @@ class ActiveFault:
         self._recorder = recorder
         self._levers = AsyncExitStack()
         self._pulled: list[tuple[Lever, ActiveLever]] = []
+        self._injecting: asyncio.Task[int] | None = None
+        self._waiting = False
         self._healing: asyncio.Task[None] | None = None
         self.began = False
         self._began_ns = world.now_ns()
@@ -56,15 +58,32 @@ class ActiveFault:
     async def pull(self, view: ClusterView) -> int:
         """Pull every lever at its time; returns the absolute clock value at which the last one was confirmed.
 
-        `view` is the cluster as it is now. Raises WorldError.
+        `view` is the cluster as it is now. A lever that is being pulled is pulled to its end, even if the caller is
+        cancelled: nothing can be told or undone of half a one. Raises WorldError.
         """
+        self.began = True
+        self._injecting = asyncio.create_task(self._pull(view))
+        return await asyncio.shield(self._injecting)
+
+    async def end_injection(self) -> None:
+        """Wait until no lever is being pulled; what would be pulled later comes no more. Raises WorldError."""
+        if self._injecting is None or self._injecting.done():
+            return
+        if self._waiting:
+            self._injecting.cancel()
+        (ended,) = await asyncio.gather(asyncio.shield(self._injecting), return_exceptions=True)
+        if isinstance(ended, Exception):
+            raise ended
+
+    async def _pull(self, view: ClusterView) -> int:
         self._recorder.sample_delays(self._world)
         self._began_ns = self._world.now_ns()
-        self.began = True
         self._record_event(self._began_ns, EventKind.FAULT_BEGAN)
         confirmed_ns = self._began_ns
         for stage in self._stages(view):
+            self._waiting = True
             await sleep_until(self._world, self._began_ns + round(stage.after_s * 1e9))
+            self._waiting = False
             confirmed_ns = max(confirmed_ns, await self._enter(stage))
         self._confirmed_ns = confirmed_ns
         chosen = ", ".join(dict.fromkeys(lever.where for lever, _ in self._pulled))
@@ -102,6 +121,7 @@ class ActiveFault:
     async def _heal(self) -> None:
         if not self.began:
             return
+        await self._with_timeout(self.end_injection(), "being injected")
         await self._try_to_read()
         self._healing_ns = self._world.now_ns()
         self._record_event(self._healing_ns, EventKind.HEALING_BEGAN)

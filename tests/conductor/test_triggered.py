@@ -1,9 +1,11 @@
 """Protects faults that a request triggers: that request meets the fault, none before does, and none is left held."""
 
+from dataclasses import replace
 from typing import Any
 
+from harness.environments.broker_signals import RESTART_S
 from harness.faults import FAULTS
-from harness.plan import PlannedFault, PlannedHealing, PlannedOperation, StartCondition, Trigger
+from harness.plan import PlannedFault, PlannedHealing, PlannedOperation, ResolvedValue, StartCondition, Trigger
 from harness.story import Outcome
 
 PRODUCE = Trigger(request="produce", broker=1, nth=3)
@@ -69,6 +71,32 @@ def test_a_fault_that_is_healed_before_its_request_comes_is_never_injected(sim: 
     story = sim.run(sim.plan(CONNECT, fault(), send("one"), healing, send("two"), send("three"), send("four")))
     assert [each.outcome for each in story.operations[1:]] == [Outcome.OK] * 4
     assert not story.faults[0].proven
+
+
+def test_a_fault_that_is_healed_while_it_is_injected_is_injected_first(sim: Any) -> None:
+    """The client is cut off at once, and its send fails, while the broker is still being restarted."""
+    restart = fault("restart", trigger=Trigger(request="produce", broker=1))
+    no_retry = (ResolvedValue(name="Producer.Retry.Max", text="0", unit="count", value=0.0),)
+    for behind in ([PlannedHealing(alias="outage"), send("two")], []):
+        story = sim.run(sim.plan(CONNECT, restart, send("one"), *behind, settings=no_retry))
+        assert story.error is None
+        (outage,) = story.faults
+        assert outage.proven, outage.finding
+        assert outage.confirmed_ns - outage.began_ns >= RESTART_S * 1e9
+        one, *later = story.operations[1:]
+        assert (one.outcome, [each.outcome for each in later]) == (Outcome.FAILED, [Outcome.OK] * len(behind[1:]))
+
+
+def test_a_fault_that_is_healed_between_its_levers_waits_for_no_more_of_them(sim: Any) -> None:
+    leaving = fault("scale_down", brokers=[2], election="9s", trigger=Trigger(request="produce", broker=1))
+    healing = PlannedHealing(alias="outage", when=StartCondition(after_s=1.0))
+    plan = sim.plan(CONNECT, leaving, send("one", background=True), healing, send("two"))
+    story = sim.run(replace(plan, cluster=replace(plan.cluster, brokers=2)))
+    assert story.error is None
+    (outage,) = story.faults
+    assert 0.9 < (outage.healed_ns - outage.began_ns) / 1e9 < 1.1
+    assert "never confirmed" in outage.finding
+    assert [each.outcome for each in story.operations[1:]] == [Outcome.OK] * 2
 
 
 def test_steps_wait_for_the_moment_of_the_fault_itself(sim: Any) -> None:
