@@ -35,6 +35,10 @@ class Toolkit(Protocol):
         """A packet rule at ADDRESS, as `harness.levers.FilterPackets` has it; on leaving the context it is gone."""
         ...
 
+    def send_ordinary_packets(self) -> None:
+        """Make connections that are dialled from now on send packets of 1,500 bytes, as on an ordinary network."""
+        ...
+
     def timeout_s(self, writer: asyncio.StreamWriter) -> float:
         """The retransmission time-out that the connection has now, before any back-off (tcpi_rto)."""
         ...

@@ -19,7 +19,7 @@ from toolkit import ADDRESS, UPSTREAM, Check
 
 from harness.brokers.cluster import BrokerCluster
 from harness.brokers.kind import EMBEDDED, ClusterKind, cluster_kind
-from harness.environments.linux import addresses
+from harness.environments.linux import addresses, loopback
 from harness.environments.linux.addresses import TOXIPROXY
 from harness.environments.linux.delays import ProcessDelays
 from harness.environments.linux.packet_hold import PacketHolds
@@ -33,6 +33,7 @@ from harness.environments.sim.brokers import SimBrokers
 from harness.environments.sim.loop import SimLoop
 from harness.environments.sim.proxy import Proxy
 from harness.environments.sim.rules import PacketRule
+from harness.environments.sim.sender import ETHERNET_SEGMENT_SIZE
 from harness.environments.sim.simulation import simulate
 from harness.environments.sim.world import SimWorld
 from harness.environments.world import World
@@ -88,6 +89,9 @@ class SimKit:
         with self._loop.network.rule(PacketRule.of(lever, ADDRESS)) as rule:
             yield SimCounter(rule)
 
+    def send_ordinary_packets(self) -> None:
+        self._loop.network.segment_size = ETHERNET_SEGMENT_SIZE
+
     def timeout_s(self, writer: asyncio.StreamWriter) -> float:
         local, remote = writer.get_extra_info("sockname"), writer.get_extra_info("peername")
         return self._loop.network.sockets[local, remote].sender.round_trip.timeout_s
@@ -139,6 +143,9 @@ class CellKit:
     @property
     def slack_s(self) -> float:
         return 0.3 + self._lateness.total_s
+
+    def send_ordinary_packets(self) -> None:
+        loopback.send_ordinary_packets()
 
     def timeout_s(self, writer: asyncio.StreamWriter) -> float:
         info = writer.get_extra_info("socket").getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 104)

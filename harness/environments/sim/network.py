@@ -74,6 +74,13 @@ class Network:
         port, self._port = self._port, self._port + 1
         return port
 
+    @property
+    def ordinary(self) -> bool:
+        """Whether segments are those of an ordinary network, since a rule treats them one by one. Then connections keep
+        the rules by which Linux limits how many are on their way, and acknowledges them; on loopback, where one segment
+        is a whole message, nothing shows of these."""
+        return self.segment_size < SEGMENT_SIZE
+
     @contextmanager
     def rule(self, rule: PacketRule) -> Iterator[PacketRule]:
         """The rule is in force while the context is entered."""

@@ -11,9 +11,19 @@ _FLOOR_US = round(RTO_MIN_S * 1e6)
 
 
 class RoundTrip:
-    """`smoothed_s` is the smoothed round trip, `timeout_s` the retransmission time-out before any back-off."""
+    """`smoothed_s` is the smoothed round trip, `least_s` the shortest one, `timeout_s` the retransmission time-out
+    before any back-off."""
 
-    __slots__ = ("_highest_us", "_mean_us", "_until", "_variance_us", "_varied_us", "smoothed_s", "timeout_s")
+    __slots__ = (
+        "_highest_us",
+        "_mean_us",
+        "_until",
+        "_variance_us",
+        "_varied_us",
+        "least_s",
+        "smoothed_s",
+        "timeout_s",
+    )
 
     def __init__(self, sample_s: float, next_seq: int = 0) -> None:
         """The first sample; `next_seq` is what the connection sends next."""
@@ -22,10 +32,12 @@ class RoundTrip:
         self._varied_us = sample_us << 1  # four times the mean deviation
         self._variance_us = self._highest_us = max(self._varied_us, _FLOOR_US)
         self._until = next_seq
+        self.least_s = sample_s
         self._set()
 
     def take(self, sample_s: float, acknowledged: int, next_seq: int) -> None:
         """A further sample, from the acknowledgement of everything up to `acknowledged`."""
+        self.least_s = min(self.least_s, sample_s)
         error_us = round(sample_s * 1e6) - (self._mean_us >> 3)
         self._mean_us = max(1, self._mean_us + error_us)
         change_us = abs(error_us) - (self._varied_us >> 2)

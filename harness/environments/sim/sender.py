@@ -1,9 +1,10 @@
 """The sending half of a connection: send buffer, what is in flight, and the timers that send it again.
 
-What Linux does on a path without congestion: everything that the peer's window allows goes out at once; what stays
-unacknowledged is probed for (tail-loss probe), then sent again with doubling waits, one segment at a time until the
-first acknowledgement; meanwhile nothing new is sent. What a rule on the output hook refuses was never sent: it is tried
-again when the persist timer fires, with doubling waits, and whenever a segment of the peer arrives.
+What Linux does on loopback: everything that the peer's window allows goes out at once (on an ordinary network it keeps
+to a congestion window, too: `PacedSender`); what stays unacknowledged is probed for (tail-loss probe), then sent again
+with doubling waits, one segment at a time until the first acknowledgement; meanwhile nothing new is sent. What a rule
+on the output hook refuses was never sent: it is tried again when the persist timer fires, with doubling waits, and
+whenever a segment of the peer arrives.
 Source: Linux net/ipv4/tcp_output.c, tcp_timer.c, tcp_input.c.
 """
 
@@ -39,9 +40,10 @@ ETHERNET_SEGMENT_SIZE = 1_448
 
 
 class _Sent:
-    """A segment in flight, sent at `at` for the last time. `end` is the offset after it, FIN included."""
+    """A segment in flight, sent at `at` for the last time. `end` is the offset after it, FIN included. `lost`: it is
+    to be sent again, which a congestion window has not allowed yet."""
 
-    __slots__ = ("again", "at", "end", "fin", "payload", "seq")
+    __slots__ = ("again", "at", "end", "fin", "lost", "payload", "seq")
 
     def __init__(self, seq: int, payload: bytes, at: float, *, fin: bool) -> None:
         self.seq = seq
@@ -49,7 +51,7 @@ class _Sent:
         self.fin = fin
         self.end = seq + len(payload) + fin
         self.at = at
-        self.again = False
+        self.again = self.lost = False
 
 
 class Sender:
@@ -143,8 +145,7 @@ class Sender:
         self._trouble_since = None
         if ack <= self.acknowledged:
             if gap and self._flight and self._lost_until is None:
-                self._lost_until = self.next_seq
-                self._send_again(self._flight[0])
+                self._lose(everything=False)
                 self._arm_retransmission()
             elif opened or self._refused():
                 self._backoff = 0
@@ -155,6 +156,7 @@ class Sender:
         flight = self._flight
         if self._socket.network.delays and flight:
             self._measure(segment)
+        out = len(flight)
         while flight and flight[0].end <= ack:
             sent = flight.pop(0)
             self.queued -= len(sent.payload)
@@ -163,9 +165,10 @@ class Sender:
         self._backoff = 0
         self._tail_probed = False
         self._deadline = None
+        self._arrived(out - len(flight), segment)
         if self._lost_until is not None:
             if ack < self._lost_until:
-                self._send_again(flight[0])
+                self._send_lost()
                 self._arm_retransmission()
                 return True
             self._lost_until = None
@@ -199,19 +202,36 @@ class Sender:
         """Send what may be sent now."""
         if self._socket.connecting or self._lost_until is not None:
             return
-        sent = False
-        unsent = self._unsent
-        largest = self._socket.network.segment_size
-        while unsent and self.next_seq < self._edge:
-            if not self._send_new(self._next_payload(min(largest, self._edge - self.next_seq))):
-                break
-            sent = True
+        sent = self._send_unsent()
         if self._fin_due():
             sent = self._send_new(b"", fin=True) or sent
         if sent:
             self._arm_probe_or_retransmission()
-        elif (unsent or self._fin_due()) and not self._flight and self._deadline is None:
+        elif (self._unsent or self._fin_due()) and not self._flight and self._deadline is None:
             self._arm_retransmission()  # the window is closed, or the way out is: try until it opens
+
+    def _send_unsent(self) -> bool:
+        """Send what the peer has room for. Whether anything was sent."""
+        sent = False
+        largest = self._socket.network.segment_size
+        while self._unsent and self.next_seq < self._edge:
+            if not self._send_new(self._next_payload(min(largest, self._edge - self.next_seq))):
+                break
+            sent = True
+        return sent
+
+    def _arrived(self, segments: int, by: Segment) -> None:
+        """So many segments are acknowledged for the first time, by this one."""
+
+    def _lose(self, *, everything: bool) -> None:
+        """The first segment in flight is missing while others behind it have arrived; or `everything`, since the
+        retransmission timer has fired."""
+        self._lost_until = self.next_seq
+        self._send_again(self._flight[0])
+
+    def _send_lost(self) -> None:
+        """Some of what was lost has arrived, not all: send more of it."""
+        self._send_again(self._flight[0])
 
     def _fin_due(self) -> bool:
         if not self._fin_queued or self._unsent:
@@ -314,8 +334,7 @@ class Sender:
                 self._backoff = 0
             return
         if self._flight:
-            self._lost_until = self.next_seq
-            self._send_again(self._flight[0])
+            self._lose(everything=True)
         else:
             self._socket.emit(ACK, self.next_seq - 1)
         self._backoff += 1

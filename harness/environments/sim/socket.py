@@ -1,6 +1,6 @@
 """One end of a TCP connection, as the kernel keeps it: handshake, both halves, FIN and RST, what outlives the process.
 
-Left out: congestion control, Nagle, delayed acknowledgements, path MTU, TIME-WAIT.
+Left out: Nagle, path MTU, TIME-WAIT, and on loopback congestion control and delayed acknowledgements.
 """
 
 from __future__ import annotations
@@ -11,8 +11,11 @@ from os import strerror
 from socket import SO_KEEPALIVE, SOL_SOCKET
 from typing import TYPE_CHECKING, Protocol
 
+from harness.environments.sim.acknowledgements import Acknowledgements
 from harness.environments.sim.hosts import Host, current_context, current_host
 from harness.environments.sim.keep_alive import KeepAlive
+from harness.environments.sim.paced_sender import PacedSender
+from harness.environments.sim.receive_window import TunedReceiver
 from harness.environments.sim.receiver import Receiver
 from harness.environments.sim.round_trip import RoundTrip
 from harness.environments.sim.segment import ACK, FIN, RST, SYN, Address, Segment
@@ -47,8 +50,15 @@ class TcpSocket:
         self.connecting = peer_edge is None
         self.orphan = False
         self.gone = False
-        self.receiver = Receiver()
-        self.sender = Sender(self, peer_edge or 0)
+        self._acknowledgements: Acknowledgements | None = None
+        if network.ordinary:
+            tuned = TunedReceiver(network.loop)
+            self._acknowledgements = Acknowledgements(self, tuned)
+            self.receiver: Receiver = tuned
+            self.sender: Sender = PacedSender(self, peer_edge or 0)
+        else:
+            self.receiver = Receiver()
+            self.sender = Sender(self, peer_edge or 0)
         self.host: Host | None = None
         self._context: Context | None = None
         self._handler: SocketHandler | None = None
@@ -121,7 +131,7 @@ class TcpSocket:
         is nothing to read yet."""
         data = self.receiver.read(limit)
         if data:
-            if self.receiver.window_opened() and not self.gone:
+            if not self.gone and (self.receiver.window_opened() or self._acknowledges_read()):
                 self.emit(ACK, self.sender.next_seq)
             return data
         self._raise_error()
@@ -168,7 +178,7 @@ class TcpSocket:
         """The simulation is over: hold nothing any more."""
         self._handler = self._context = self.host = None
         self.sender.dispose()
-        self._stop_keep_alive()
+        self._stop_timers()
 
     # The kernel's part.
 
@@ -178,8 +188,10 @@ class TcpSocket:
         ack, edge = receiver.next_seq, receiver.advertise()
         gap = bool(receiver.early)
         segment = Segment(self.local, self.remote, flags, seq, payload, ack, edge, gap=gap)
-        if self.network.delays:
+        if self.network.delays or self._acknowledgements is not None:
             segment.at, segment.echo = self.loop.now, receiver.echo
+        if self._acknowledgements is not None:
+            self._acknowledgements.sent(data=bool(payload))
         return self.network.send(segment)
 
     def receive_segment(self, segment: Segment) -> None:
@@ -200,11 +212,15 @@ class TcpSocket:
         if self.orphan and segment.seq + len(segment.payload) > self.receiver.next_seq:
             self.reset()  # it can never be read
             return
+        if self._acknowledgements is not None:
+            self._acknowledgements.hear(segment)
         made_room = self.sender.acknowledge(segment)
         if segment.payload or flags & FIN:
-            if self.receiver.take(segment):
+            new = self.receiver.take(segment)
+            if new:
                 self._post_read()
-            self.emit(ACK, self.sender.next_seq)
+            if self._acknowledgements is None or self._acknowledgements.due(segment, new=new):
+                self.emit(ACK, self.sender.next_seq)
         elif segment.seq < self.receiver.next_seq:  # a probe of our window
             self.emit(ACK, self.sender.next_seq)
         if made_room:
@@ -273,12 +289,18 @@ class TcpSocket:
         self.gone = True
         del self.network.sockets[self.local, self.remote]
         self.sender.dispose()
-        self._stop_keep_alive()
+        self._stop_timers()
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
 
-    def _stop_keep_alive(self) -> None:
+    def _acknowledges_read(self) -> bool:
+        return self._acknowledgements is not None and self._acknowledgements.due_after_read()
+
+    def _stop_timers(self) -> None:
+        if self._acknowledgements is not None:
+            self._acknowledgements.dispose()
+            self._acknowledgements = None
         if self._keep_alive is not None:
             self._keep_alive.dispose()
             self._keep_alive = None
