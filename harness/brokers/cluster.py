@@ -46,6 +46,10 @@ class BrokerProcesses(Protocol):
 
     async def resume(self, broker: int) -> None: ...
 
+    def held(self, broker: int) -> int:
+        """How many requests it has read that an intercept holds back still."""
+        ...
+
     async def unread(self, broker: int) -> int:
         """How many connections to it have bytes that it has not read."""
         ...

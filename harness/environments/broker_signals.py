@@ -16,7 +16,7 @@ from harness.environments.holder_counts import HolderCounts
 from harness.environments.lever_table import PulledLever
 from harness.environments.world import ActiveLever, WorldError
 from harness.levers import ConnectionsCut, DialsRefused, Flow, RequestsUnread, Signal
-from harness.sightings import ConnectionSightings
+from harness.sightings import ConnectionSightings, is_within
 
 RESTART_S = 0.05
 """How long a broker that is restarted refuses dials at least: what dials again as soon as it is cut off is refused,
@@ -104,12 +104,16 @@ class SignalLevers:
             requests = stack.enter_context(self._watch_data(broker, "to_broker"))
             elsewhere = await stack.enter_async_context(self._losing(broker, election_s=election_s))
             unread: RequestsUnread | None = None
+            held = self._processes.held(broker)
 
             async def collect(since_ns: int | None, until_ns: int | None) -> RequestsUnread:
                 met = elsewhere(since_ns, until_ns)
                 if since_ns is None and until_ns is None:
-                    return unread or RequestsUnread(connections=await self._processes.unread(broker), requests=met)
-                return RequestsUnread(connections=requests.connections(since_ns, until_ns), requests=met)
+                    left = await self._processes.unread(broker) if unread is None else 0
+                    return unread or RequestsUnread(connections=left, requests=met, held=held)
+                in_hands = held if is_within(began_ns, since_ns, until_ns) else 0
+                left = requests.connections(since_ns, until_ns)
+                return RequestsUnread(connections=left, requests=met, held=in_hands)
 
             async def keep() -> None:
                 nonlocal unread

@@ -33,7 +33,7 @@ class ClusterLevers:
                 changed = await self._cluster.change(lever.change)
             except ClusterStateError as wrong:
                 raise WorldError("plan-unusable", f"the cluster cannot change {lever.where}: {wrong}") from wrong
-            stack.push_async_callback(self._cluster.undo, lever.change)
+            stack.push_async_callback(self._undo, lever)
             confirmed_ns = self._now_ns()
 
             async def collect(since_ns: int | None, until_ns: int | None) -> ChangeMet:
@@ -41,16 +41,22 @@ class ClusterLevers:
 
             yield PulledLever(began_ns, confirmed_ns, collect)
 
+    async def _undo(self, lever: ChangeCluster) -> None:
+        try:
+            await self._cluster.undo(lever.change)
+        except ClusterStateError as wrong:
+            raise WorldError("heal-failed", f"the cluster cannot undo its change of {lever.where}: {wrong}") from wrong
+
     @asynccontextmanager
     async def hold(self, lever: HoldState) -> AsyncIterator[ActiveLever]:
         async with AsyncExitStack() as stack:
             watched = [await stack.enter_async_context(self._watched(lever.broker, api)) for api in STATE_SEEN_IN]
-            began_ns = self._now_ns()
+            began_ns, known = self._now_ns(), len(self._cluster.changed_ns())
             self._cluster.hold(lever.broker)
             stack.push_async_callback(self._cluster.release_state, lever.broker)
 
             async def collect(since_ns: int | None, until_ns: int | None) -> ChangeMet:
-                missed_ns = next((at_ns for at_ns in self._cluster.changed_ns() if at_ns >= began_ns), None)
+                missed_ns = next(iter(self._cluster.changed_ns()[known:]), None)
                 if missed_ns is None:
                     return ChangeMet()
                 return _met(watched, max(since_ns or missed_ns, missed_ns), until_ns)
@@ -69,10 +75,12 @@ class ClusterLevers:
             waiting = [await stack.enter_async_context(self._watched(other, waiting_for(broker))) for other in others]
             lost_ns = self._now_ns()
             given_up_ns = self._now_ns() + round(election_s * 1e9)
+            known = len(self._cluster.changed_ns())
 
             def count(since_ns: int | None, until_ns: int | None) -> int:
                 waited = _met(waiting, max(since_ns or lost_ns, lost_ns), until_ns)
-                changed_ns = next((at_ns for at_ns in self._cluster.changed_ns() if at_ns >= given_up_ns), None)
+                later = self._cluster.changed_ns()[known:]
+                changed_ns = next((at_ns for at_ns in later if at_ns >= given_up_ns), None)
                 if changed_ns is None:
                     return waited.requests
                 return (waited + _met(watched, max(since_ns or changed_ns, changed_ns), until_ns)).requests

@@ -223,9 +223,16 @@ class ProxyPassage:
         entered = 0
         for connection in self._of_side(entering=True):
             for part in connection.streams[self._flow].arrived():
-                if is_within(part.at_ns, since_ns, until_ns) and self._stayed_open(connection, part, timeout_s):
+                met = is_within(part.at_ns, since_ns, until_ns) and self._met(part)
+                if met and self._stayed_open(connection, part, timeout_s):
                     entered += part.number
-        return max(0, entered - self._number(self._leaving(), since_ns, until_ns))
+        left = sum(
+            part.number
+            for stream in self._leaving()
+            for part in stream.parts
+            if is_within(part.at_ns, since_ns, until_ns) and self._met(part)
+        )
+        return max(0, entered - left)
 
     def slices(self, since_ns: int | None, until_ns: int | None) -> int:
         """In how many more segments bytes came out than they went in.

@@ -2,7 +2,8 @@
 
 from typing import Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
+from pydantic_core import PydanticCustomError
 
 from harness.cluster_view import ClusterView
 from harness.faults.base import FaultModel, Proof, Stage, fault
@@ -31,7 +32,18 @@ class ScaleDown(FaultModel):
     first: Literal["leaders", "ports"] = Field(
         default="leaders", description="What goes first: `leaders` as in a planned scale-down, or `ports`"
     )
-    election: Seconds = Field(default=0.0, ge=0, description="How long after the first the other one goes")
+    election: Seconds = Field(
+        default=0.0, ge=0, description="How long after the first the other one goes; neither is for `foreign`"
+    )
+
+    @model_validator(mode="after")
+    def _in_one_order(self) -> "ScaleDown":
+        if self.then == "foreign" and (self.first == "ports" or self.election > 0):
+            text = "brokers that answer as another cluster leave at once: `first` and `election` have no meaning there"
+            raise PydanticCustomError(
+                "scale_down", "{text}", {"text": text, "hint": "leave out `first` and `election`"}
+            )
+        return self
 
     def stages(self, view: ClusterView) -> tuple[Stage, ...]:
         leaving = select_brokers(self.brokers, view)

@@ -220,10 +220,10 @@ class InjectStep(Timed):
     for_: Seconds | None = Field(default=None, alias="for", description="Heal by itself after this; else at the end")
     every: Seconds | None = Field(
         default=None,
-        gt=0,
+        ge=0.001,
         description="With `times`: inject it again this long after each injection, called outage#2, ...",
     )
-    times: int | None = Field(default=None, ge=2, description="How often in total; see `every`")
+    times: int | None = Field(default=None, ge=2, le=10_000, description="How often in total; see `every`")
     trigger: Trigger | None = Field(
         default=None, description="Inject it when this request comes; the step ends when that is waited for"
     )

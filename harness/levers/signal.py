@@ -11,18 +11,21 @@ SESSION_S = 9.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestsUnread(Evidence):
-    """`connections` hold bytes that a paused broker has not read. `requests` to others were met by its pause:
-    acknowledgements had to wait for its replicas, or metadata came from a cluster that had given it up."""
+    """`connections` hold bytes that a paused broker has not read, and `held` requests were in its hands when it was
+    paused. `requests` to others were met by its pause: acknowledgements had to wait for its replicas, or metadata came
+    from a cluster that had given it up."""
 
     name: ClassVar[str] = "requests_unread"
     meaning: ClassVar[str] = "clients' bytes were left unread, or requests to other brokers met its absence"
 
     connections: int = 0
     requests: int = 0
+    held: int = 0
 
     def sentence(self) -> str:
+        held = f", held {quantity(self.held, 'request')}" if self.held else ""
         elsewhere = f" and was met by {quantity(self.requests, 'request')} to others" if self.requests else ""
-        return f"left {quantity(self.connections, 'connection')} with unread requests{elsewhere}"
+        return f"left {quantity(self.connections, 'connection')} with unread requests{held}{elsewhere}"
 
 
 @lever("signal")

@@ -9,7 +9,7 @@ from harness.brokers.cluster import ClusterStateError
 from harness.brokers.embedded.cluster import ClusterState, decode_state, encode_state
 from harness.brokers.embedded.controller import Controller
 from harness.brokers.embedded.handlers import handlers
-from harness.levers import CapVersions, MoveLeader
+from harness.levers import AddMembers, CapVersions, MoveLeader, RemoveMembers
 from harness.plan import ClusterShape, Topic
 
 
@@ -110,6 +110,16 @@ def test_a_state_without_api_versions_is_one_of_a_broker_that_speaks_all() -> No
     for broker in raw["brokers"]:
         del broker["api_versions"]
     assert decode_state(json.dumps(raw)) == state
+
+
+def test_undoing_that_would_leave_a_cluster_without_brokers() -> None:
+    one = controller(Topic(name="t"))
+    joined = AddMembers(brokers=(2, 3))
+    one.change(RemoveMembers(brokers=(2, 3)))
+    one.change(joined)
+    one.change(RemoveMembers(brokers=(1,)))
+    with pytest.raises(ClusterStateError, match="cannot lose all its brokers"):
+        one.undo(joined)
 
 
 def test_impossible_caps() -> None:

@@ -21,6 +21,7 @@ from harness.levers import (
     ErrorAnswer,
     FilterPackets,
     Flow,
+    HoldState,
     Intercept,
     Lever,
     PacketAction,
@@ -118,6 +119,16 @@ async def test_metadata_of_the_others_tells_of_a_killed_broker_once_its_session_
         await other.ask(metadata)
         assert await killed.evidence() == ConnectionsCut(requests=1)
         assert await killed.evidence(None, before_ns) == ConnectionsCut()
+
+
+async def test_a_broker_that_hears_of_no_more_changes_has_missed_none_that_came_before(world: World) -> None:
+    talk = await Talk.to(world)
+    async with (
+        world.pull(ChangeCluster(change=RemoveLeader(topic=TOPIC, partition=1))),
+        world.pull(HoldState(broker=1)) as held,
+    ):
+        await talk.ask(MetadataRequest(topics=None))
+        assert await amount(held, None, None) == 0
 
 
 async def test_metadata_of_the_others_tells_of_a_restarted_broker_that_leads_no_more(world: World) -> None:

@@ -7,7 +7,16 @@ from talk import Talk, produce, produced, values
 
 from harness.environments.broker_signals import RESTART_S
 from harness.environments.world import World, WorldError
-from harness.levers import CloseListener, ConnectionsCut, FilterPackets, PacketAction, Signal
+from harness.levers import (
+    CloseListener,
+    ConnectionsCut,
+    FilterPackets,
+    HeldBack,
+    Intercept,
+    PacketAction,
+    RequestsUnread,
+    Signal,
+)
 
 KILL, PAUSE, RESTART = (Signal(broker=1, kind=kind) for kind in ("kill", "pause", "restart"))
 
@@ -70,6 +79,20 @@ async def test_a_paused_broker_accepts_and_answers_only_once_it_goes_on(world: W
     assert (await paused.evidence()).connections == 2
     offsets = {produced(await each.answer(produce(b"")))[1] for each in (talk, fresh)}
     assert offsets == {1, 2}
+
+
+async def test_a_request_that_a_broker_has_in_its_hands_meets_its_pause(world: World) -> None:
+    talk = await Talk.to(world)
+    async with world.hold_request(Intercept(broker=1, answer=HeldBack(), api="produce")) as came:
+        talk.send(produce(b"held"))
+        await came.wait()
+        async with world.pull(PAUSE) as paused:
+            assert await paused.evidence() == RequestsUnread(held=1)
+            assert await paused.evidence(paused.began_ns, None) == RequestsUnread(held=1)
+            assert await paused.evidence(paused.began_ns + 1, None) == RequestsUnread()
+    assert produced(await talk.answer(produce(b"held"))) == (0, 0)
+    async with world.pull(PAUSE) as paused:
+        assert await paused.evidence() == RequestsUnread()
 
 
 async def test_the_end_of_an_idle_connection_is_nothing_that_a_paused_broker_leaves_unread(world: World) -> None:

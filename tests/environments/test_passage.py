@@ -96,6 +96,18 @@ def test_the_first_segment_that_is_seen_stands_for_those_that_its_receiver_lacks
     assert passage.slices(None, None) == 0
 
 
+def test_an_answer_that_passes_after_healing_and_is_not_acknowledged_yet_was_not_swallowed_before() -> None:
+    passage = answer_that_stays_in_the_proxy()
+    passage.undo_begins(20 * MS)
+    passage.look_at(packet("broker", 21 * MS, ends=True))
+    passage.look_at(packet("client", 22 * MS, ends=True))
+    for side in ("client", "broker"):
+        passage.look_at(packet(side, 30 * MS, seq=0, opens=True)._replace(port=8))
+        passage.look_at(packet(side, 31 * MS)._replace(port=8))
+        passage.look_at(packet(side, 32 * MS, flow="to_client", data=2 * ANSWER)._replace(port=8))
+    assert passage.swallowed(None, None, timeout_s=0) == len(ANSWER)
+
+
 def request_that_comes_out(*parts: tuple[int, int], size: int = 100) -> ProxyPassage:
     """A request of `size` bytes goes in at 0 ms; of it come out so many bytes after so many milliseconds."""
     passage = ProxyPassage("to_broker")

@@ -86,13 +86,13 @@ def _restore_topic(state: ClusterState, change: DeleteTopic, before: ClusterStat
 
 def _remove_members(state: ClusterState, change: RemoveMembers, declared: ClusterState) -> ClusterState:
     leaving = [_broker(state, broker_id) for broker_id in change.brokers]
-    if len(leaving) == len(state.brokers):
-        raise ClusterStateError("a cluster cannot lose all its brokers")
     return _without(replace(state, foreign=(*state.foreign, *leaving)) if change.foreign else state, change.brokers)
 
 
 def _without(state: ClusterState, brokers: tuple[int, ...]) -> ClusterState:
     left = tuple(broker for broker in state.brokers if broker.broker_id not in brokers)
+    if not left:
+        raise ClusterStateError("a cluster cannot lose all its brokers")
     controller = state.controller_id if state.controller_id not in brokers else left[0].broker_id
     kept = replace(state, brokers=left, controller_id=controller)
     return _each_partition(kept, lambda placed: _moved_to(kept, placed))

@@ -25,7 +25,7 @@ from harness.environments.linux.delays import Watch
 from harness.environments.linux.sockets import SocketTable
 from harness.environments.local.children import ChildFiles, ChildProcess, fork
 from harness.environments.local.logs import CellLogs
-from harness.levers import ClusterChange, Intercept
+from harness.levers import ClusterChange, HeldBack, Intercept
 from harness.plan import ClusterShape
 from harness.sightings import Sightings
 from harness.story import StoredRecord
@@ -142,6 +142,10 @@ class ForkedBrokers:
             return decode_log(read_valid_batches(partitions(self._logs), topic, partition))
         except StorageError as exc:
             raise LogUnreadable(str(exc)) from exc
+
+    def held(self, broker: int) -> int:
+        holding = [n for n in self._of(broker) if isinstance(self._intercepts[n].answer, HeldBack)]
+        return sum(self._interceptions[number].total for number in holding if number not in self._released)
 
     async def unread(self, broker: int) -> int:
         async with SocketTable() as sockets:

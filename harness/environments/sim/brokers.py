@@ -16,7 +16,7 @@ from harness.environments.sim.host_logs import append_to_file
 from harness.environments.sim.hosts import Host, HostState
 from harness.environments.sim.loop import SimLoop
 from harness.environments.sim.segment import Address
-from harness.levers import ClusterChange, Intercept
+from harness.levers import ClusterChange, HeldBack, Intercept
 from harness.plan import ClusterShape
 from harness.sightings import Sightings
 from harness.story import StoredRecord
@@ -47,6 +47,7 @@ class SimBrokers:
         self._sessions = Sessions(self._controller)
         self._security = security_of(cluster, (advertised_address(broker)[0] for broker in cluster.broker_ids))
         self._installed: list[Intercept] = []
+        self._released: set[int] = set()
         self._interceptions: list[Sightings] = []
 
     @property
@@ -96,6 +97,12 @@ class SimBrokers:
         self._hosts[broker].resume()
         self._sessions.regain(broker, restarted=False)
 
+    def held(self, broker: int) -> int:
+        holding = [
+            n for n, one in enumerate(self._installed) if one.broker == broker and isinstance(one.answer, HeldBack)
+        ]
+        return sum(self._interceptions[number].total for number in holding if number not in self._released)
+
     async def unread(self, broker: int) -> int:
         address = self._listen_address(broker)
         return sum(
@@ -129,6 +136,7 @@ class SimBrokers:
         return number
 
     async def release(self, number: int) -> None:
+        self._released.add(number)
         self._intercepts[self._installed[number].broker].release(number)
 
     def interceptions(self, number: int) -> Sightings:
