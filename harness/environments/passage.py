@@ -211,11 +211,18 @@ class ProxyPassage:
         )
 
     def end_held_s(self, since_ns: int | None, until_ns: int | None) -> float:
-        """By how much connections were ended later than they should."""
-        entered = sorted(_Bytes(at_ns, 1, 0) for at_ns in self._ends(self._flow, entering=True))
-        left = sorted(_Bytes(at_ns, 1, 0) for at_ns in self._ends(self._flow, entering=False))
-        moments = [(end.at_ns, place) for end, place in zip(entered, _counted(entered), strict=True)]
-        return self._longest_s(moments, left, since_ns, until_ns)
+        """By how much connections were ended later than they should. Ends that come out before any has gone in are the
+        proxy's own, as of one that is disabled."""
+        entered = iter(sorted(self._ends(self._flow, entering=True)))
+        next_ns = next(entered, None)
+        longest_ns = 0
+        for left_ns in sorted(self._ends(self._flow, entering=False)):
+            if next_ns is None or next_ns > left_ns:
+                continue
+            if is_within(next_ns, since_ns, until_ns):
+                longest_ns = max(longest_ns, left_ns - next_ns)
+            next_ns = next(entered, None)
+        return longest_ns / 1e9
 
     def swallowed(self, since_ns: int | None, until_ns: int | None, timeout_s: float) -> int:
         """How many bytes went in and never came out, on connections that were then left open for `timeout_s`, or for

@@ -108,6 +108,18 @@ def test_an_answer_that_passes_after_healing_and_is_not_acknowledged_yet_was_not
     assert passage.swallowed(None, None, timeout_s=0) == len(ANSWER)
 
 
+def test_an_end_is_held_also_where_the_proxy_has_ended_another_connection_by_itself_before() -> None:
+    passage = ProxyPassage("to_client")
+    for port, broker_ms, client_ms in ((7, None, 5), (8, 10, 210)):
+        for side in ("client", "broker"):
+            passage.look_at(packet(side, 1 * MS, seq=0, opens=True)._replace(port=port))
+            passage.look_at(packet(side, 2 * MS)._replace(port=port))
+        if broker_ms is not None:
+            passage.look_at(packet("broker", broker_ms * MS, flow="to_client", ends=True)._replace(port=port))
+        passage.look_at(packet("client", client_ms * MS, flow="to_client", ends=True)._replace(port=port))
+    assert passage.end_held_s(None, None) == pytest.approx(0.2)
+
+
 def request_that_comes_out(*parts: tuple[int, int], size: int = 100) -> ProxyPassage:
     """A request of `size` bytes goes in at 0 ms; of it come out so many bytes after so many milliseconds."""
     passage = ProxyPassage("to_broker")
