@@ -83,10 +83,12 @@ class ActiveFaults:
         """Heal the fault called `alias`, and let it come no more; it may be healed already. Raises WorldError."""
         self._reporter.report(f"healing {alias}")
         coming = self._coming.pop(alias, None)
-        if coming is not None:
-            await self._end(coming, alias)
-        for fault in self._called(alias):
-            await fault.heal()
+        try:
+            if coming is not None:
+                await self._end(coming, alias)
+        finally:
+            for fault in self._called(alias):
+                await fault.heal()
 
     async def heal_all(self) -> None:
         """Heal every fault, the last one first. The run keeps the first failure."""

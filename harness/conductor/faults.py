@@ -121,7 +121,16 @@ class ActiveFault:
     async def _heal(self) -> None:
         if not self.began:
             return
-        await self._with_timeout(self.end_injection(), "being injected")
+        try:
+            await self._with_timeout(self.end_injection(), "being injected")
+        finally:
+            await self._end()
+
+    async def _end(self) -> None:
+        """Read the evidence and undo every lever, also where pulling one has failed, or hangs."""
+        if self._injecting is not None and not self._injecting.done():
+            self._injecting.cancel()
+            await asyncio.gather(self._injecting, return_exceptions=True)
         await self._try_to_read()
         self._healing_ns = self._world.now_ns()
         self._record_event(self._healing_ns, EventKind.HEALING_BEGAN)

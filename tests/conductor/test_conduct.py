@@ -4,6 +4,8 @@ Sarama's constructor with every port dark takes four dials and three back-offs: 
 """
 
 import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
@@ -12,9 +14,9 @@ import pytest
 
 from harness.cluster_view import ClusterView
 from harness.conductor import conduct
-from harness.environments.world import ProgressCallback, World
+from harness.environments.world import ActiveLever, ProgressCallback, World
 from harness.faults.base import FaultModel, Proof, Stage
-from harness.levers import FilterPackets, PacketAction, PacketsDropped
+from harness.levers import FilterPackets, Lever, PacketAction, PacketsDropped
 from harness.plan import PlannedFault, PlannedHealing, PlannedOperation, RunPlan, StartCondition
 from harness.story import EventKind, Outcome, Story
 
@@ -229,6 +231,33 @@ def test_a_lever_that_cannot_be_undone_is_the_labs_error(sim: Any, how: str) -> 
     assert "`outage`" in story.error.text
     assert story.faults[0].healed_ns is None
     assert story.operations[0].ended_ns == 4.75 * S
+
+
+@pytest.mark.parametrize("how", ["hangs", "fails"])
+def test_what_was_pulled_is_undone_where_the_run_ends_while_the_next_lever_is_pulled(sim: Any, how: str) -> None:
+    noted: list[str] = []
+
+    async def spoiling(plan: RunPlan, world: World, progress: ProgressCallback, logs: Path | None) -> Story:
+        spied = sim.spied(world, None)
+        pull = spied.pull
+
+        @asynccontextmanager
+        async def pull_one(lever: Lever) -> AsyncIterator[ActiveLever]:
+            if spied.noted:
+                await asyncio.sleep(60 if how == "hangs" else 3)
+                raise OSError("netlink refused")
+            async with pull(lever) as pulled:
+                yield pulled
+
+        spied.pull = pull_one
+        try:
+            return await conduct(plan, spied, progress, logs)
+        finally:
+            noted.extend(what for what, _ in spied.noted)
+
+    story = sim.run(sim.plan(sim.blackhole(), CONNECT, limit_s=2.0), spoiling)
+    assert noted == ["pulled", "undone"]
+    assert story.error is not None
 
 
 def test_a_client_that_cannot_start_is_the_subjects_error(sim: Any) -> None:
