@@ -16,7 +16,7 @@ class RequestsUnread(Evidence):
     from a cluster that had given it up."""
 
     name: ClassVar[str] = "requests_unread"
-    meaning: ClassVar[str] = "clients' bytes were left unread, or requests to other brokers met its absence"
+    meaning: ClassVar[str] = "requests were left unread or unanswered, or those to other brokers met its absence"
 
     connections: int = 0
     requests: int = 0

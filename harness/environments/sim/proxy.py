@@ -86,7 +86,8 @@ class Proxy:
 
     async def _heard(self, flow: Flow) -> None:
         """Wait for toxics that no change interrupts, as Toxiproxy does; it links no connection meanwhile."""
-        self._changing_until_s = max((pair.links[flow].deaf_until_s for pair in self._pairs), default=0.0)
+        own_s = max((pair.links[flow].deaf_until_s for pair in self._pairs), default=0.0)
+        self._changing_until_s = max(own_s, self._changing_until_s)  # one change waits for the other
         if self._changing_until_s > self._loop.now:
             await asyncio.sleep(self._changing_until_s - self._loop.now)
 
