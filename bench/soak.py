@@ -7,9 +7,9 @@ end of the run, and a control: a fault that nothing meets. Held against each run
 
 - it ends without an error of the lab, every fault is healed and every operation has ended;
 - the control is unproven;
-- in the simulation a fault that is unproven has changed nothing, unless it delayed bytes by less than would prove it, or
-  kept the request that triggers it waiting: with the control in its place, injected when the fault was confirmed, every
-  operation ends as before and takes as long;
+- in the simulation a fault that is unproven has changed nothing, unless it delayed bytes by less than would prove it,
+  or kept the request that triggers it waiting: with the control in its place, injected when the fault was confirmed,
+  every operation ends as before and takes as long;
 - on real sockets the operations end as in the simulation, where no chance is in play; or as they end there when faults
   are healed a moment earlier or later. What ends otherwise is run once more: worlds that differ do so every time, a
   race that the machine decides does not.
