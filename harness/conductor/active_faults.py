@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from client.events import TraceKind
 from harness.cluster_view import ClusterView
-from harness.conductor.faults import ActiveFault
+from harness.conductor.faults import ON_ITS_WAY_NS, ActiveFault
 from harness.conductor.levers_before import LeversBefore
 from harness.conductor.moments import Moments, sleep_until
 from harness.conductor.progress import ProgressReporter
@@ -89,6 +89,14 @@ class ActiveFaults:
         finally:
             for fault in self._called(alias):
                 await fault.heal()
+
+    async def let_meet(self) -> None:
+        """Give what the client has just sent the time to arrive, where a fault is in force that has met nothing: a send
+        that waits for no acknowledgement ends before its packets are anywhere. Raises WorldError."""
+        arrived_ns = self._world.now_ns() + ON_ITS_WAY_NS
+        for fault in tuple(self._faults.values()):
+            if await fault.lacks_proof():
+                await sleep_until(self._world, arrived_ns)
 
     async def heal_all(self) -> None:
         """Heal every fault, the last one first. The run keeps the first failure."""

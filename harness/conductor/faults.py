@@ -109,6 +109,13 @@ class ActiveFault:
         except SelectorError as error:
             raise WorldError("plan-unusable", f"fault `{self.step.alias}`: {error}") from error
 
+    async def lacks_proof(self) -> bool:
+        """Whether it is in force, and has not met anything yet. Raises WorldError."""
+        if self._confirmed_ns is None or self._healing is not None:
+            return False
+        await self._with_timeout(self._read(), "telling what its levers did")
+        return not self._proof.proven
+
     async def heal(self) -> None:
         """Read the evidence, then undo every lever, the last one first. Raises WorldError.
 

@@ -72,3 +72,4 @@ class Schedule:
             if self._tasks.stopped:
                 return
         await asyncio.gather(*background)
+        await self.faults.let_meet()

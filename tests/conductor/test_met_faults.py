@@ -5,7 +5,15 @@ from typing import Any
 import pytest
 
 from harness.faults import FAULTS
-from harness.plan import ClusterShape, PlannedFault, PlannedHealing, PlannedOperation, StartCondition, Topic
+from harness.plan import (
+    ClusterShape,
+    PlannedFault,
+    PlannedHealing,
+    PlannedOperation,
+    ResolvedValue,
+    StartCondition,
+    Topic,
+)
 
 CONNECT = PlannedOperation(operation="connect", alias="connect", give_up_after_s=60.0)
 CLOSE = PlannedOperation(operation="close", alias="close", give_up_after_s=60.0)
@@ -64,3 +72,31 @@ def test_a_delay_that_nothing_of_the_clients_meets_is_unproven(sim: Any, steps: 
 def test_nobody_looks_what_an_unproven_fault_met(sim: Any) -> None:
     (fault,) = sim.run(sim.plan(CONNECT, inject("blackhole", brokers=[2]), cluster=TWO_BROKERS)).faults
     assert (fault.proven, fault.met_by) == (False, None)
+
+
+UNANSWERED = ResolvedValue(name="Producer.RequiredAcks", text="NoResponse", unit="text")
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters"),
+    [
+        ("blackhole", {}),
+        ("latency", {"delay": "300ms"}),
+        ("latency", {"delay": "300ms", "via": "packets"}),
+        ("pause", {}),
+        ("silence", {}),
+        ("timeout", {}),
+    ],
+)
+def test_what_a_send_without_acknowledgement_leaves_on_its_way_meets_a_fault_that_the_end_of_the_run_heals(
+    sim: Any, name: str, parameters: dict[str, Any]
+) -> None:
+    plan = sim.plan(CONNECT, send("before"), inject(name, **parameters), send("probe"), settings=(UNANSWERED,))
+    (fault,) = sim.run(plan).faults
+    assert (fault.proven, fault.met_by) == (True, ("probe",)), fault.finding
+
+
+def test_a_fault_that_nothing_meets_is_healed_soon(sim: Any) -> None:
+    (fault,) = sim.run(sim.plan(CONNECT, inject("blackhole", brokers=[2]), send("probe"), cluster=TWO_BROKERS)).faults
+    assert not fault.proven
+    assert fault.healed_ns < 1_000_000_000
