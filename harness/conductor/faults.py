@@ -201,9 +201,11 @@ class ActiveFault:
         later = [operation for operation in operations if operation.outlasts(began_ns)]
         met: list[str] = []
         for one in later:
-            # Traffic behind its end is its own only until the next operation begins.
-            next_ns = [other.started_ns - 1 for other in later if other is not one and other.started_ns >= one.ended_ns]
-            until_ns = max(one.ended_ns, min([*next_ns, one.ended_ns + ON_ITS_WAY_NS]))
+            # Traffic behind its end is its own until the next operation begins, and meets nothing once that is healed.
+            over_ns = [other.started_ns for other in later if other is not one and other.started_ns >= one.ended_ns]
+            if self._healing_ns is not None:
+                over_ns.append(self._recorder.since_origin(self._healing_ns))
+            until_ns = max(one.ended_ns, min([one.ended_ns + ON_ITS_WAY_NS, *(at_ns - 1 for at_ns in over_ns)]))
             if await self._was_met_by(one, began_ns, until_ns):
                 met.append(one.alias)
         self._met_by = tuple(met)

@@ -7,117 +7,17 @@ No other matching has a smaller longest delay, so this is a lower bound.
 
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
 from itertools import accumulate
-from typing import Literal, NamedTuple
 
-from harness.brokers.embedded.intercepts import PROBE_CLIENT_ID
-from harness.levers import FLOWS, Flow
+from harness.environments.proxy_connection import ByteStream, ProxyConnection, ProxyPacket, Side, StreamBytes
+from harness.levers import Flow
 from harness.levers.toxic import MIN_DELAY_SHARE
 from harness.sightings import is_within
 
-Side = Literal["client", "broker"]
-"""Whom the proxy talks to on a connection."""
-
 CHUNK_BYTES = 32 * 1024
 """What Toxiproxy reads at most at once (Go, io.Copy): without a toxic, too, it cuts what is longer."""
-_HEAD_BYTES = 64
-_PROBE = PROBE_CLIENT_ID.encode()
-_HALF, _WHOLE = 1 << 31, 1 << 32
-
-
-class ProxyPacket(NamedTuple):
-    """A segment on one side of a proxy. `port` is the dialler's, `flow` that of the segment; `head` is how its payload
-    of `length` bytes begins. `ack` is None where it acknowledges nothing, as a reset."""
-
-    side: Side
-    port: int
-    flow: Flow
-    seq: int
-    ack: int | None
-    length: int
-    head: bytes
-    opens: bool
-    ends: bool
-    at_ns: int
-
-
-class _Bytes(NamedTuple):
-    """New bytes of a stream, up to this offset, in one segment."""
-
-    at_ns: int
-    number: int
-    end: int
-
-
-@dataclass(slots=True)
-class _Stream:
-    """One direction of a connection, by offsets from the first byte that was seen: what was sent, each byte once, and
-    how much of it the receiver has acknowledged."""
-
-    base: int | None = None
-    sent: int = 0
-    acknowledged: int = 0
-    parts: list[_Bytes] = field(default_factory=list)
-
-    def send(self, packet: ProxyPacket) -> None:
-        end = self._offset(packet.seq) + packet.length
-        if packet.length and end > self.sent:  # behind a FIN, which takes a number, comes no byte
-            self.parts.append(_Bytes(packet.at_ns, end - self.sent, end))
-            self.sent = end
-
-    def acknowledge(self, ack: int) -> None:
-        offset = self._offset(ack)
-        if offset < 0:
-            self._begin_earlier(-offset)
-        self.acknowledged = max(self.acknowledged, offset)
-
-    def _begin_earlier(self, number: int) -> None:
-        """So many bytes are still to come that were sent, and lost, before anything was seen of the stream."""
-        assert self.base is not None, "there is a first byte"
-        self.base -= number
-        self.acknowledged += number if self.acknowledged else 0
-        if self.parts:
-            self.parts[0] = self.parts[0]._replace(number=self.parts[0].number + number)
-            self.parts = [part._replace(end=part.end + number) for part in self.parts]
-            self.sent += number
-
-    def _offset(self, number: int) -> int:
-        if self.base is None:
-            self.base = number
-        return (number - self.base + _HALF) % _WHOLE - _HALF
-
-    def arrived(self) -> Iterable[_Bytes]:
-        """What its receiver has: packets that were dropped on the way never went into the proxy."""
-        return (part for part in self.parts if part.end <= self.acknowledged)
-
-
-@dataclass(slots=True)
-class _Connection:
-    side: Side
-    streams: dict[Flow, _Stream] = field(default_factory=lambda: {flow: _Stream() for flow in FLOWS})
-    open: bool = False
-    ended_ns: int | None = None
-    ended_by: Flow | None = None
-    """The direction in which the first FIN or reset went."""
-    head: bytes = b""
-    probe: bool = False
-
-    def take(self, packet: ProxyPacket) -> None:
-        if packet.opens:
-            return
-        if packet.ends and self.ended_ns is None and self.open:
-            self.ended_ns, self.ended_by = packet.at_ns, packet.flow
-        if packet.ends and not packet.length and not self.open:
-            return  # a dial that was refused
-        self.open = self.open or packet.flow == "to_broker"
-        back: Flow = "to_client" if packet.flow == "to_broker" else "to_broker"
-        if packet.ack is not None:
-            self.streams[back].acknowledge(packet.ack)
-        self.streams[packet.flow].send(packet)
-        if packet.flow == "to_broker" and packet.length and len(self.head) < _HEAD_BYTES:
-            self.head += packet.head[: packet.length]
-            self.probe = self.probe or _PROBE in self.head
+LATE_S = 0.1
+"""How much later than it is due a busy machine ends a connection at most, or it is another's work."""
 
 
 class ProxyPassage:
@@ -130,17 +30,19 @@ class ProxyPassage:
         """`fetch` hands over to `look_at` what the world has seen and not handed over yet."""
         self._flow = flow
         self._fetch = fetch
-        self._connections: dict[tuple[Side, int], _Connection] = {}
+        self._connections: dict[tuple[Side, int], ProxyConnection] = {}
         self._now_ns = 0
+        self._began_ns = 0
         self._undone_ns: int | None = None
+        self._cut_by_undoing = 0
 
     def look_at(self, packet: ProxyPacket) -> None:
         key = packet.side, packet.port
         if packet.opens and packet.flow == "to_broker" and not self._is_again(key):
-            self._connections[key] = _Connection(packet.side)
+            self._connections[key] = ProxyConnection(packet.side, packet.at_ns)
         connection = self._connections.get(key)
         if connection is None:
-            connection = self._connections[key] = _Connection(packet.side, open=True)
+            connection = self._connections[key] = ProxyConnection(packet.side, open=True)
         connection.take(packet)
 
     def _is_again(self, key: tuple[Side, int]) -> bool:
@@ -152,11 +54,16 @@ class ProxyPassage:
         self._fetch()
         self._now_ns = now_ns
 
-    def undo_begins(self, at_ns: int) -> None:
-        """The toxic is removed from now on: how connections end then is no work of its. Only the first time counts."""
+    def begins(self, at_ns: int) -> None:
+        """The toxic is added from now on."""
+        self._began_ns = at_ns
+
+    def undo_begins(self, at_ns: int, cut: int = 0) -> None:
+        """The toxic is removed from now on: how connections end then is no work of its, but of so many of clients that
+        its removal cuts. Only the first time counts."""
         self.update(at_ns)
         if self._undone_ns is None:
-            self._undone_ns = at_ns
+            self._undone_ns, self._cut_by_undoing = at_ns, cut
 
     def held_s(self, since_ns: int | None, until_ns: int | None) -> float:
         """By how much bytes came out later than they went in."""
@@ -181,6 +88,28 @@ class ProxyPassage:
             inside = place - came_out[bisect_left(moments, entered[own].at_ns)]
             if held_s >= MIN_DELAY_SHARE * in_segment / bytes_per_s:
                 longest_s = max(longest_s, min(held_s, inside / bytes_per_s))
+        return max(longest_s, self._kept_s(entered, came_out[-1], bytes_per_s, since_ns, until_ns))
+
+    def _kept_s(
+        self,
+        entered: Sequence[StreamBytes],
+        passed: int,
+        bytes_per_s: float,
+        since_ns: int | None,
+        until_ns: int | None,
+    ) -> float:
+        """How long a rate has kept bytes that are in the proxy still, or were when the toxic was removed. What stays
+        for longer than the rate takes for all that is inside, another toxic keeps."""
+        moment_ns = self._now_ns if self._undone_ns is None else self._undone_ns
+        longest_s = 0.0
+        for part, place in zip(entered, _counted(entered), strict=True):
+            kept_s = (moment_ns - part.at_ns) / 1e9
+            if (
+                place > passed
+                and 0 < kept_s <= (place - passed) / bytes_per_s
+                and is_within(part.at_ns, since_ns, until_ns)
+            ):
+                longest_s = max(longest_s, kept_s)
         return longest_s
 
     def withheld(self, longest_s: float, since_ns: int | None, until_ns: int | None) -> int:
@@ -241,6 +170,18 @@ class ProxyPassage:
         )
         return max(0, entered - left)
 
+    def cut_in_silence(self, timeout_s: float, since_ns: int | None, until_ns: int | None) -> int:
+        """How many connections the proxy ended since nothing had come for so long, unless that is 0, or with the
+        toxic's removal."""
+        undone = self._undone_ns is not None and is_within(self._undone_ns, since_ns, until_ns)
+        cut = self._cut_by_undoing if undone else 0
+        if timeout_s > 0:
+            cut += sum(
+                self._cut(one, since_ns, until_ns) and not self._passed_on_end(one) and self._silent(one, timeout_s)
+                for one in self._of_side(entering=True)
+            )
+        return cut
+
     def slices(self, since_ns: int | None, until_ns: int | None) -> int:
         """In how many more segments bytes came out than they went in.
 
@@ -297,36 +238,44 @@ class ProxyPassage:
             found += not passed_on and any(at_ns <= due_ns for at_ns in firsts)
         return found
 
-    def _cut(self, connection: _Connection, since_ns: int | None, until_ns: int | None) -> bool:
+    def _cut(self, connection: ProxyConnection, since_ns: int | None, until_ns: int | None) -> bool:
         """Whether the proxy ended it, and nobody else, before the toxic was removed."""
         ended = self._ended_by_proxy(connection, since_ns, until_ns)
         return ended and not (self._undone_ns is not None and (connection.ended_ns or 0) > self._undone_ns)
 
     @staticmethod
-    def _ended_by_proxy(connection: _Connection, since_ns: int | None, until_ns: int | None) -> bool:
+    def _ended_by_proxy(connection: ProxyConnection, since_ns: int | None, until_ns: int | None) -> bool:
         by_proxy: Flow = "to_client" if connection.side == "client" else "to_broker"
         if connection.ended_ns is None or connection.ended_by != by_proxy:
             return False
         return is_within(connection.ended_ns, since_ns, until_ns)
 
-    def _met(self, part: _Bytes) -> bool:
+    def _met(self, part: StreamBytes) -> bool:
         """Whether bytes came before the toxic was removed."""
         return self._undone_ns is None or part.at_ns <= self._undone_ns
 
-    def _stayed_open(self, connection: _Connection, part: _Bytes, timeout_s: float) -> bool:
+    def _stayed_open(self, connection: ProxyConnection, part: StreamBytes, timeout_s: float) -> bool:
         if not self._cut(connection, None, None) or self._passed_on_end(connection):
             return True
         assert connection.ended_ns is not None
         return timeout_s > 0 and connection.ended_ns - part.at_ns >= timeout_s * 0.9e9
 
-    def _passed_on_end(self, connection: _Connection) -> bool:
-        """Whether the proxy ended an entering connection because its other half had ended: by then, no more had been
-        ended by the proxy here than by their peers there."""
-        by_proxy, by_peers = (
-            sum(is_within(at_ns, None, connection.ended_ns) for at_ns in self._ends(connection.ended_by, entering=here))
-            for here in (True, False)
-        )
-        return by_proxy <= by_peers
+    def _silent(self, connection: ProxyConnection, timeout_s: float) -> bool:
+        """Whether its last bytes came just so long before it was ended."""
+        assert connection.ended_ns is not None
+        last = list(connection.streams[self._flow].arrived())[-1:]
+        since_ns = max(self._began_ns, connection.opened_ns, *(part.at_ns for part in last))
+        return timeout_s * 0.9 <= (connection.ended_ns - since_ns) / 1e9 <= timeout_s + LATE_S
+
+    def _passed_on_end(self, connection: ProxyConnection) -> bool:
+        """Whether the proxy ended an entering connection because its other half had ended: before that, fewer had been
+        ended by the proxy here than by their peers there by then. Which of those at one moment was it cannot be told:
+        each may have been."""
+        ended_ns = connection.ended_ns
+        assert ended_ns is not None
+        by_proxy = sum(at_ns < ended_ns for at_ns in self._ends(connection.ended_by, entering=True))
+        by_peers = sum(at_ns <= ended_ns for at_ns in self._ends(connection.ended_by, entering=False))
+        return by_proxy < by_peers
 
     def _ends(self, flow: Flow | None, *, entering: bool) -> list[int]:
         """When connections ended in a flow: on the side where bytes enter, or where they leave."""
@@ -336,23 +285,23 @@ class ProxyPassage:
             if connection.ended_ns is not None and connection.ended_by == flow
         ]
 
-    def _of_side(self, *, entering: bool) -> list[_Connection]:
+    def _of_side(self, *, entering: bool) -> list[ProxyConnection]:
         side: Side = "client" if entering == (self._flow == "to_broker") else "broker"
         return [one for one in self._connections.values() if one.side == side and not one.probe]
 
-    def _entering(self) -> list[_Stream]:
+    def _entering(self) -> list[ByteStream]:
         return [connection.streams[self._flow] for connection in self._of_side(entering=True)]
 
-    def _leaving(self) -> list[_Stream]:
+    def _leaving(self) -> list[ByteStream]:
         return [connection.streams[self._flow] for connection in self._of_side(entering=False)]
 
     @staticmethod
-    def _number(streams: Iterable[_Stream], since_ns: int | None, until_ns: int | None) -> int:
+    def _number(streams: Iterable[ByteStream], since_ns: int | None, until_ns: int | None) -> int:
         return sum(p.number for stream in streams for p in stream.parts if is_within(p.at_ns, since_ns, until_ns))
 
     @staticmethod
     def _longest_s(
-        moments: Sequence[tuple[int, int]], left: Sequence[_Bytes], since_ns: int | None, until_ns: int | None
+        moments: Sequence[tuple[int, int]], left: Sequence[StreamBytes], since_ns: int | None, until_ns: int | None
     ) -> float:
         """The longest delay of what went in, each with its place in the order, in the interval."""
         places = _counted(left)
@@ -364,6 +313,6 @@ class ProxyPassage:
         return longest_ns / 1e9
 
 
-def _counted(parts: Sequence[_Bytes]) -> list[int]:
+def _counted(parts: Sequence[StreamBytes]) -> list[int]:
     """How many bytes there were up to and with each part."""
     return list(accumulate(part.number for part in parts))

@@ -38,13 +38,21 @@ def _latency_seen(seen: ProxyPassage, attributes: Mapping[str, int], since_ns: M
     return DelaySeen(delay_s=held_s)
 
 
+def _timeout_seen(
+    seen: ProxyPassage, attributes: Mapping[str, int], since_ns: Moment, until_ns: Moment
+) -> BytesSwallowed:
+    timeout_s = attributes["timeout"] / 1000
+    return BytesSwallowed(
+        bytes=seen.swallowed(since_ns, until_ns, timeout_s),
+        connections=seen.cut_in_silence(timeout_s, since_ns, until_ns),
+    )
+
+
 SEEN: Mapping[str, Seen] = {
     "latency": _latency_seen,
     "bandwidth": lambda seen, its, since, until: DelaySeen(delay_s=seen.paced_s(its["rate"] * 1000, since, until)),
     "slow_close": lambda seen, _, since, until: EndHeld(delay_s=seen.end_held_s(since, until)),
-    "timeout": lambda seen, its, since, until: BytesSwallowed(
-        bytes=seen.swallowed(since, until, its["timeout"] / 1000)
-    ),
+    "timeout": _timeout_seen,
     "slicer": lambda seen, _, since, until: BytesSliced(slices=seen.slices(since, until)),
     "limit_data": lambda seen, its, since, until: ConnectionsEnded(
         connections=seen.cut_behind(its["bytes"], since, until)
@@ -74,6 +82,10 @@ class ToxicProxies(Protocol):
 
     async def remove_toxic(self, lever: Toxic, added: Any) -> None: ...
 
+    async def clients_connected(self, broker: int) -> int:
+        """How many connections to a broker's proxy are open, the lab's own left out. Raises WorldError."""
+        ...
+
     def watch_proxy(self, broker: int, flow: Flow) -> AbstractContextManager[ProxyPassage]:
         """See what goes into a broker's proxy, and what comes out again, while the context is entered."""
         ...
@@ -91,6 +103,7 @@ class ToxicLevers:
         seen, attributes = SEEN[lever.kind], dict(lever.attributes)
         with self._proxies.watch_proxy(lever.broker, lever.flow) as passage:
             began_ns = self._now_ns()
+            passage.begins(began_ns)
             added = await self._proxies.add_toxic(lever)
 
             async def collect(since_ns: int | None, until_ns: int | None) -> Evidence:
@@ -100,7 +113,8 @@ class ToxicLevers:
             async with AsyncExitStack() as undoing:
 
                 async def begin() -> None:
-                    passage.undo_begins(self._now_ns())
+                    cut = await self._proxies.clients_connected(lever.broker) if lever.cuts_when_undone else 0
+                    passage.undo_begins(self._now_ns(), cut)
                     if lever.cuts_when_undone:
                         await undoing.enter_async_context(self._proxies.dials_held(lever.broker))
                     # Toxiproxy waits for one that is about to end a connection before it changes it.
@@ -112,7 +126,7 @@ class ToxicLevers:
                 finally:
                     passage.undo_begins(self._now_ns())
                     await self._proxies.remove_toxic(lever, added)
-                    if lever.acts_while_undone:
+                    if lever.acts_while_undone and not lever.cuts_when_undone:
                         await self._see_ends(passage, attributes["timeout"] / 1000)
 
     async def _see_ends(self, passage: ProxyPassage, timeout_s: float) -> None:

@@ -44,15 +44,18 @@ class EndHeld(DelaySeen):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BytesSwallowed(Evidence):
-    """`bytes` went into the proxy and never came out."""
+    """`bytes` went into the proxy and never came out; `connections` of clients were closed since nothing had come, or
+    with the toxic's removal. Those are seen by each of its directions."""
 
     name: ClassVar[str] = "bytes_swallowed"
-    meaning: ClassVar[str] = "bytes went into the proxy and never came out"
+    meaning: ClassVar[str] = "bytes went into the proxy and never came out, or it closed connections"
 
     bytes: int = 0
+    connections: int = 0
 
     def sentence(self) -> str:
-        return f"swallowed {quantity(self.amount, 'byte')}"
+        closed = " and closed connections" if self.connections else ""
+        return f"swallowed {quantity(self.bytes, 'byte')}{closed}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,11 +148,11 @@ class Toxic(BrokerLever):
 
     @property
     def lasts(self) -> bool:
-        return self.evidence in (ConnectionsEnded, EndHeld)
+        return self.evidence in (BytesSwallowed, ConnectionsEnded, EndHeld)
 
     @property
     def acts_while_undone(self) -> bool:
-        return self.kind == "reset_peer"
+        return self.kind in ("reset_peer", "timeout")
 
     @property
     def cuts_when_undone(self) -> bool:

@@ -134,9 +134,11 @@ async def test_a_toxic_is_seen_in_what_it_does_to_the_client_and_when(world: Wor
     await talk.ask(produce(b"before"))
     async with world.pull(lever) as meeting:
         await probed(world)
-        assert await amount(meeting, None, None) == 0, "the lab's own probe"
         quiet_ns = await a_while(world)
-        if talk.reader.at_eof():  # an idle connection, ended by a timeout
+        idle_ended = talk.reader.at_eof()
+        assert await amount(meeting, None, None) == idle_ended, "the lab's own probe"
+        assert idle_ended == bool(lever.kind == "timeout" and dict(lever.attributes)["timeout"])
+        if idle_ended:
             talk = await Talk.to(world)
         with suppress(TimeoutError, OSError, EOFError):
             await talk.ask(produce(bytes(100)), within_s=1.0)
@@ -144,10 +146,28 @@ async def test_a_toxic_is_seen_in_what_it_does_to_the_client_and_when(world: Wor
         seen = await amount(meeting, quiet_ns, busy_ns)
         assert least <= seen + 1e-6
         assert seen >= lever.enough
-        assert await amount(meeting, None, quiet_ns) == 0
+        assert await amount(meeting, None, quiet_ns) == idle_ended
         assert await amount(meeting, busy_ns, None) == 0
-        assert await amount(meeting, None, None) == seen
+        assert await amount(meeting, None, None) == seen + idle_ended
     assert await amount(meeting, quiet_ns, busy_ns) == seen
+    talk.abandon()
+
+
+@pytest.mark.parametrize("flow", ["to_broker", "to_client"])
+async def test_idle_connections_that_end_with_the_removal_of_a_timeout_are_proof_of_it(
+    world: World, flow: Flow
+) -> None:
+    lever = toxic("timeout", flow, timeout=0)
+    assert lever.acts_while_undone
+    talk = await Talk.to(world)
+    async with world.pull(lever) as meeting:
+        assert await amount(meeting, None, None) == 0
+        quiet_ns = await a_while(world)
+        await meeting.begin_undoing()
+    with suppress(ConnectionError):
+        assert await talk.reader.read() == b""
+    assert await amount(meeting, quiet_ns, None) == 1
+    assert await amount(meeting, None, quiet_ns) == 0
     talk.abandon()
 
 

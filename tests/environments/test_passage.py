@@ -3,7 +3,8 @@ came out late by its rate."""
 
 import pytest
 
-from harness.environments.passage import ProxyPacket, ProxyPassage, Side
+from harness.environments.passage import ProxyPassage
+from harness.environments.proxy_connection import ProxyPacket, Side
 from harness.levers import Flow
 
 REQUEST = b"request"
@@ -108,6 +109,33 @@ def test_an_answer_that_passes_after_healing_and_is_not_acknowledged_yet_was_not
     assert passage.swallowed(None, None, timeout_s=0) == len(ANSWER)
 
 
+def test_an_answer_is_swallowed_also_where_the_proxy_ends_another_connection_at_that_moment() -> None:
+    passage = answer_that_stays_in_the_proxy()
+    passage.look_at(packet("broker", 12, seq=0, opens=True)._replace(port=8))
+    passage.look_at(packet("client", 30, ends=True))
+    passage.look_at(packet("broker", 30, ends=True)._replace(port=8))
+    passage.look_at(packet("broker", 30, ends=True))
+    assert passage.swallowed(None, None, timeout_s=0) == len(ANSWER)
+
+
+@pytest.mark.parametrize(("ended_ms", "cut"), [(150, 0), (201, 1), (900, 0)], ids=["too-soon", "its-time", "too-late"])
+def test_an_idle_connection_is_cut_in_silence_where_it_ends_when_it_should(ended_ms: int, cut: int) -> None:
+    passage = ProxyPassage("to_broker")
+    passage.begins(0)
+    passage.look_at(packet("client", ended_ms * MS, flow="to_client", ends=True))
+    assert passage.cut_in_silence(0.2, None, None) == cut
+    assert passage.cut_in_silence(0, None, None) == 0, "it ends none before its removal"
+
+
+def test_what_a_removal_cuts_counts_at_its_moment() -> None:
+    passage = ProxyPassage("to_client")
+    passage.undo_begins(10, cut=2)
+    passage.undo_begins(20)
+    assert passage.cut_in_silence(0, None, None) == 2
+    assert passage.cut_in_silence(0, 5, 10) == 2
+    assert passage.cut_in_silence(0, 11, None) == 0
+
+
 def test_an_end_is_held_also_where_the_proxy_has_ended_another_connection_by_itself_before() -> None:
     passage = ProxyPassage("to_client")
     for port, broker_ms, client_ms in ((7, None, 5), (8, 10, 210)):
@@ -149,6 +177,14 @@ def test_a_rate_is_seen_in_the_first_parts_of_a_request_that_never_comes_out_as_
     passage = request_that_comes_out((100, 100), (100, 200), size=60_000)
     assert passage.paced_s(1_000, None, None) == pytest.approx(0.2)
     assert request_that_comes_out((59_000, 100), size=60_000).paced_s(1_000, None, None) == 0, "removed meanwhile"
+
+
+@pytest.mark.parametrize(("bytes_per_s", "seconds"), [(1_000, 0.05), (10_000, 0.0)], ids=["its-time", "longer"])
+def test_a_rate_is_seen_in_bytes_that_it_keeps_still(bytes_per_s: int, seconds: float) -> None:
+    passage = request_that_comes_out()
+    passage.update(50 * MS)
+    assert passage.paced_s(bytes_per_s, None, None) == pytest.approx(seconds)
+    assert passage.paced_s(bytes_per_s, 1, None) == 0, "they went in before"
 
 
 def test_bytes_that_came_out_before_their_arrival_was_acknowledged_are_not_sliced() -> None:

@@ -144,12 +144,18 @@ class LinuxParts:
     async def remove_toxic(self, lever: Toxic, added: str) -> None:
         await self.toxiproxy.call(lambda server: server.remove_toxic(addresses.proxy_name(lever.broker), added))
 
+    async def clients_connected(self, broker: int) -> int:
+        return sum(peer != addresses.PROBES for peer in await self._peers(broker))
+
+    async def _peers(self, broker: int) -> list[str]:
+        async with SocketTable() as sockets:
+            return await sockets.established_peers(self.address(broker))
+
     @asynccontextmanager
     async def stop_listening(self, broker: int) -> AsyncIterator[ActiveLever]:
         address, proxy = self.address(broker), addresses.proxy_name(broker)
         began_ns = time.monotonic_ns()
-        async with SocketTable() as sockets:
-            peers = await sockets.established_peers(address)
+        peers = await self._peers(broker)
         of_the_client = sum(peer != addresses.PROBES for peer in peers)
         watching = await self.table.add(WATCH, [count_refusals(*address)])
         try:

@@ -11,7 +11,8 @@ from contextlib import contextmanager
 from harness.environments.linux import addresses
 from harness.environments.linux import packet_socket as bpf
 from harness.environments.linux.packet_socket import HeaderRing, PacketSocketRefused
-from harness.environments.passage import ProxyPacket, ProxyPassage, Side
+from harness.environments.passage import ProxyPassage
+from harness.environments.proxy_connection import ProxyPacket, Side
 from harness.environments.world import WorldError
 from harness.levers import Flow
 

@@ -69,11 +69,13 @@ class SimLinks:
     async def remove_toxic(self, lever: Toxic, added: SimToxic) -> None:
         await self.proxies[lever.broker].remove(added, lever.flow)
 
+    async def clients_connected(self, broker: int) -> int:
+        return sum(peer != PROBES for peer in self.proxies[broker].peers())
+
     @asynccontextmanager
     async def stop_listening(self, broker: int) -> AsyncIterator[ActiveLever]:
         proxy, began_ns = self.proxies[broker], self.network.now_ns()
-        peers = proxy.peers()
-        of_the_client = sum(peer != PROBES for peer in peers)
+        peers, of_the_client = proxy.peers(), await self.clients_connected(broker)
         tap = RefusalTap(proxy.address, self.network.now_ns)
         with self.network.refusals_tapped(tap):
 

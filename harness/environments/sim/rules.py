@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from random import Random
 
-from harness.environments.passage import ProxyPacket, ProxyPassage, Side
+from harness.environments.passage import ProxyPassage
+from harness.environments.proxy_connection import ProxyPacket, Side
 from harness.environments.sim.addresses import PROBES
 from harness.environments.sim.holds import Hold, hold_for
 from harness.environments.sim.segment import ACK, FIN, RST, SYN, Address, Segment
