@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 from harness.cluster_view import ClusterView
 from harness.faults.base import FaultModel, Proof, Stage, fault
 from harness.faults.brokers import Brokers, select_brokers
-from harness.levers import CapVersions, ChangeCluster, ChangeMet
+from harness.levers import CapMet, CapVersions, ChangeCluster
 
 PRESETS: Mapping[str, Mapping[str, int]] = {
     "kafka-0.11": {
@@ -28,10 +28,11 @@ clients/.../protocol/Protocol.java, and 2.3, clients/.../protocol/ApiKeys.java a
 class OldBroker(FaultModel):
     """Brokers support only the API versions of an old Kafka release, as in the middle of an upgrade or a downgrade.
 
-    An ApiVersions request returns the supported versions; a request in a newer version ends its connection.
+    An ApiVersions request returns the supported versions; a request in a newer version ends its connection. Requests in
+    versions that they support prove nothing: a client that sends no others, and does not ask, meets no old broker.
     """
 
-    proof = Proof(ChangeMet)
+    proof = Proof(CapMet)
 
     brokers: Brokers = "all"
     release: Literal["kafka-0.11", "kafka-2.3"] | None = Field(
