@@ -77,7 +77,7 @@ CERTAIN: tuple[tuple[str, Mapping[str, Any]], ...] = (
     ("leader_move", {"partition": "orders/0"}),
     ("limit_data", {"bytes": "40B"}),
     ("no_leader", {"partition": "orders/0"}),
-    ("old_broker", {"release": "kafka-2.3"}),
+    ("old_broker", {"release": "kafka-0.11"}),
     ("pause", {}),
     ("refuse", {}),
     ("refuse", {"by": "firewall"}),

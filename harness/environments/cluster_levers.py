@@ -24,7 +24,7 @@ class ClusterLevers:
         async with AsyncExitStack() as stack:
             seen_at = lever.change.seen_at
             watched = [
-                await stack.enter_async_context(self._watched(broker, api))
+                await stack.enter_async_context(self._watched(broker, api, capped=lever.change.caps))
                 for broker in (self._cluster.brokers if seen_at is None else (seen_at,))
                 for api in lever.change.seen_in
             ]
@@ -93,8 +93,9 @@ class ClusterLevers:
         return any(broker in placed.replicas and len(placed.replicas) > 1 for placed in partitions)
 
     @asynccontextmanager
-    async def _watched(self, broker: int, api: str) -> AsyncIterator[Sightings]:
-        number = await self._cluster.intercept(Intercept(broker=broker, answer=OrdinaryAnswer(), api=api))
+    async def _watched(self, broker: int, api: str, *, capped: bool = False) -> AsyncIterator[Sightings]:
+        watching = Intercept(broker=broker, answer=OrdinaryAnswer(), api=api, capped=capped)
+        number = await self._cluster.intercept(watching)
         try:
             yield self._cluster.interceptions(number)
         finally:

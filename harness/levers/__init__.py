@@ -7,6 +7,7 @@ from harness.levers.base import FLOWS, LEVERS, BrokerLever, Evidence, Flow, Leve
 from harness.levers.cluster import (
     STATE_SEEN_IN,
     AddMembers,
+    CapMet,
     CapVersions,
     ChangeCluster,
     ChangeMet,
@@ -76,6 +77,7 @@ __all__ = [
     "BrokerLever",
     "BytesSliced",
     "BytesSwallowed",
+    "CapMet",
     "CapVersions",
     "CertificateFlaw",
     "ChangeCluster",

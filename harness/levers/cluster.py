@@ -11,7 +11,8 @@ from harness.levers.packets import DialsRefused, PacketsDropped
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangeMet(Evidence):
-    """`requests` of the client came to brokers that knew of the change, and were answered, or refused as unreadable."""
+    """`requests` of the client came to brokers that knew of the change, and were answered or, where they may no longer
+    be sent, refused."""
 
     name: ClassVar[str] = "change_met"
     meaning: ClassVar[str] = "the client's requests met the changed state of the cluster"
@@ -51,6 +52,23 @@ class DepartureMet(Evidence):
         return f"was met by {', '.join(quantity(n, noun) for noun, n in met.items() if n) or 'nothing'}"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CapMet(Evidence):
+    """`requests` of the client were refused for their version, or answered with fewer versions."""
+
+    name: ClassVar[str] = "cap_met"
+    meaning: ClassVar[str] = "brokers refused requests for their version, or named fewer versions when the client asked"
+
+    requests: int = 0
+
+    @classmethod
+    def of(cls, evidence: Evidence) -> "CapMet":
+        return cls(requests=evidence.requests) if isinstance(evidence, ChangeMet) else cls()
+
+    def sentence(self) -> str:
+        return f"met {quantity(self.amount, 'request')} with a refusal or with fewer versions"
+
+
 STATE_SEEN_IN = ("metadata", "produce")
 """The requests whose answers show a client the cluster's state."""
 
@@ -68,6 +86,11 @@ class ClusterChange(ABC):
     def seen_at(self) -> int | None:
         """The only broker whose answers show it; None: every broker's do."""
         return None
+
+    @property
+    def caps(self) -> bool:
+        """Whether it caps versions, so that requests show it as `Intercept.capped` says."""
+        return False
 
     @property
     @abstractmethod
@@ -178,6 +201,10 @@ class CapVersions(ClusterChange):
     @property
     def seen_at(self) -> int:
         return self.broker
+
+    @property
+    def caps(self) -> bool:
+        return True
 
     @property
     def where(self) -> str:

@@ -132,6 +132,8 @@ class Intercept(BrokerLever):
     `api` is the request's name as in `list_offsets`, or `all` requests; or TLS_HANDSHAKE, or `waiting_for(...)`. `nth`
     counts such requests from 1, since the lever was pulled; None: each of them. `chance` is how likely one of them is
     taken, drawn from `seed`. `client_id` and `transactional_id` take only requests that carry these; None: all.
+    `capped` takes only those that show a cap of the broker's versions: it refuses them for their version, or is asked
+    for its versions. With an OrdinaryAnswer alone: what is refused can be counted, but not answered.
 
     Evidence: RequestsIntercepted, of TLS handshakes HandshakesIntercepted.
     """
@@ -143,6 +145,7 @@ class Intercept(BrokerLever):
     seed: str = ""
     client_id: str | None = None
     transactional_id: str | None = None
+    capped: bool = False
 
     @property
     def lasts(self) -> bool:

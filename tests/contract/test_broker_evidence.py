@@ -7,9 +7,11 @@ import pytest
 from intervals import PAUSE_S, a_while, amount, refused_dial
 from talk import REPLICATED, TOPIC, Talk, produce
 
+from client.wire.apis.api_versions import ApiVersionsRequest
 from client.wire.apis.metadata import MetadataRequest
 from harness.environments.world import World
 from harness.levers import (
+    CapVersions,
     ChangeCluster,
     ConnectionsCut,
     DeleteTopic,
@@ -48,6 +50,23 @@ async def test_metadata_of_the_others_tells_of_a_killed_broker_once_its_session_
         await other.ask(metadata)
         assert await killed.evidence() == ConnectionsCut(requests=1)
         assert await killed.evidence(None, before_ns) == ConnectionsCut()
+
+
+async def test_versions_that_are_refused_or_named_are_known_by_their_time(world: World) -> None:
+    metadata = MetadataRequest(topics=None)
+    talk, refused = await Talk.to(world), await Talk.to(world)
+    async with world.pull(ChangeCluster(change=CapVersions(broker=1, highest={"metadata": 1}))) as capped:
+        await talk.ask(metadata)
+        spoken_ns = await a_while(world)
+        await talk.ask(ApiVersionsRequest())
+        named_ns = await a_while(world)
+        refused.send(metadata, version=2)
+        assert await refused.reader.read() == b""
+        assert await amount(capped, None, spoken_ns) == 0
+        assert await amount(capped, spoken_ns, named_ns) == 1
+        assert await amount(capped, named_ns, None) == 1
+    await talk.ask(ApiVersionsRequest())
+    assert await amount(capped, None, None) == 2
 
 
 async def test_a_broker_that_hears_of_no_more_changes_has_missed_none_that_came_before(world: World) -> None:

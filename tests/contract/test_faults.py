@@ -5,6 +5,7 @@ Whoever looks is a plain connection that knows nothing of faults: it dials, asks
 """
 
 import asyncio
+import struct
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
@@ -14,8 +15,11 @@ import pytest
 from talk import REPLICATED, TOPIC, Talk, WrongAnswerError, produce, produced, values
 from toolkit import now_s, since
 
-from client.wire.apis.api_versions import ApiVersionsRequest
+from client.wire.apis.api_versions import API_VERSIONS, ApiVersionsRequest
+from client.wire.apis.metadata import METADATA as METADATA_API
 from client.wire.apis.metadata import MetadataRequest, MetadataRequestTopic
+from client.wire.errors import UNSUPPORTED_VERSION
+from client.wire.frames import frame
 from harness.conductor.faults import ActiveFault
 from harness.conductor.levers_before import LeversBefore
 from harness.conductor.proof import ProofResult, check_proof
@@ -277,24 +281,70 @@ async def test_what_changes_nothing_is_not_proven(world: World, name: str, same:
         assert not (await verdict()).proven
 
 
-async def test_a_request_that_an_old_broker_cannot_read_is_proof(world: World) -> None:
+@pytest.mark.parametrize("highest", [{"fetch": 4}, {"metadata": 1, "produce": 3}])
+async def test_an_old_broker_is_not_proven_by_requests_in_versions_that_it_speaks_as_before(
+    world: World, highest: dict[str, int]
+) -> None:
     talk = await Talk.to(world)
+    async with injected(world, "old_broker", highest=highest, brokers=[1]) as verdict:
+        await talk.ask(METADATA)
+        await talk.ask(produce(MESSAGE))
+        assert not (await verdict()).proven
+
+
+async def test_an_old_broker_is_proven_by_what_it_refuses_for_its_version(world: World) -> None:
+    talk, other = await Talk.to(world), await Talk.to(world)
     await talk.ask(METADATA)
-    async with injected(world, "old_broker", highest={"produce": 2}, brokers=[1]) as verdict:
+    async with injected(world, "old_broker", highest={"produce": 2, "metadata": 1}, brokers=[1]) as verdict:
         assert not (await verdict()).proven
         with pytest.raises(EOFError):
             await talk.ask(produce(MESSAGE))
         assert (await verdict()).count == 1
+        await other.ask(METADATA)
+        assert (await verdict()).count == 1, "in version 1"
+        other.send(METADATA, version=2)
+        assert await ended(other)
+        assert (await verdict()).count == 2
 
 
-async def test_an_old_broker_is_not_proven_by_requests_whose_versions_it_speaks_as_before(world: World) -> None:
+async def test_an_old_broker_is_proven_by_the_versions_that_it_names(world: World) -> None:
     talk = await Talk.to(world)
-    async with injected(world, "old_broker", highest={"fetch": 4}, brokers=[1]) as verdict:
-        await talk.ask(METADATA)
-        await talk.ask(produce(MESSAGE))
-        assert not (await verdict()).proven
+    async with injected(world, "old_broker", release="kafka-2.3", brokers=[1]) as verdict:
         await talk.ask(ApiVersionsRequest())
         assert (await verdict()).count == 1
+        talk.send(ApiVersionsRequest(client_software_name="talk", client_software_version="1"), version=3)
+        refusal = await talk.answer(ApiVersionsRequest())
+        assert (refusal.error_code, refusal.api_keys) == (UNSUPPORTED_VERSION, ()), "as before Kafka 2.4"
+        assert (await verdict()).count == 2
+
+
+async def test_a_broker_that_is_not_that_old_names_the_version_to_ask_with(world: World) -> None:
+    async with injected(world, "old_broker", highest={"api_versions": 3}, brokers=[1]):
+        talk = await Talk.to(world)
+        talk.send(ApiVersionsRequest(client_software_name="talk", client_software_version="1"), version=4)
+        refusal = await talk.answer(ApiVersionsRequest())
+        assert refusal.error_code == UNSUPPORTED_VERSION
+        assert [(row.api_key, row.max_version) for row in refusal.api_keys] == [(API_VERSIONS.key, 3)]
+
+
+async def test_what_a_broker_refuses_without_the_fault_proves_nothing(world: World) -> None:
+    async with injected(world, "old_broker", release="kafka-2.3", brokers=[1]) as verdict:
+        talk = await Talk.to(world)
+        talk.writer.write(frame(struct.pack(">hhih", METADATA_API.key, 99, 1, -1)))
+        assert await ended(talk)
+        assert not (await verdict()).proven
+
+
+async def test_a_request_that_an_old_broker_refuses_shows_nothing_else_of_the_cluster(world: World) -> None:
+    talk = await Talk.to(world)
+    async with (
+        injected(world, "leader_move", partition=f"{REPLICATED}/0") as moved,
+        injected(world, "old_broker", highest={"produce": 2}, brokers=[1]) as old,
+    ):
+        with pytest.raises(EOFError):
+            await talk.ask(produce(MESSAGE, topic=REPLICATED))
+        assert (await old()).proven
+        assert not (await moved()).proven
 
 
 @pytest.mark.parametrize("name", ["blackhole", "kill"])

@@ -79,9 +79,8 @@ def test_the_terms_and_their_shares_add_up_in_every_bundled_case(sarama: CaseCat
         for term in terms:
             assert sum(share.count for share in term.shares) == pytest.approx(term.count), term.name
             assert all(share.meaning for share in term.shares)
-    # This release asks for nothing that an old broker does not know, has no limit for a handshake, and takes no time
-    # over a refusal.
-    unfelt = {"old-broker", "tls-stalled", "tls-stalled-re-dial", "sasl-refused"}
+    # This release has no limit for a handshake, and takes no time over a refusal.
+    unfelt = {"tls-stalled", "tls-stalled-re-dial", "sasl-refused"}
     assert told == {case.name for case in sarama.cases} - unfelt
 
 

@@ -208,20 +208,21 @@ class EmbeddedBroker:
         """
         authentication = authentication or Authentication(self._security)
         header = decode_request_header(payload)
-        versions = spoken_versions(self._node.api_versions).get(header.api_key)
         handler = handlers().get(header.api_key)
-        if handler is not None and header.api_version not in (versions or ()):
-            self._intercepts.count_unreadable(Arrival(handler.api.module, header.client_id))
-        if handler is None or versions is None:
+        if handler is None:
             raise Disconnect(f"API {header.api_key} is not supported (client {header.client_id})")
         authentication.check_allowed(header.api_key)
+        asks_versions = header.api_key == API_VERSIONS.key
+        versions = spoken_versions(self._node.api_versions).get(header.api_key, range(0))
         if header.api_version not in versions:
-            if header.api_key == API_VERSIONS.key:
+            if header.api_version in handler.versions:
+                self._intercepts.count_refused(Arrival(handler.api.module, header.client_id, capped=True))
+            if asks_versions and versions:
                 body = unsupported_version(self._node)
                 return encode_response(body, version=0, correlation_id=header.correlation_id)
             raise Disconnect(f"{handler.api.name} v{header.api_version} is not supported (client {header.client_id})")
         request = decode_request(payload)
-        arrival = Arrival.of(request)
+        arrival = Arrival.of(request, capped=asks_versions and self._node.api_versions is not None)
         late: list[InstalledIntercept] = []
         intercepted = self._intercepts.find_match(arrival)
         while intercepted is not None and isinstance(intercepted.answer, HeldBack | LateHandling | DelayedResponse):

@@ -26,15 +26,17 @@ _ANSWERS: dict[str, type[Any]] = {kind.__name__: kind for kind in get_args(Inter
 @dataclass(frozen=True, slots=True)
 class Arrival:
     """What an intercept may take: a request, a bare message of a SASL mechanism, or the hello of a TLS handshake, which
-    say nothing of their client; or an acknowledgement that waits for a replica. `api` is as in Intercept."""
+    say nothing of their client; or an acknowledgement that waits for a replica. `api` and `capped` are as in
+    Intercept."""
 
     api: str
     client_id: str | None = None
     transactional_id: str | None = None
+    capped: bool = False
 
     @classmethod
-    def of(cls, request: Request) -> "Arrival":
-        return cls(request.api.module, request.client_id, getattr(request.body, "transactional_id", None))
+    def of(cls, request: Request, *, capped: bool = False) -> "Arrival":
+        return cls(request.api.module, request.client_id, getattr(request.body, "transactional_id", None), capped)
 
 
 class InstalledIntercept:
@@ -65,6 +67,8 @@ class InstalledIntercept:
     def concerns(self, arrival: Arrival) -> bool:
         """Whether it is of its kind."""
         if self.intercept.api != arrival.api and (self.intercept.api != EVERY_API or not is_request(arrival.api)):
+            return False
+        if self.intercept.capped and not arrival.capped:
             return False
         if self.intercept.client_id not in (None, arrival.client_id):
             return False
@@ -128,11 +132,11 @@ class Intercepts:
                     return one
         return None
 
-    def count_unreadable(self, arrival: Arrival) -> None:
-        """A request whose version the broker does not know has been met by those that only look on: no other can have
-        it."""
+    def count_refused(self, arrival: Arrival) -> None:
+        """A request that is refused for its version shows the cap of versions, and nothing else: no other intercept
+        can have it."""
         for number, one in tuple(self._installed.items()):
-            if isinstance(one.answer, OrdinaryAnswer) and one.concerns(arrival) and one.take():
+            if one.intercept.capped and one.concerns(arrival) and one.take():
                 self._report(number, arrival)
 
     def _report(self, number: int, arrival: Arrival) -> None:

@@ -2,7 +2,7 @@
 
 - Names every API that the broker speaks, with its versions: all that have a file here, unless its state says less.
 - A version above 4 is answered in version 0 with error 35 (UNSUPPORTED_VERSION) and the versions of ApiVersions itself,
-  so that the client can ask again (KIP-511).
+  so that the client can ask again (KIP-511). Brokers that do not speak version 3 name none, as before Kafka 2.4.
 """
 
 from client.wire import errors
@@ -10,6 +10,9 @@ from client.wire.apis.api_versions import API_VERSIONS, ApiVersion, ApiVersionsR
 from client.wire.messages import Request
 from harness.brokers.embedded.handlers import handles, spoken_versions
 from harness.brokers.embedded.node import Node
+
+_NAMES_ITSELF = 3
+"""The version that came with KIP-511."""
 
 
 def _error_response(node: Node, request: Request, code: int) -> ApiVersionsResponse:
@@ -23,7 +26,7 @@ async def api_versions(node: Node, request: Request) -> ApiVersionsResponse:
 
 def unsupported_version(node: Node) -> ApiVersionsResponse:
     """The answer to an ApiVersions of an unknown version, to be encoded in version 0."""
-    own = tuple(row for row in _rows(node) if row.api_key == API_VERSIONS.key)
+    own = tuple(row for row in _rows(node) if row.api_key == API_VERSIONS.key and row.max_version >= _NAMES_ITSELF)
     return ApiVersionsResponse(error_code=errors.UNSUPPORTED_VERSION, api_keys=own)
 
 
