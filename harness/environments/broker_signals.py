@@ -84,15 +84,15 @@ class SignalLevers:
     @asynccontextmanager
     async def _restart(self, broker: int, election_s: float) -> AsyncIterator[ActiveLever]:
         self._require_running(broker, "restarted")
-        if election_s == 0:
-            await self._processes.hand_over(broker)
-        await self._conclude_pauses(broker)
         async with AsyncExitStack() as stack:
+            # The cluster gives the old process up as soon as the new one registers.
+            answered = await stack.enter_async_context(self._losing(broker, election_s=0.0, returns=True))
+            if election_s == 0:
+                await self._processes.hand_over(broker)
+            await self._conclude_pauses(broker)
             async with self._stop_listening(broker) as refusing:
                 listens_s = asyncio.get_running_loop().time() + RESTART_S
                 await self._processes.kill(broker, election_s=election_s)
-                # The cluster gives the old process up as soon as the new one registers.
-                answered = await stack.enter_async_context(self._losing(broker, election_s=0.0, returns=True))
                 await self._processes.revive(broker)
                 await asyncio.sleep(listens_s - asyncio.get_running_loop().time())
             yield PulledLever(refusing.began_ns, self._now_ns(), _connections_cut(refusing, answered))

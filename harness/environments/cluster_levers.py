@@ -66,12 +66,15 @@ class ClusterLevers:
     @asynccontextmanager
     async def losing(self, broker: int, *, election_s: float, returns: bool = False) -> AsyncIterator[RequestCount]:
         """A broker is lost while the context is entered: counts acknowledgements of the others that have to wait for
-        its replicas, and the answers with metadata that they give once the cluster has given it up, `election_s` after
-        now; where it `returns` meanwhile, also its own. Where it has no replicas, nothing changes and none counts."""
+        its replicas; and, once the cluster has given it up, `election_s` after now, their answers with metadata and the
+        messages that they take as leaders in its place. Where it `returns` meanwhile, also its own metadata. Where it
+        has no replicas, nothing changes and none counts."""
         async with AsyncExitStack() as stack:
             others = [other for other in self._cluster.brokers if other != broker] if self._has_replicas(broker) else []
             telling = [*others, broker] if others and returns else others
             watched = [await stack.enter_async_context(self._watched(one, "metadata")) for one in telling]
+            if led := self._led_by(broker):
+                watched += [await stack.enter_async_context(self._watched(one, "produce", led)) for one in others]
             waiting = [await stack.enter_async_context(self._watched(other, waiting_for(broker))) for other in others]
             lost_ns = self._now_ns()
             given_up_ns = self._now_ns() + round(election_s * 1e9)
@@ -87,14 +90,23 @@ class ClusterLevers:
 
             yield count
 
+    def _led_by(self, broker: int) -> tuple[str, ...]:
+        """The partitions that it leads now, such as `orders/0`."""
+        topics = self._cluster.state().topics.items()
+        return tuple(
+            f"{name}/{index}" for name, placed in topics for index, one in enumerate(placed) if one.leader == broker
+        )
+
     def _has_replicas(self, broker: int) -> bool:
         """Whether another broker has a partition that this one has, and so takes over from it."""
         partitions = chain.from_iterable(self._cluster.state().topics.values())
         return any(broker in placed.replicas and len(placed.replicas) > 1 for placed in partitions)
 
     @asynccontextmanager
-    async def _watched(self, broker: int, api: str, *, capped: bool = False) -> AsyncIterator[Sightings]:
-        watching = Intercept(broker=broker, answer=OrdinaryAnswer(), api=api, capped=capped)
+    async def _watched(
+        self, broker: int, api: str, partitions: tuple[str, ...] = (), *, capped: bool = False
+    ) -> AsyncIterator[Sightings]:
+        watching = Intercept(broker=broker, answer=OrdinaryAnswer(), api=api, partitions=partitions, capped=capped)
         number = await self._cluster.intercept(watching)
         try:
             yield self._cluster.interceptions(number)

@@ -133,7 +133,8 @@ class Intercept(BrokerLever):
     counts such requests from 1, since the lever was pulled; None: each of them. `chance` is how likely one of them is
     taken, drawn from `seed`. `client_id` and `transactional_id` take only requests that carry these; None: all.
     `capped` takes only those that show a cap of the broker's versions: it refuses them for their version, or is asked
-    for its versions. With an OrdinaryAnswer alone: what is refused can be counted, but not answered.
+    for its versions. With an OrdinaryAnswer alone: what is refused can be counted, but not answered. `partitions`, such
+    as `orders/0`, take only requests that write to one of them; none: all.
 
     Evidence: RequestsIntercepted, of TLS handshakes HandshakesIntercepted.
     """
@@ -146,6 +147,7 @@ class Intercept(BrokerLever):
     client_id: str | None = None
     transactional_id: str | None = None
     capped: bool = False
+    partitions: tuple[str, ...] = ()
 
     @property
     def lasts(self) -> bool:

@@ -52,6 +52,21 @@ async def test_metadata_of_the_others_tells_of_a_killed_broker_once_its_session_
         assert await killed.evidence(None, before_ns) == ConnectionsCut()
 
 
+@pytest.mark.parametrize("kind", ["kill", "restart"])
+async def test_messages_that_another_takes_over_from_a_broker_that_hands_over_are_proof(
+    world: World, kind: Any
+) -> None:
+    """A client that takes that other for the leader anyway needs no metadata to meet the change."""
+    other = await Talk.to(world, 2)
+    async with world.pull(Signal(broker=1, kind=kind, election_s=0.0)) as ended:
+        await other.ask(produce(b"its own", partition=1))
+        assert (await ended.evidence()).amount == 0
+        quiet_ns = await a_while(world)
+        await other.ask(produce(b"taken over", topic=REPLICATED))
+        assert await ended.evidence(quiet_ns, None) == ConnectionsCut(requests=1)
+        assert await ended.evidence(None, quiet_ns) == ConnectionsCut()
+
+
 async def test_versions_that_are_refused_or_named_are_known_by_their_time(world: World) -> None:
     metadata = MetadataRequest(topics=None)
     talk, refused = await Talk.to(world), await Talk.to(world)

@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass
 from random import Random
 from typing import Any, get_args
 
+from client.wire.apis.produce import ProduceRequest
 from client.wire.errors import ERRORS_BY_NAME
 from client.wire.messages import Request
 from harness.levers import ErrorAnswer, HeldBack, Intercept, InterceptResponse, OrdinaryAnswer, is_request
@@ -26,17 +27,22 @@ _ANSWERS: dict[str, type[Any]] = {kind.__name__: kind for kind in get_args(Inter
 @dataclass(frozen=True, slots=True)
 class Arrival:
     """What an intercept may take: a request, a bare message of a SASL mechanism, or the hello of a TLS handshake, which
-    say nothing of their client; or an acknowledgement that waits for a replica. `api` and `capped` are as in
-    Intercept."""
+    say nothing of their client; or an acknowledgement that waits for a replica. `api`, `capped` and `partitions` are as
+    in Intercept."""
 
     api: str
     client_id: str | None = None
     transactional_id: str | None = None
     capped: bool = False
+    partitions: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, request: Request, *, capped: bool = False) -> "Arrival":
-        return cls(request.api.module, request.client_id, getattr(request.body, "transactional_id", None), capped)
+        body = request.body
+        topics = body.topic_data if isinstance(body, ProduceRequest) else ()
+        partitions = tuple(f"{topic.name}/{one.index}" for topic in topics for one in topic.partition_data)
+        transactional_id = getattr(body, "transactional_id", None)
+        return cls(request.api.module, request.client_id, transactional_id, capped, partitions)
 
 
 class InstalledIntercept:
@@ -69,6 +75,8 @@ class InstalledIntercept:
         if self.intercept.api != arrival.api and (self.intercept.api != EVERY_API or not is_request(arrival.api)):
             return False
         if self.intercept.capped and not arrival.capped:
+            return False
+        if self.intercept.partitions and not set(self.intercept.partitions) & set(arrival.partitions):
             return False
         if self.intercept.client_id not in (None, arrival.client_id):
             return False
@@ -162,4 +170,5 @@ def encode_intercept(intercept: Intercept) -> dict[str, object]:
 
 def decode_intercept(raw: dict[str, object]) -> Intercept:
     kind, fields = raw["answer"]  # type: ignore[misc]
-    return Intercept(**{**raw, "answer": _ANSWERS[kind](**fields)})  # type: ignore[has-type]
+    partitions: tuple[str, ...] = tuple(raw["partitions"])  # type: ignore[arg-type]
+    return Intercept(**{**raw, "answer": _ANSWERS[kind](**fields), "partitions": partitions})  # type: ignore[has-type]
