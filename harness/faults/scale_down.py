@@ -48,7 +48,7 @@ class ScaleDown(FaultModel):
     def stages(self, view: ClusterView) -> tuple[Stage, ...]:
         leaving = select_brokers(self.brokers, view)
         if set(leaving) == set(view.brokers):
-            text = "all brokers would leave: a cluster without brokers is none"
+            text = "all brokers would leave"
             raise SelectorError("no-brokers-left", text, "leave one of them, or use blackhole or kill", leaving[0])
         membership: Lever = ChangeCluster(change=RemoveMembers(brokers=leaving, foreign=self.then == "foreign"))
         ports = () if self.then == "foreign" else closed_ports(leaving, self.then)

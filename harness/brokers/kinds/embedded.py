@@ -2,6 +2,7 @@
 
 from harness.brokers.embedded.handlers import api_names
 from harness.brokers.embedded.intercepts import EVERY_API, error_names
+from harness.brokers.embedded.model import EmbeddedModel
 from harness.brokers.kind import CLUSTER_KINDS, EMBEDDED, ClusterKind, Refusal
 from harness.levers import CapVersions, ChangeCluster, ErrorAnswer, Intercept, Lever, is_request
 
@@ -37,5 +38,11 @@ def _unknown_error(name: str) -> tuple[Refusal, ...]:
 
 
 CLUSTER_KINDS.add(
-    EMBEDDED, ClusterKind(name=EMBEDDED, refuses=_refuses, memory_bytes=lambda brokers: brokers * BROKER_BYTES)
+    EMBEDDED,
+    ClusterKind(
+        name=EMBEDDED,
+        refuses=_refuses,
+        memory_bytes=lambda brokers: brokers * BROKER_BYTES,
+        model=EmbeddedModel.of,
+    ),
 )
