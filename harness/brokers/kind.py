@@ -22,7 +22,7 @@ class UnknownClusterKind(LookupError):
 class Refusal:
     """Why brokers cannot do what a lever asks of them: `name` is none of the `known` ones.
 
-    `doing` is the end of `... cannot`; `code` is stable.
+    `doing` is the end of `... cannot`; `code` is stable. `advice` is the hint where no known name is near.
     """
 
     code: str
@@ -30,10 +30,11 @@ class Refusal:
     reason: str
     name: str
     known: tuple[str, ...]
+    advice: str = ""
 
     @property
     def hint(self) -> str:
-        return did_you_mean(self.name, self.known)
+        return did_you_mean(self.name, self.known) or self.advice
 
     def __str__(self) -> str:
         return f"{self.doing}: {self.reason}" + (f", {self.hint}" if self.hint else "")
