@@ -5,7 +5,9 @@ from dataclasses import dataclass
 from harness.faults import FAULTS
 from harness.formulas.chance import CHANCE_FUNCTIONS
 from harness.formulas.kernel_timers import KERNEL_FUNCTIONS
+from harness.language.calls_after_close import report_calls_after_close
 from harness.language.conflicts import report_conflicts
+from harness.language.endless_waits import report_endless_waits
 from harness.language.fault_steps import fault_step, own_parameters, step_fault
 from harness.language.matrix import alias_of
 from harness.language.operation_steps import Arguments, operation_step, step_arguments
@@ -54,6 +56,8 @@ def steps(tree: Tree | None, cluster: ClusterShape | None, diagnostics: Diagnost
     sound = len(reader.found) == len(items) > 0
     if sound and cluster is not None:
         report_conflicts(reader.found, items, cluster, diagnostics)
+        report_endless_waits(reader.found, items, diagnostics)
+        report_calls_after_close(reader.found, items, diagnostics)
     return ParsedSteps(tuple(reader.found), reader.aliases, frozenset(reader.default_patience), sound)
 
 

@@ -13,7 +13,8 @@ from harness.faults.base import FaultModel
 from harness.faults.brokers import SelectorError, without_chance
 from harness.language.possible_worlds import PossibleWorld, UnclearError
 from harness.levers import ChangeCluster, Lever
-from harness.plan import ClusterShape, PlannedFault, PlannedHealing, Step
+from harness.operations.create_topics import CREATE_TOPICS
+from harness.plan import ClusterShape, PlannedFault, PlannedHealing, PlannedOperation, Step
 
 MOST_WORLDS = 200
 Given = TypeVar("Given")
@@ -43,10 +44,14 @@ class StepsSoFar:
 
     def take(self, step: Step, number: int) -> None:
         """Raises SelectorError where the step fails in every world; none has changed then."""
+        if step.when.alias is not None:
+            self._wait_for(step.when.alias)
         if isinstance(step, PlannedHealing):
             self._worlds = _each(
                 self._settled(self._worlds), lambda world: [world.without(step.alias).without_coming(step.alias)]
             )
+        if isinstance(step, PlannedOperation) and step.operation == CREATE_TOPICS.name:
+            raise UnclearError  # which topics there are shows in the run
         if not isinstance(step, PlannedFault):
             return
         if step.trigger is None:
@@ -55,6 +60,13 @@ class StepsSoFar:
         self._steps[step.alias] = (step, number)
         if step.trigger is not None or step.recurs is not None:
             self._worlds = [replace(one, coming=(*one.coming, step.alias)) for one in self._worlds]
+
+    def _wait_for(self, alias: str) -> None:
+        """The step called so is over: a fault with a trigger has been injected."""
+        waited = self._steps.get(alias)
+        if waited is not None and waited[0].trigger is not None:
+            came = [world for world in self._settled(self._worlds) if alias not in world.coming]
+            self._worlds = came or self._worlds
 
     def never_came(self) -> Iterator[tuple[str, SelectorError]]:
         """Faults with a trigger that cannot be injected whenever their request comes."""

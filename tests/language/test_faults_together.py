@@ -32,6 +32,7 @@ ABSENT = "{inject: scale_up, brokers: [3], as: gone}"
 TWO_ABSENT = "{inject: scale_up, brokers: [2, 3], as: gone}"
 TO_THE_ABSENT = "{inject: leader_move, partition: orders/0, to: 3, as: move}"
 AT_PRODUCE = "trigger: {request: produce, broker: 1}"
+KILL_AT_PRODUCE = "{inject: kill, brokers: [1], as: gone, trigger: {request: produce, broker: 1}}"
 
 
 def problems(*steps: str) -> list[tuple[str, str, str]]:
@@ -113,6 +114,7 @@ def test_a_fault_that_an_earlier_one_makes_impossible(earlier: str, later: str, 
         ((ALL.replace("as:", "every: 9s, times: 2, as:"), OTHERS), "others"),
         ((ALL, "{inject: kill, brokers: others, as: again, trigger: {request: produce, broker: 1}}"), "others"),
         ((GONE.replace("as:", "every: 9s, times: 2, as:"), "{inject: scale_down, brokers: [3], as: again}"), "3"),
+        ((KILL_AT_PRODUCE, "{do: send}", "{inject: pause, brokers: [1], at: gone}"), "1"),
         ((KILLED, RESTART), "1"),
         ((KILLED, "{inject: pause, brokers: [1, 2], at: gone+900ms}"), "1"),
         ((KILLED.replace("for: 1s", "every: 9s, times: 2"), RESTART), "1"),
@@ -139,6 +141,8 @@ def test_a_fault_that_finds_no_broker_left(steps: tuple[str, ...], underlined: s
         (GONE, ALL.replace("gone", "dark"), "{heal: gone}", OTHERS),
         (GONE.replace("as:", "for: 1s, as:"), ALL.replace("gone", "dark"), "{do: send, as: between}", OTHERS),
         (GONE.replace("[3]", "controller"), ALL.replace("gone", "dark"), "{heal: gone}", OTHERS),
+        (KILL_AT_PRODUCE, "{do: send}", RESTART),
+        (KILL_AT_PRODUCE, "{do: send}", "{heal: gone, at: gone}", RESTART),
         (KILLED, "{do: send, as: between}", RESTART),
         (KILLED, "{inject: blackhole}", RESTART),
         (KILLED, RESTART.replace("[1]", "[2]")),
@@ -209,3 +213,9 @@ def test_many_chances_are_not_looked_at_each() -> None:
         "brokers: 3,", "brokers: 99,"
     )
     assert loads(text, Path("together.scenario.yaml")).cells
+
+
+def test_a_topic_may_be_created_again() -> None:
+    steps = (NO_TOPIC, "{do: create_topics, name: orders}", NO_TOPIC.replace("gone", "again"))
+    text = SCENARIO.format(steps="\n".join(f"  - {step}" for step in steps))
+    assert loads(text.replace("sarama, version: 1.27.2", "kafka-go, version: 0.4.50"), Path("again.yaml")).cells
