@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise
+from math import ceil, floor
 from typing import Annotated, Literal, TypeVar
 
 from pydantic import BeforeValidator, WithJsonSchema
@@ -55,7 +56,7 @@ def duration_s(text: str) -> float:
     exact = sum((Fraction(number) * scale for (number, _), scale in zip(parts, scales, strict=True)), Fraction(0))
     seconds = float(exact / NANOSECONDS["s"])
     if seconds > LONGEST_S:
-        raise QuantityError(f"{quote_value(text)} is longer than a year", "")
+        raise QuantityError(f"{quote_value(text)} is longer than a year", f"write at most {duration_text(LONGEST_S)}")
     return seconds
 
 
@@ -84,8 +85,11 @@ def size_bytes(text: str) -> int:
     if match is None:
         raise QuantityError(f"{quote_value(text)} is not a size", "write it as 512B, 1KiB or 2MB")
     exact = Fraction(match[1]) * BYTES[match[2]]
-    if exact.denominator != 1 or exact > LARGEST_BYTES:
-        raise QuantityError(f"{quote_value(text)} is not a whole number of bytes below 1 PiB", "")
+    if exact > LARGEST_BYTES:
+        raise QuantityError(f"{quote_value(text)} is more than 1 PiB", f"write at most {LARGEST_BYTES >> 30}GiB")
+    if exact.denominator != 1:
+        hint = f"write {floor(exact)}B or {ceil(exact)}B"
+        raise QuantityError(f"{quote_value(text)} is no whole number of bytes", hint)
     return int(exact)
 
 

@@ -54,7 +54,8 @@ two differ, and another where an example below is refused or a key has none. `fa
 with its line; `faultlab schema` prints the JSON Schema, for editors.
 
 Durations have a unit: `500us`, `250ms`, `2s`, `1m`. Formulas are sums and products over the client's own settings:
-`2*Net.ReadTimeout + 100ms`; `formula(name)` cites a named one.
+`2*Net.ReadTimeout + 100ms`; `formula(name)` cites a named one. Parameters of steps
+are `outage.delay` or `probe.deadline`; a fault's `for` is `outage.lasts`.
 """
 MATRIX = """\
 | `matrix` | lists or rows | what is varied: `settings.X`, `client.X`, `cluster.X` or `<step>.X`. Lists make a product; a list of rows, such as `[{settings.X: 1s, cluster.brokers: 3}]`, is taken as it is. Each combination is a case with its own run id |

@@ -2,9 +2,12 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol
 
 from client.registry import Registry
-from harness.levers import Lever
+from harness.cluster_view import ClusterView
+from harness.levers import ClusterChange, Lever
+from harness.plan import ClusterShape
 from harness.suggestions import did_you_mean
 
 EMBEDDED = "embedded"
@@ -19,7 +22,7 @@ class UnknownClusterKind(LookupError):
 class Refusal:
     """Why brokers cannot do what a lever asks of them: `name` is none of the `known` ones.
 
-    `doing` is the end of `... cannot`; `code` is stable.
+    `doing` is the end of `... cannot`; `code` is stable. `advice` is the hint where no known name is near.
     """
 
     code: str
@@ -27,13 +30,29 @@ class Refusal:
     reason: str
     name: str
     known: tuple[str, ...]
+    advice: str = ""
 
     @property
     def hint(self) -> str:
-        return did_you_mean(self.name, self.known)
+        return did_you_mean(self.name, self.known) or self.advice
 
     def __str__(self) -> str:
         return f"{self.doing}: {self.reason}" + (f", {self.hint}" if self.hint else "")
+
+
+class ClusterModel(Protocol):
+    """What changes would make of a cluster. A value: models of equal clusters with equal pasts are equal."""
+
+    @property
+    def view(self) -> ClusterView: ...
+
+    def changed(self, change: ClusterChange) -> "ClusterModel":
+        """Raises ClusterStateError for a change that cannot be."""
+        ...
+
+    def undone(self, change: ClusterChange) -> "ClusterModel":
+        """Without the last one of several equal changes. Raises ClusterStateError where that cannot be."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,12 +60,13 @@ class ClusterKind:
     """What is known of a kind of brokers before any is started.
 
     `refuses` says all that its brokers cannot do of what a lever asks of them. `memory_bytes` is what so many brokers
-    need.
+    need. `model` is a cluster of that shape as it begins; it raises ClusterStateError for one that cannot be.
     """
 
     name: str
     refuses: Callable[[Lever], tuple[Refusal, ...]]
     memory_bytes: Callable[[int], int]
+    model: Callable[[ClusterShape], ClusterModel]
 
 
 CLUSTER_KINDS: Registry[ClusterKind] = Registry("brokers", "harness.brokers.kinds")

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict
+from pydantic_core import PydanticCustomError
 
 from client.registry import Registry
 from harness.cluster_view import ClusterView
@@ -64,6 +65,11 @@ class FaultModel(BaseModel):
         """What proves the fault with these parameters."""
         found = (proof for (parameter, value), proof in self.proofs.items() if getattr(self, parameter) == value)
         return next(found, self.proof)
+
+
+def unfit(code: str, text: str, hint: str, *, parameter: str = "") -> PydanticCustomError:
+    """What a rule over several parameters finds, to be raised by a model's validator: `parameter` is the wrong one."""
+    return PydanticCustomError(code, "{text}", {"text": text, "hint": hint, "parameter": parameter})
 
 
 FAULTS: Registry[type[FaultModel]] = Registry("faults", "harness.faults")

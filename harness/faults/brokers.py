@@ -1,8 +1,9 @@
 """Which brokers a fault touches: the selectors that a fault's parameters accept wherever brokers are named."""
 
 import re
-from collections.abc import Sequence
-from typing import Annotated
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+from typing import Annotated, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, Field, WithJsonSchema
 from pydantic_core import PydanticCustomError
@@ -28,6 +29,7 @@ SELECTORS = {
 """What a scenario may write to select brokers, and what it means."""
 
 Selector = str | tuple[int | str, ...]
+Parameters = TypeVar("Parameters", bound=BaseModel)
 
 
 class SelectorError(ValueError):
@@ -91,6 +93,34 @@ def depends_on_cluster(parameters: BaseModel) -> bool:
         if selector != ALL and (isinstance(selector, str) or any(isinstance(item, str) for item in selector)):
             return True
     return False
+
+
+def without_chance(parameters: Parameters, view: ClusterView) -> Iterator[Parameters]:
+    """A fault's parameters with all that the run's chance may choose in this cluster."""
+    for name, field in type(parameters).model_fields.items():
+        selector = getattr(parameters, name)
+        items = selector if isinstance(selector, tuple) else (selector,)
+        drawn = [match for item in items if isinstance(item, str) and (match := _RANDOM.fullmatch(item))]
+        if _VALIDATED in field.metadata and drawn:
+            numbers = [int(match[1]) for match in drawn]
+            try:
+                named = tuple(broker for item in items for broker in _named(item, view))
+                _drawn(sum(numbers), selector, named, view)
+            except SelectorError:
+                break  # it selects no brokers
+            for chosen in _draws(named, numbers, view.brokers):
+                yield from without_chance(parameters.model_copy(update={name: chosen}), view)
+            return
+    yield parameters
+
+
+def _draws(chosen: tuple[int, ...], numbers: Sequence[int], members: Sequence[int]) -> Iterator[tuple[int, ...]]:
+    if not numbers:
+        yield chosen
+        return
+    left = [broker for broker in members if broker not in chosen]
+    for drawn in combinations(left, numbers[0]):
+        yield from _draws((*chosen, *drawn), numbers[1:], members)
 
 
 def select_brokers(selector: Selector, view: ClusterView) -> tuple[int, ...]:

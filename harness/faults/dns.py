@@ -3,10 +3,9 @@
 from typing import Literal
 
 from pydantic import Field, model_validator
-from pydantic_core import PydanticCustomError
 
 from harness.cluster_view import ClusterView
-from harness.faults.base import FaultModel, Proof, Stage, fault
+from harness.faults.base import FaultModel, Proof, Stage, fault, unfit
 from harness.faults.brokers import Brokers, SelectorError, select_brokers
 from harness.levers import DARK, DARK_IPV6, REFUSED, AnswerNames, FilterPackets, LookupsMet, PacketAction
 from harness.quantities import Seconds
@@ -48,13 +47,11 @@ class Dns(FaultModel):
     def _possible(self) -> "Dns":
         defaults = {name: Dns.model_fields[name].default for name in _OWN}
         stray = next((n for n, how in _OWN.items() if self.how != how and getattr(self, n) != defaults[n]), None)
-        wrong, hint = "", ""
         if stray is not None:
-            wrong, hint = f"`{stray}` belongs to how: {_OWN[stray]}", f"remove it, or write how: {_OWN[stray]}"
-        elif self.how == "slow" and self.delay < 0.001:
-            wrong, hint = "a slow answer comes at least 1ms late", "write delay: 2s"
-        if wrong:
-            raise PydanticCustomError("dns", "{text}", {"text": wrong, "hint": hint})
+            hint = f"remove it, or write how: {_OWN[stray]}"
+            raise unfit("dns", f"`{stray}` belongs to how: {_OWN[stray]}", hint, parameter=stray)
+        if self.how == "slow" and self.delay < 0.001:
+            raise unfit("dns", "a slow answer comes at least 1ms late", "write delay: 2s", parameter="delay")
         return self
 
     def stages(self, view: ClusterView) -> tuple[Stage, ...]:

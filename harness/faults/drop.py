@@ -3,10 +3,9 @@
 from typing import Literal
 
 from pydantic import Field, model_validator
-from pydantic_core import PydanticCustomError
 
 from harness.cluster_view import ClusterView
-from harness.faults.base import FaultModel, Proof, Stage, fault
+from harness.faults.base import FaultModel, Proof, Stage, fault, unfit
 from harness.faults.brokers import Brokers, select_brokers
 from harness.faults.flows import Flows
 from harness.levers import FLOWS, FilterPackets, PacketAction, PacketsDropped
@@ -36,11 +35,8 @@ class Drop(FaultModel):
     @model_validator(mode="after")
     def _possible(self) -> "Drop":
         if self.only == "syn" and "to_broker" not in self.flows:
-            raise PydanticCustomError(
-                "drop",
-                "{text}",
-                {"text": "clients dial brokers: no SYN goes to a client", "hint": "write flows: [to_broker]"},
-            )
+            text = "clients dial brokers: no SYN goes to a client"
+            raise unfit("drop", text, "write flows: [to_broker]", parameter="flows")
         return self
 
     def stages(self, view: ClusterView) -> tuple[Stage, ...]:

@@ -20,7 +20,7 @@ class ErrorAnswer(RequestFault):
     proof = Proof(RequestsIntercepted)
 
     api: Api = "produce"
-    code: Annotated[str, StringConstraints(pattern=r"^[A-Z][A-Z_]*$")] = Field(
+    code: Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z_]*$")] = Field(
         description="Kafka's name of the error, such as NOT_LEADER_OR_FOLLOWER"
     )
 

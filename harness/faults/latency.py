@@ -3,9 +3,8 @@
 from typing import ClassVar, Literal
 
 from pydantic import Field, model_validator
-from pydantic_core import PydanticCustomError
 
-from harness.faults.base import Proof, fault
+from harness.faults.base import Proof, fault, unfit
 from harness.faults.links import LinkFault
 from harness.faults.slow_dial import LONGEST_S
 from harness.levers import Delays, DelaySeen, FilterPackets, Flow, Lever, PacketAction, PacketsDelayed, Toxic
@@ -42,17 +41,21 @@ class Latency(LinkFault):
 
     @model_validator(mode="after")
     def _possible(self) -> "Latency":
-        wrong = ""
+        wrong, parameter, hint = "", "delay", "write delay: 100ms, jitter: 10ms"
         if self.delay < 0.001 or any(round(s * 1e9) % 1_000_000 for s in (self.delay, self.jitter)):
             wrong = "delay and jitter are whole milliseconds, the delay at least 1ms"
+            parameter = "delay" if self.delay < 0.001 or round(self.delay * 1e9) % 1_000_000 else "jitter"
         elif self.jitter >= self.delay:
             wrong = f"jitter {duration_text(self.jitter)} is not less than the delay {duration_text(self.delay)}"
+            parameter = "jitter"
         elif self.via == "packets" and self.toxicity < 1:
             wrong = "toxicity is a proxy's: packets of every connection are late"
+            parameter, hint = "toxicity", "remove it, or write via: toxiproxy"
         elif self.via == "packets" and self.delay + self.jitter > LONGEST_S:
             wrong = f"no connection survives packets that are {duration_text(self.delay + self.jitter)} late"
+            hint = f"write at most {duration_text(LONGEST_S)}, jitter and all"
         if wrong:
-            raise PydanticCustomError("latency", "{text}", {"text": wrong, "hint": "write delay: 100ms, jitter: 10ms"})
+            raise unfit("latency", wrong, hint, parameter=parameter)
         return self
 
     def lever(self, broker: int, flow: Flow, seed: str) -> Lever:

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 
 from harness.cluster_view import ClusterView
-from harness.faults.base import FaultModel, Proof, Stage, fault
+from harness.faults.base import FaultModel, Proof, Stage, fault, unfit
 from harness.faults.brokers import Brokers, select_brokers
 from harness.levers import CapMet, CapVersions, ChangeCluster
 
@@ -47,7 +47,7 @@ class OldBroker(FaultModel):
     @model_validator(mode="after")
     def _limits_something(self) -> "OldBroker":
         if self.release is None and not self.highest:
-            raise ValueError("says no versions: give `release: kafka-2.3` or `highest: {produce: 3}`")
+            raise unfit("old_broker", "says no versions", "write release: kafka-2.3, or highest: {produce: 3}")
         return self
 
     def stages(self, view: ClusterView) -> tuple[Stage, ...]:

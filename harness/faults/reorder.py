@@ -1,9 +1,8 @@
 """The line delivers packets in another order."""
 
 from pydantic import Field, model_validator
-from pydantic_core import PydanticCustomError
 
-from harness.faults.base import Proof, fault
+from harness.faults.base import Proof, fault, unfit
 from harness.faults.links import LinkFault
 from harness.faults.slow_dial import LONGEST_S
 from harness.levers import Delays, FilterPackets, Flow, PacketAction, PacketsReordered
@@ -31,8 +30,9 @@ class Reorder(LinkFault):
             wrong = "the delay is whole milliseconds, at least 1ms"
         elif self.delay > LONGEST_S:
             wrong = f"no connection survives packets that are {duration_text(self.delay)} late"
+            hint = f"write at most {duration_text(LONGEST_S)}"
         if wrong:
-            raise PydanticCustomError("reorder", "{text}", {"text": wrong, "hint": hint})
+            raise unfit("reorder", wrong, hint, parameter="delay")
         return self
 
     def lever(self, broker: int, flow: Flow, seed: str) -> FilterPackets:

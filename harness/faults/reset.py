@@ -3,10 +3,9 @@
 from typing import Literal
 
 from pydantic import Field, model_validator
-from pydantic_core import PydanticCustomError
 
 from harness.cluster_view import ClusterView
-from harness.faults.base import FaultModel, Proof, Stage, fault
+from harness.faults.base import FaultModel, Proof, Stage, fault, unfit
 from harness.faults.brokers import Brokers, select_brokers
 from harness.levers import ConnectionsCut, FilterPackets, Flow, PacketAction, Toxic
 from harness.quantities import Size
@@ -41,8 +40,8 @@ class Reset(FaultModel):
     @model_validator(mode="after")
     def _possible(self) -> "Reset":
         if self.bytes is not None and self.times is not None:
-            wrong = {"text": "behind `bytes` each connection is reset, not so many `times`", "hint": "remove times"}
-            raise PydanticCustomError("reset", "{text}", wrong)
+            text = "behind `bytes` each connection is reset, not so many `times`"
+            raise unfit("reset", text, "remove times", parameter="times")
         return self
 
     def stages(self, view: ClusterView) -> tuple[Stage, ...]:

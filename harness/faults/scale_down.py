@@ -3,10 +3,9 @@
 from typing import Literal
 
 from pydantic import Field, model_validator
-from pydantic_core import PydanticCustomError
 
 from harness.cluster_view import ClusterView
-from harness.faults.base import FaultModel, Proof, Stage, fault
+from harness.faults.base import FaultModel, Proof, Stage, fault, unfit
 from harness.faults.brokers import Brokers, SelectorError, select_brokers
 from harness.faults.closed_ports import closed_ports
 from harness.levers import ChangeCluster, DepartureMet, Lever, RemoveMembers
@@ -40,15 +39,14 @@ class ScaleDown(FaultModel):
     def _in_one_order(self) -> "ScaleDown":
         if self.then == "foreign" and (self.first == "ports" or self.election > 0):
             text = "brokers that answer as another cluster leave at once: `first` and `election` have no meaning there"
-            raise PydanticCustomError(
-                "scale_down", "{text}", {"text": text, "hint": "leave out `first` and `election`"}
-            )
+            parameter = "first" if self.first == "ports" else "election"
+            raise unfit("scale_down", text, "leave out `first` and `election`", parameter=parameter)
         return self
 
     def stages(self, view: ClusterView) -> tuple[Stage, ...]:
         leaving = select_brokers(self.brokers, view)
         if set(leaving) == set(view.brokers):
-            text = "all brokers would leave: a cluster without brokers is none"
+            text = "all brokers would leave"
             raise SelectorError("no-brokers-left", text, "leave one of them, or use blackhole or kill", leaving[0])
         membership: Lever = ChangeCluster(change=RemoveMembers(brokers=leaving, foreign=self.then == "foreign"))
         ports = () if self.then == "foreign" else closed_ports(leaving, self.then)

@@ -3,9 +3,8 @@
 from collections.abc import Mapping
 
 from pydantic import Field, field_validator, model_validator
-from pydantic_core import PydanticCustomError
 
-from harness.faults.base import Proof, fault
+from harness.faults.base import Proof, fault, unfit
 from harness.faults.toxics import ToxicFault, whole
 from harness.levers import BytesSliced
 from harness.quantities import Seconds, Size
@@ -34,8 +33,8 @@ class Slicer(ToxicFault):
     @model_validator(mode="after")
     def _fits(self) -> "Slicer":
         if self.size_variation >= self.average_size:
-            wrong = {"text": "size_variation is not less than average_size", "hint": "write size_variation: 0B"}
-            raise PydanticCustomError("toxic", "{text}", wrong)
+            text = "size_variation is not less than average_size"
+            raise unfit("toxic", text, "write size_variation: 0B", parameter="size_variation")
         return self
 
     def attributes(self) -> Mapping[str, int]:

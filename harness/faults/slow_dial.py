@@ -3,10 +3,9 @@
 from typing import Any
 
 from pydantic import Field, model_validator
-from pydantic_core import PydanticCustomError
 
 from harness.cluster_view import ClusterView
-from harness.faults.base import FaultModel, Proof, Stage, fault
+from harness.faults.base import FaultModel, Proof, Stage, fault, unfit
 from harness.faults.brokers import Brokers, select_brokers
 from harness.levers import Delays, DialsDelayed, FilterPackets, PacketAction, Spread
 from harness.quantities import Seconds, duration_text
@@ -62,19 +61,21 @@ class SlowDial(FaultModel):
     @model_validator(mode="after")
     def _possible(self) -> "SlowDial":
         wrong, hint = "", "write delay: 700ms, or delays: [2s, 0s]"
+        parameter = "delay" if self.delays is None else "delays"
         if (self.delay == 0) is (self.delays is None):
             wrong = "slow_dial takes one of delay and delays"
         elif any(round(s * 1e9) % 1_000_000 for s in (*self._seconds, self.jitter)) or not any(self._seconds):
             wrong = "delays are whole milliseconds, and one is at least 1ms"
+            parameter = "jitter" if round(self.jitter * 1e9) % 1_000_000 else parameter
         elif max(self._seconds) > LONGEST_S:
             longest = duration_text(max(self._seconds))
             wrong = f"no dial takes {longest}: the kernel that dials gives up before"
             hint = f"write at most {duration_text(LONGEST_S)}, or inject blackhole"
         elif self.jitter > min(self._seconds):
             wrong = f"jitter {duration_text(self.jitter)} is more than the least delay"
-            hint = f"write at most {duration_text(min(self._seconds))}"
+            parameter, hint = "jitter", f"write at most {duration_text(min(self._seconds))}"
         if wrong:
-            raise PydanticCustomError("slow_dial", "{text}", {"text": wrong, "hint": hint})
+            raise unfit("slow_dial", wrong, hint, parameter=parameter)
         return self
 
     @property

@@ -11,16 +11,13 @@ from client.settings import Settings, SettingValue
 from harness.faults import FaultModel
 from harness.formulas.chance import CHANCE_FUNCTIONS
 from harness.formulas.kernel_timers import KERNEL_FUNCTIONS, Timer
-from harness.formulas.syntax import FormulaError
+from harness.formulas.syntax import LASTS, FormulaError, lasts_hint
 from harness.formulas.values import UNIT_NAMES, FormulaValue, UnitError, duration, number
 from harness.memo import memoize_last
 from harness.operations import OPERATIONS
 from harness.plan import ClientPlan, ClusterShape, PlannedFault, PlannedOperation, ResolvedValue, RunPlan, Step, Unit
 from harness.quantities import QuantityUnit, quote_value
 from harness.suggestions import did_you_mean
-
-LASTS = "lasts"
-"""The name of a fault's `for:` in formulas: `outage.lasts`, since `for` is a keyword."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +69,9 @@ class Scope:
         if ends:
             message = f"{quote_value(name)} could be {' or '.join(ends)}"
             raise FormulaError("ambiguous-name", message, f"write {ends[0]}")
+        alias, _, last = name.partition(".")
+        if last == LASTS and any(known.startswith(f"{alias}.") for known in self.other_names):
+            raise FormulaError("unknown-name", f"nothing is called {name}", f"add `for:` to {alias}")
         hint = did_you_mean(name, [*self.settings, *self.other_names])
         if not hint.startswith("did"):
             short = {full.rsplit(".", 1)[-1] for full in self.settings}
@@ -83,7 +83,7 @@ class Scope:
         if name in self.settings:
             return self.settings[name]
         message = f"the client has no setting {quote_value(name)}"
-        raise FormulaError("unknown-setting", message, did_you_mean(name, self.settings))
+        raise FormulaError("unknown-setting", message, lasts_hint(name) or did_you_mean(name, self.settings))
 
     def call(self, name: str, arguments: tuple[FormulaValue, ...], text: str) -> FormulaValue:
         """The function's value; `text` is the call as written. Raises FormulaError, without a place."""

@@ -8,6 +8,8 @@ from functools import lru_cache
 
 from harness.quantities import QuantityError, duration_s, quote_value
 
+LASTS = "lasts"
+"""The name of a fault's `for:` in formulas: `outage.lasts`, since `for` is a keyword."""
 LONGEST = 2_000
 DEEPEST = 60
 LITERAL = re.compile(r"(?<![\w.])(?:[0-9]+(?:\.[0-9]+)?(?:ns|us|ms|s|m|h))+(?![\w.])")
@@ -91,10 +93,16 @@ def _named(text: str, literals: dict[int, tuple[str, float]], shift: int) -> str
     return LITERAL.sub(name, text)
 
 
+def lasts_hint(name: str) -> str:
+    """For `outage.for`, which can only be a fault's: no client has a setting of such a name. Else empty."""
+    alias, _, last = name.partition(".")
+    return f"write {alias}.{LASTS}" if last == "for" else ""
+
+
 def _syntax_hint(text: str) -> str:
     keyword = re.search(r"[\w.-]+\.(?:in|is|if|or|and|not|for|as|from|class|pass|with|async|await)\b[\w.-]*", text)
     if keyword:
-        return f'write setting("{keyword.group()}")'
+        return lasts_hint(keyword.group()) or f'write setting("{keyword.group()}")'
     if re.search(r"(?<![=!<>])=(?!=)", text):
         return "write == to compare"
     if "&&" in text or "||" in text or "!" in text.replace("!=", ""):

@@ -11,8 +11,8 @@ from dataclasses import replace
 from math import copysign
 
 from harness.formulas.evaluate import evaluate
-from harness.formulas.scope import LASTS, Scope
-from harness.formulas.syntax import FormulaError
+from harness.formulas.scope import Scope
+from harness.formulas.syntax import LASTS, FormulaError
 from harness.formulas.values import duration
 from harness.judging.lateness import Lateness, lateness
 from harness.judging.one_run import judge_expectation

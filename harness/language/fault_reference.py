@@ -36,9 +36,10 @@ the one injected first decides: later ones never see what it drops, refuses, res
 theirs. Delays add up.
 
 A fault that an earlier one makes impossible is refused by `faultlab validate`, where that is certain: a second
-`scale_down` of the same broker, a `no_leader` of a topic that is gone, a `pause` of a killed broker, `others` where
-every broker has a fault. The last two are also refused in the step right after a fault with `for:`, if it begins before
-that is over. A broker that has left the cluster keeps its address and its process, which other faults may still strike.
+`scale_down` of the same broker, or one that empties the cluster; a `leader(orders/0)` after a `no_leader`; a `restart`
+of a killed broker; `others` where every broker has a fault; a `leader_move` to a broker that only a later `scale_up`
+adds. After a fault with `for:` or `every:` that is so for the step right behind it, if it begins before that is over.
+A broker that has left the cluster keeps its address and its process, which other faults may still strike.
 
 ## Selecting brokers
 

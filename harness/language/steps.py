@@ -3,11 +3,12 @@
 from dataclasses import dataclass
 
 from harness.faults import FAULTS
-from harness.faults.brokers import SelectorError
 from harness.formulas.chance import CHANCE_FUNCTIONS
 from harness.formulas.kernel_timers import KERNEL_FUNCTIONS
-from harness.language.fault_steps import fault_step, own_parameters, place_of, step_fault
-from harness.language.faults_so_far import FaultsSoFar
+from harness.language.calls_after_close import report_calls_after_close
+from harness.language.conflicts import report_conflicts
+from harness.language.endless_waits import report_endless_waits
+from harness.language.fault_steps import fault_step, own_parameters, step_fault
 from harness.language.matrix import alias_of
 from harness.language.operation_steps import Arguments, operation_step, step_arguments
 from harness.language.schema import STEPS, DoStep, HealStep, InjectStep, Spread, Timed
@@ -53,6 +54,10 @@ def steps(tree: Tree | None, cluster: ClusterShape | None, diagnostics: Diagnost
     for item in items:
         reader.read(item)
     sound = len(reader.found) == len(items) > 0
+    if sound and cluster is not None:
+        report_conflicts(reader.found, items, cluster, diagnostics)
+        report_endless_waits(reader.found, items, diagnostics)
+        report_calls_after_close(reader.found, items, diagnostics)
     return ParsedSteps(tuple(reader.found), reader.aliases, frozenset(reader.default_patience), sound)
 
 
@@ -64,11 +69,8 @@ class _Reader:
         self.aliases: dict[str, str] = {}
         self.default_patience: set[str] = set()
         self.healed: set[str] = set()
-        self.number = 0
-        self.so_far = None if cluster is None else FaultsSoFar(cluster.view())
 
     def read(self, tree: Tree) -> None:
-        self.number += 1
         kinds = [kind for kind in STEPS if isinstance(tree, MappingNode) and kind in tree.entries]
         if not isinstance(tree, MappingNode) or len(kinds) != 1:
             given = list(tree.entries) if isinstance(tree, MappingNode) else []
@@ -127,10 +129,7 @@ class _Reader:
                 self.default_patience.add(model.alias or model.do)
             return operation_step(model, arguments, tree, when, self.diagnostics)
         if isinstance(model, InjectStep):
-            step_of_fault = fault_step(model, fault, tree, when, self.cluster, self.diagnostics)
-            if step_of_fault is not None and self.so_far is not None:
-                self._check_possible(step_of_fault, self.so_far, tree)
-            return step_of_fault
+            return fault_step(model, fault, tree, when, self.cluster, self.diagnostics)
         return self._heal(model, tree, when)
 
     def _when(self, model: Timed, tree: MappingNode) -> StartCondition:
@@ -178,17 +177,6 @@ class _Reader:
             self.diagnostics.add(where, "step", "the second time has to be the longer one", "write uniform: [0s, 1s]")
         return StartCondition(after_s=low_s, spread_s=max(0.0, high_s - low_s))
 
-    def _check_possible(self, step: PlannedFault, so_far: FaultsSoFar, tree: MappingNode) -> None:
-        """Report a fault that an earlier one makes impossible, as a pause of a broker that is killed."""
-        try:
-            so_far.add(step, self.number)
-        except SelectorError as error:
-            earlier = so_far.in_the_way(step, self.number)
-            if earlier is not None:  # else it is impossible anyway, which is reported
-                message = f"{error} then: {quote_value(earlier)} is in force"
-                hint = f"heal {quote_value(earlier)} before"
-                self.diagnostics.add(place_of(error.item, tree), error.code, message, hint)
-
     def _heal(self, model: HealStep, tree: MappingNode, when: StartCondition) -> PlannedHealing:
         where = at(tree, ("heal",))
         faults = [alias for alias, kind in self.aliases.items() if kind == "inject"]
@@ -206,6 +194,4 @@ class _Reader:
         elif named in self.healed:
             self.diagnostics.add(where, "healed-twice", f"{quote_value(named)} is healed already", "remove this step")
         self.healed.add(named)
-        if self.so_far is not None:
-            self.so_far.heal(named)
         return PlannedHealing(alias=named, when=when, line=tree.span.line)

@@ -2,6 +2,9 @@
 
 from dataclasses import replace
 
+from harness.cluster_view import ClusterView
+from harness.faults.base import FaultModel
+from harness.faults.brokers import SelectorError
 from harness.formulas.evaluate import Formula, evaluate_condition
 from harness.formulas.profiles import profile_of
 from harness.formulas.scope import scope_of
@@ -25,9 +28,9 @@ def with_time_limits(draft: RunPlan, scenario_file: ScenarioFile, default_patien
     timed = any(isinstance(step, PlannedFault) and step.for_s is not None for step in plan.steps)
     return replace(
         plan,
-        predicted_s=_length_s(plan.steps, predicted) if predicted or timed else None,
-        expected_s=_length_s(plan.steps, allowed) if allowed or timed else None,
-        limit_s=_length_s(plan.steps, patience) + SPARE_S,
+        predicted_s=_length_s(plan, predicted) if predicted or timed else None,
+        expected_s=_length_s(plan, allowed) if allowed or timed else None,
+        limit_s=_length_s(plan, patience) + SPARE_S,
     )
 
 
@@ -61,18 +64,21 @@ def _is_time(measure: str) -> bool:
     return measure.startswith("time_to_") or measure == "recovery"
 
 
-def _length_s(steps: tuple[Step, ...], takes_s: dict[str, float]) -> float:
+def _length_s(plan: RunPlan, takes_s: dict[str, float]) -> float:
     """From the first step's start until everything has ended; operations that `takes_s` does not name take no time.
 
     Of a fault it says how long recovery takes after healing.
     """
     ended: dict[str, float] = {}
     now_s = last_s = 0.0
-    for step in steps:
+    view = plan.cluster.view()
+    for step in plan.steps:
         start_s = (
             (ended.get(step.when.alias, now_s) if step.when.alias else now_s) + step.when.after_s + step.when.spread_s
         )
         end_s = start_s + (takes_s.get(step.alias, 0.0) if isinstance(step, PlannedOperation) else 0.0)
+        if isinstance(step, PlannedFault):
+            end_s += _injected_s(step.fault, view)
         if not isinstance(step, PlannedHealing):
             ended[step.alias] = end_s
         healed_s = end_s + _lasts_s(step) if isinstance(step, PlannedFault) else end_s
@@ -80,6 +86,14 @@ def _length_s(steps: tuple[Step, ...], takes_s: dict[str, float]) -> float:
         last_s = max(last_s, end_s, recovered_s)
         now_s = max(now_s, start_s) if isinstance(step, PlannedOperation) and step.background else max(now_s, end_s)
     return last_s
+
+
+def _injected_s(fault: FaultModel, view: ClusterView) -> float:
+    """From its beginning until its last lever is pulled, which takes as long in any state of the cluster."""
+    try:
+        return max((stage.after_s for stage in fault.stages(view)), default=0.0)
+    except SelectorError:
+        return 0.0
 
 
 def _lasts_s(fault: PlannedFault) -> float:

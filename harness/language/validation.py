@@ -54,8 +54,9 @@ def _meant(finding: Any, model: type[BaseModel], tree: Tree) -> NodePath | None:
 
 def _place(finding: Any, tree: Tree) -> NodePath:
     """Where it is in the file: without the names that pydantic adds for the members of a union."""
-    if not finding["loc"]:
-        return ()  # it is about the mapping as a whole
+    if not finding["loc"]:  # it is about the mapping as a whole, or about what it names
+        named = finding.get("ctx", {}).get("parameter")
+        return (named,) if named else ()
     *around, last = finding["loc"]
     path: list[str | int] = []
     for step in around:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -144,3 +145,21 @@ def test_evaluating_needs_the_plan_alone(plan: RunPlan) -> None:
     assert condition_holds("Producer.RequiredAcks == 'WaitForLocal' and outage.brokers == 'all'", plan)
     with pytest.raises(FormulaError, match="`when` is a condition"):
         condition_holds("ReadTimeout", plan)
+
+
+@pytest.mark.parametrize(
+    ("lasts", "formula", "code", "hint"),
+    [
+        (", for: 2s", "outage.for", "formula", "write outage.lasts"),
+        (", for: 2s", "2*outage.for - 1s", "formula", "write outage.lasts"),
+        (", for: 2s", "setting('outage.for')", "unknown-setting", "write outage.lasts"),
+        ("", "outage.lasts", "unknown-name", "add `for:` to outage"),
+        ("", "max.in.flight * 1s", "formula", 'write setting("max.in.flight")'),
+    ],
+)
+def test_what_a_fault_s_for_is_called_in_formulas(
+    changed: Callable[..., Any], lasts: str, formula: str, code: str, hint: str
+) -> None:
+    """`for` is a keyword to those who read formulas."""
+    problem = changed(("as: outage}", f"as: outage{lasts}}}"), ("2*Net.ReadTimeout,", f"{formula},")).only()
+    assert (problem.code, problem.hint) == (code, hint)

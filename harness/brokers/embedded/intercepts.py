@@ -158,9 +158,12 @@ def code_of(answer: ErrorAnswer) -> int:
     return ERRORS_BY_NAME[answer.error].code
 
 
+NO_ERROR = next(name for name, error in ERRORS_BY_NAME.items() if error.code == 0)
+
+
 def error_names() -> tuple[str, ...]:
     """Kafka's names of the errors that an answer can have."""
-    return tuple(name for name, error in ERRORS_BY_NAME.items() if error.code != 0)
+    return tuple(name for name in ERRORS_BY_NAME if name != NO_ERROR)
 
 
 def encode_intercept(intercept: Intercept) -> dict[str, object]:

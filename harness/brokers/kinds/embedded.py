@@ -1,7 +1,8 @@
 """The broker of `harness.brokers.embedded`."""
 
 from harness.brokers.embedded.handlers import api_names
-from harness.brokers.embedded.intercepts import EVERY_API, error_names
+from harness.brokers.embedded.intercepts import EVERY_API, NO_ERROR, error_names
+from harness.brokers.embedded.model import EmbeddedModel
 from harness.brokers.kind import CLUSTER_KINDS, EMBEDDED, ClusterKind, Refusal
 from harness.levers import CapVersions, ChangeCluster, ErrorAnswer, Intercept, Lever, is_request
 
@@ -32,10 +33,23 @@ def _unknown_error(name: str) -> tuple[Refusal, ...]:
     known = error_names()
     if name in known:
         return ()
-    reason = f"Kafka has no error `{name}`"
-    return (Refusal(code="unknown-error", doing=f"answer with {name}", reason=reason, name=name, known=known),)
+    reason, advice = f"Kafka has no error `{name}`", "kafka.apache.org/protocol lists them"
+    if name == NO_ERROR:
+        reason = f"`{name}` is success, no error to answer with"
+        advice = "write an error, such as NOT_LEADER_OR_FOLLOWER"
+    return (
+        Refusal(
+            code="unknown-error", doing=f"answer with {name}", reason=reason, name=name, known=known, advice=advice
+        ),
+    )
 
 
 CLUSTER_KINDS.add(
-    EMBEDDED, ClusterKind(name=EMBEDDED, refuses=_refuses, memory_bytes=lambda brokers: brokers * BROKER_BYTES)
+    EMBEDDED,
+    ClusterKind(
+        name=EMBEDDED,
+        refuses=_refuses,
+        memory_bytes=lambda brokers: brokers * BROKER_BYTES,
+        model=EmbeddedModel.of,
+    ),
 )
