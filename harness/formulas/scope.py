@@ -21,6 +21,8 @@ from harness.suggestions import did_you_mean
 
 LASTS = "lasts"
 """The name of a fault's `for:` in formulas: `outage.lasts`, since `for` is a keyword."""
+AND = " and "
+"""Between the words of a list."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +117,8 @@ def setting_value(named: ResolvedValue) -> FormulaValue:
 
 
 def fault_values(alias: str, fault: FaultModel) -> dict[str, FormulaValue]:
-    """`outage.delay` and the like: the fault's durations, numbers and words."""
+    """`outage.delay` and the like: the fault's durations, numbers and words, and lists of words (`to_broker and
+    to_client`)."""
     found: dict[str, FormulaValue] = {}
     for name, info in type(fault).model_fields.items():
         value, full = getattr(fault, name), f"{alias}.{name}"
@@ -127,6 +130,8 @@ def fault_values(alias: str, fault: FaultModel) -> dict[str, FormulaValue]:
             found[full] = FormulaValue("count", float(value))
         elif isinstance(value, str):
             found[full] = FormulaValue("text", value)
+        elif isinstance(value, tuple) and all(isinstance(item, str) for item in value):
+            found[full] = FormulaValue("text", AND.join(value))
     return found
 
 
