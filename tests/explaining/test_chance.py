@@ -27,8 +27,7 @@ def ask(
     catalogue: CaseCatalogue, simulate: Simulate, version: str, bootstrap: int | None = None, *,
     seeds: int = SEEDS, budget_s: float | None = None, **given_: str,
 ) -> ChanceExplanation:  # fmt: skip
-    case = catalogue.chance_case("bootstrap")
-    assert case is not None
+    (case,) = catalogue.chance_cases_for("bootstrap")
     texts = {name.replace("_", "."): text for name, text in given_.items()}
     question = Question(version=version, given=texts, bootstrap=bootstrap)
     return explain_chance(case, question, simulate, seeds=seeds, budget_s=budget_s)
