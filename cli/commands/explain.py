@@ -25,7 +25,15 @@ from cli.show.explain_text import explanation_text
 from cli.suite.results_folders import RESULTS
 from cli.terminal.console import columns_of, console
 from cli.terminal.problems import print_problems
-from harness.explaining import QUANTILE, SEEDS, HealthyPath, InvalidQuestion, explain, explain_chance
+from harness.explaining import (
+    QUANTILE,
+    SEEDS,
+    HealthyPath,
+    InvalidQuestion,
+    decided_by_chance,
+    explain,
+    explain_chance,
+)
 from harness.language import Problems
 from harness.language.schema import MOST_BOOTSTRAP_ADDRESSES, MOST_BROKERS
 from harness.quantities import duration_text
@@ -86,8 +94,8 @@ def explain_(
         broker_s=parse_seconds("--broker-time", broker_time),
         pause_s=parse_seconds("--pause", pause),
     )
-    by_chance = None if catalogue.cases_for(word) else catalogue.chance_case(word)
     try:
+        by_chance = decided_by_chance(catalogue, word, question)
         if by_chance is not None:
             if picture is not None:
                 raise CommandError("--picture draws no chances", "the terminal does: leave it out")

@@ -69,7 +69,7 @@ def require_release(client: ClientRelease) -> str:
 
 def check_fault_or_case(word: str, client: ClientRelease, catalogue: CaseCatalogue) -> str:
     """A fault or a case that can be explained. Raises CommandError."""
-    if catalogue.cases_for(word) or catalogue.chance_case(word) is not None:
+    if catalogue.cases_for(word) or catalogue.chance_cases_for(word):
         return word
     words = [*catalogue.faults, *([BOOTSTRAP] if catalogue.by_chance else [])]
     explained = f"one of {', '.join(words)}"

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from rich.text import Text
 
 from cli.show.explain_advice import cannot_be_met, healthy_row
-from cli.show.explain_rows import Rows, share
+from cli.show.explain_rows import Rows, assumed_rows, share
 from cli.show.formatting import pluralized
 from cli.show.strip import letters_of
-from harness.explaining import ChanceBudget, ChanceExplanation, DrawnCase, PredictedOutcome
+from harness.explaining import BOOTSTRAP, ChanceBudget, ChanceExplanation, DrawnCase, PredictedOutcome
 from harness.judging import BreakdownSegment
 from harness.language.formulas_file import FORMULAS_FILE
 from harness.measures import parse as parse_measure
@@ -51,10 +51,14 @@ class _Answer:
         client, distribution = self._plan.client, self._found.distribution
         dead, refused = len(client.blackholed), len(client.refused)
         live = len(client.bootstrap) - dead - refused
-        there = f"{len(client.bootstrap)} bootstrap addresses: {live} live, {dead} dead"
+        there = f"{len(client.bootstrap)} bootstrap address{'es' if len(client.bootstrap) > 1 else ''}:"
+        there += f" {live} live, {dead} dead"
         there += f", {refused} refused" if refused else ""
-        yield Text(f"{client.name} {client.version}, bootstrap", style="bold").append(f"  {there}", style="default")
+        faults = self._drawn.configured_case.case.faults or (BOOTSTRAP,)
+        head = Text(f"{client.name} {client.version}, {', '.join(faults)}", style="bold")
+        yield head.append(f"  {there}", style="default")
         yield self._rows.paragraph(distribution.about)
+        yield from assumed_rows(self._found.assumed, self._rows)
         yield Text()
         alias = parse_measure(distribution.measure).alias
         operation = self._plan.operation_name(alias) or alias

@@ -41,7 +41,8 @@ def case_list_text(case_catalogues: Mapping[str, CaseCatalogue], *, width: int) 
                     if example is None and answered:
                         example = f"{client}@{answered[-1]} {fault}"
         for one in library.by_chance:
-            yield Text(f"  {BOOTSTRAP}").append("   decided by chance", style="dim")
+            faults = ", ".join(one.case.faults) or BOOTSTRAP
+            yield Text(f"  {faults}").append("   decided by chance", style="dim")
             yield Text(f"    {one.case.name}")
             yield wrapped(one.distribution.about, lead="      ", style="dim", width=width)
         yield Text()

@@ -1,11 +1,12 @@
 """Rows of an explanation: a word on the left and its text beside it, folded at the right edge."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from rich.text import Text
 
 from cli.show.rows import right_aligned, wrapped
+from harness.explaining import Assumption
 
 LABEL = 12
 """Columns of the words on the left."""
@@ -32,6 +33,12 @@ class Rows:
     def paragraph(self, text: str, *, lead: str = "", style: str = "") -> Text:
         """Sentences from edge to edge."""
         return wrapped(text, lead=lead, style=style, width=self.width)
+
+
+def assumed_rows(assumed: Sequence[Assumption], rows: Rows) -> Iterator[Text]:
+    """What the answer takes to be set though nobody asked for it."""
+    for one in assumed:
+        yield from rows.row("assumes", f"{one.name}={one.text} (by default {one.default}: no formula holds then)")
 
 
 def share(chance: float) -> str:

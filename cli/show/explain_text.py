@@ -11,7 +11,7 @@ from itertools import groupby, islice
 from rich.text import Text
 
 from cli.show.explain_advice import budget_rows, changes_text, healing_rows
-from cli.show.explain_rows import Rows
+from cli.show.explain_rows import Rows, assumed_rows
 from cli.show.formatting import pluralized
 from cli.show.strip import letters_of, strip
 from harness.explaining import Effect, ExplainedTerm, Explanation, Measurement, OtherRelease, Trial
@@ -66,10 +66,7 @@ class _Answer:
             summary = inspect.cleandoc(FAULTS[fault].__doc__ or "").partition("\n")[0]
             yield self._rows.paragraph(summary, lead=f"{fault}: ", style="dim")
         yield self._rows.paragraph(self._found.prediction.cited.formula.about)
-        for one in self._found.assumed:
-            yield from self._rows.row(
-                "assumes", f"{one.name}={one.text} (by default {one.default}: no formula holds then)"
-            )
+        yield from assumed_rows(self._found.assumed, self._rows)
         yield Text()
         yield Text(sentence(self._found))
 

@@ -4,7 +4,7 @@ Reckons with formulas and asks a `Simulate` to try whatever it says; it opens no
 """
 
 from harness.explaining.addresses import DEAD, REFUSED
-from harness.explaining.assumptions import configure_assuming
+from harness.explaining.assumptions import Assumption, configure_assuming
 from harness.explaining.budget import Budget, Option, Price
 from harness.explaining.cases import BOOTSTRAP, CaseCatalogue, ChanceCase, ExplainableCase, case_catalogues
 from harness.explaining.chance import (
@@ -15,6 +15,7 @@ from harness.explaining.chance import (
     DrawnCase,
     explain_chance,
 )
+from harness.explaining.chance_question import decided_by_chance
 from harness.explaining.configured_case import (
     ConfiguredCase,
     InvalidQuestion,
@@ -41,6 +42,7 @@ __all__ = [
     "QUANTILE",
     "REFUSED",
     "SEEDS",
+    "Assumption",
     "Budget",
     "CaseCatalogue",
     "ChanceBudget",
@@ -74,6 +76,7 @@ __all__ = [
     "case_catalogues",
     "configure_assuming",
     "configure_case",
+    "decided_by_chance",
     "explain",
     "explain_chance",
     "measurements",

@@ -17,6 +17,8 @@ def addresses(case: ExplainableCase, question: Question) -> tuple[str, ...]:
         if "." not in name and name not in (DEAD, REFUSED) and meant.startswith("did"):
             raise InvalidQuestion(Mistake(f"{name} is no number of addresses", meant))
     written = case.addresses
+    if question.bootstrap is None and not {DEAD, REFUSED} & question.given.keys():
+        return written  # whose members a fault may name
     whole = question.bootstrap or len(written)
     dead = _number(question, DEAD, min(written.count(DARK), whole))
     asked = question.bootstrap is not None or DEAD in question.given

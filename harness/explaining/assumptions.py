@@ -36,18 +36,23 @@ def configure_assuming(case: ExplainableCase, question: Question) -> AssumingCas
     asked = configure_case(case, question)
     if predictions(asked):
         return AssumingCase(asked)
-    missing = (name for reason in failing_reasons(asked) for name in settings_in(reason, asked.plan))
-    given = {asked.plan.full_setting_name(name) for name in question.given}
-    assumed = tuple(
-        Assumption(name, case.settings[name], asked.settings[name].text)
-        for name in dict.fromkeys(missing)
-        if name in case.settings and name not in given and _is_mode(asked.settings[name])
-    )
+    assumed = assumptions(asked, question, failing_reasons(asked))
     if assumed:
         assuming = configure_case(case, assume(question, assumed))
         if predictions(assuming):
             return AssumingCase(assuming, assumed)
     return AssumingCase(asked)
+
+
+def assumptions(asked: ConfiguredCase, question: Question, reasons: tuple[str, ...]) -> tuple[Assumption, ...]:
+    """What the scenario sets of what the reasons name, as far as that is a mode and the question leaves it open."""
+    missing = (name for reason in reasons for name in settings_in(reason, asked.plan))
+    given = {asked.plan.full_setting_name(name) for name in question.given}
+    return tuple(
+        Assumption(name, asked.case.settings[name], asked.settings[name].text)
+        for name in dict.fromkeys(missing)
+        if name in asked.case.settings and name not in given and _is_mode(asked.settings[name])
+    )
 
 
 def assume(question: Question, assumed: tuple[Assumption, ...]) -> Question:

@@ -96,12 +96,13 @@ class CaseCatalogue:
     order: Mapping[str, int]
     by_chance: tuple[ChanceCase, ...] = ()
 
-    def chance_case(self, word: str) -> ChanceCase | None:
-        """The first case that goes by this name and that chance decides; None where none does."""
-        for one in self.by_chance:
-            if word in (BOOTSTRAP, one.distribution.name, one.case.name, one.case.scenario):
-                return one
-        return None
+    def chance_cases_for(self, word: str) -> tuple[ChanceCase, ...]:
+        """The cases that chance decides and that go by this name, or have this fault; `bootstrap` are those without."""
+        return tuple(
+            one
+            for one in self.by_chance
+            if word in (*(one.case.faults or (BOOTSTRAP,)), one.distribution.name, one.case.name, one.case.scenario)
+        )
 
     @property
     def faults(self) -> tuple[str, ...]:

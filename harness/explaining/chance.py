@@ -3,24 +3,22 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from harness.explaining.addresses import addresses, without_addresses
+from harness.explaining.assumptions import Assumption, assume
 from harness.explaining.budget import lost_syn_fails
 from harness.explaining.cases import ChanceCase
+from harness.explaining.chance_question import assumed_for, configure_chance, holds, missing
 from harness.explaining.configured_case import (
     ConfiguredCase,
     InvalidQuestion,
     Mistake,
     Question,
-    configure_case,
     settings_in,
 )
-from harness.explaining.conjuncts import VERSION, failing_conjuncts
 from harness.explaining.healthy_path import HealthyPath
 from harness.explaining.search import Search
 from harness.explaining.seeds import ABSOLUTE_S, RELATIVE, Sample, sample
 from harness.explaining.simulated import Simulate
 from harness.formulas.distribution import NamedDistribution, PredictedDistribution, predict
-from harness.formulas.evaluate import condition_holds
 from harness.formulas.profiles import profile_of
 from harness.formulas.scope import scope_of
 from harness.formulas.syntax import FormulaError
@@ -68,10 +66,12 @@ class ChanceBudget:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChanceExplanation:
     """`others` are the client's other releases, `levers` settings that make failing less likely or calls shorter,
-    where no budget says what to look for."""
+    where no budget says what to look for. `assumed`: settings that the question does not have and without which the
+    distribution does not hold."""
 
     distribution: NamedDistribution
     drawn: DrawnCase
+    assumed: tuple[Assumption, ...] = ()
     others: tuple[DrawnCase, ...] = ()
     levers: tuple[DrawnCase, ...] = ()
     budget: ChanceBudget | None = None
@@ -94,7 +94,8 @@ class _Chance:
     def __init__(
         self, case: ChanceCase, question: Question, simulate: Simulate, seeds: int, healthy: HealthyPath
     ) -> None:
-        self._case, self._question, self._seeds, self._healthy = case, question, seeds, healthy
+        self._assumed = assumed_for(case, question)
+        self._case, self._question, self._seeds, self._healthy = case, assume(question, self._assumed), seeds, healthy
         self._runs = 0
 
         def counted(plan: RunPlan) -> Story:
@@ -104,9 +105,11 @@ class _Chance:
         self._simulate = counted
 
     def explained(self, budget_s: float | None, quantile: float) -> ChanceExplanation:
-        configured = self._configured(self._question)
+        configured = configure_chance(self._case, self._question)
         drawn = self._drawn(configured, {}, self._seeds, carry_on=True)
-        found = ChanceExplanation(distribution=self._case.distribution, drawn=drawn, simulated_runs=self._runs)
+        found = ChanceExplanation(
+            distribution=self._case.distribution, drawn=drawn, assumed=self._assumed, simulated_runs=self._runs
+        )
         if not drawn.agrees:
             return found
         found = replace(
@@ -117,26 +120,9 @@ class _Chance:
         )
         return replace(found, simulated_runs=self._runs)
 
-    def _configured(self, question: Question) -> ConfiguredCase:
-        """Raises InvalidQuestion, also where the distribution does not hold with these settings."""
-        asked = replace(question, given=without_addresses(question))
-        configured = configure_case(self._case.case, asked, addresses(self._case.case, question))
-        when = self._case.distribution.condition
-        if when is not None and not condition_holds(when, configured.plan):
-            missing = failing_conjuncts(when, configured, "0s")
-            client = f"{configured.plan.client.name} {configured.plan.client.version}"
-            if any(VERSION in part for part in missing):
-                raise InvalidQuestion(Mistake(f"no distribution says yet what this costs {client}", "another release?"))
-            raise InvalidQuestion(
-                Mistake(f"what is known of {self._case.case.name} does not hold here: it is not so that"
-                        f" {' and '.join(missing)}")
-            )  # fmt: skip
-        return configured
-
     def _predicted(self, configured: ConfiguredCase) -> PredictedDistribution | None:
         plan = configured.plan
-        when = self._case.distribution.condition
-        if when is not None and not condition_holds(when, plan):
+        if missing(self._case, configured):
             return None
         try:
             return predict(self._case.distribution, scope_of(plan, profile_of(plan.client)))
@@ -162,14 +148,11 @@ class _Chance:
 
     def _others(self) -> Iterator[DrawnCase]:
         """The client's other releases, oldest first; those that do not have these settings are left out."""
-        for version in self._configured(self._question).profile.releases:
-            if version == self._question.version:
-                continue
-            try:
-                other = self._configured(replace(self._question, version=version))
-            except InvalidQuestion:
-                continue
-            yield self._drawn(other, {}, min(OTHER_SEEDS, self._seeds), carry_on=False)
+        for version in configure_chance(self._case, self._question).profile.releases:
+            other = replace(self._question, version=version)
+            if version != self._question.version and holds(self._case, other):
+                configured = configure_chance(self._case, other)
+                yield self._drawn(configured, {}, min(OTHER_SEEDS, self._seeds), carry_on=False)
 
     def _with(self, base: ConfiguredCase, changes: Mapping[str, float]) -> DrawnCase | None:
         changed = base.with_settings(changes)

@@ -18,7 +18,7 @@ def _flows(value: object) -> object:
             )
     if not listed or len(set(listed)) != len(listed):
         raise PydanticCustomError("flows", "{text}", {"text": "name each flow once", "hint": "write [to_broker]"})
-    return tuple(listed)
+    return tuple(flow for flow in FLOWS if flow in listed)  # in one order, whichever they were named in
 
 
 Flows = Annotated[

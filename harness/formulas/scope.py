@@ -19,6 +19,9 @@ from harness.plan import ClientPlan, ClusterShape, PlannedFault, PlannedOperatio
 from harness.quantities import QuantityUnit, quote_value
 from harness.suggestions import did_you_mean
 
+AND = " and "
+"""Between the words of a list."""
+
 
 @dataclass(frozen=True, slots=True)
 class Function:
@@ -115,7 +118,8 @@ def setting_value(named: ResolvedValue) -> FormulaValue:
 
 
 def fault_values(alias: str, fault: FaultModel) -> dict[str, FormulaValue]:
-    """`outage.delay` and the like: the fault's durations, numbers and words."""
+    """`outage.delay` and the like: the fault's durations, numbers and words, and lists of words (`to_broker and
+    to_client`)."""
     found: dict[str, FormulaValue] = {}
     for name, info in type(fault).model_fields.items():
         value, full = getattr(fault, name), f"{alias}.{name}"
@@ -127,6 +131,8 @@ def fault_values(alias: str, fault: FaultModel) -> dict[str, FormulaValue]:
             found[full] = FormulaValue("count", float(value))
         elif isinstance(value, str):
             found[full] = FormulaValue("text", value)
+        elif isinstance(value, tuple) and all(isinstance(item, str) for item in value):
+            found[full] = FormulaValue("text", AND.join(value))
     return found
 
 

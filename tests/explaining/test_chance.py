@@ -1,6 +1,7 @@
 """Protects what is said where chance decides: chances that add up, and simulated runs that agree with them."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import permutations
 
 import pytest
@@ -14,6 +15,7 @@ from harness.explaining import (
     InvalidQuestion,
     Question,
     Simulate,
+    decided_by_chance,
     explain_chance,
 )
 from harness.formulas.chance import mean_of_longer_s, shuffled_before
@@ -27,8 +29,7 @@ def ask(
     catalogue: CaseCatalogue, simulate: Simulate, version: str, bootstrap: int | None = None, *,
     seeds: int = SEEDS, budget_s: float | None = None, **given_: str,
 ) -> ChanceExplanation:  # fmt: skip
-    case = catalogue.chance_case("bootstrap")
-    assert case is not None
+    (case,) = catalogue.chance_cases_for("bootstrap")
     texts = {name.replace("_", "."): text for name, text in given_.items()}
     question = Question(version=version, given=texts, bootstrap=bootstrap)
     return explain_chance(case, question, simulate, seeds=seeds, budget_s=budget_s)
@@ -181,3 +182,19 @@ def test_no_proposal_is_shorter_than_a_healthy_path_needs(kafka_go: CaseCatalogu
 def test_the_same_question_has_the_same_answer(kafka_go: CaseCatalogue, simulate: Simulate) -> None:
     first, second = (ask(kafka_go, simulate, "0.4.9", 3, dead="1", seeds=30) for _ in range(2))
     assert first.drawn.sample == second.drawn.sample
+
+
+@pytest.mark.parametrize("version", ["0.4.8", "0.4.9", "0.4.50"])
+@pytest.mark.parametrize("fault", ["no_leader", "unknown_topic"])
+def test_what_a_writer_has_not_heard_of_yet(
+    kafka_go: CaseCatalogue, simulate: Simulate, version: str, fault: str
+) -> None:
+    """By default it hears of it some time within 6 s; where it does not, a formula says so."""
+    default = Question(version=version, given={})
+    case = decided_by_chance(kafka_go, fault, default)
+    assert case is not None
+    found = explain_chance(case, default, simulate, seeds=100)
+    assert found.agrees, found.drawn.sample.counts
+    assert found.drawn.predicted.failing == pytest.approx(1)
+    deaf = replace(default, given={"Transport.MetadataTTL": "1h"})
+    assert decided_by_chance(kafka_go, fault, deaf) is None

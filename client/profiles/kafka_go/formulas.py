@@ -1,7 +1,7 @@
-"""What formulas need beside arithmetic: sums over attempts, the chances of a shuffled address list, and when a Dialer
-asks for a partition again.
+"""What formulas need beside arithmetic: sums over attempts, the chances of a shuffled address list and of metadata that
+comes in time, and when a Dialer asks for a partition again.
 
-Source: segmentio/kafka-go v0.4.8 dialer.go (backoff, LookupPartition), transport.go (connGroup.connect).
+Source: segmentio/kafka-go v0.4.8 dialer.go (backoff, LookupPartition), transport.go (connGroup.connect, discover).
 """
 
 from collections.abc import Callable
@@ -16,6 +16,20 @@ def backoff_sum_s(attempts: float, settings: Settings) -> float:
     """The pauses of a batch that is tried so often."""
     least_s, most_s = backoff_bounds_s(settings)
     return sum(min(number * number * least_s, most_s) for number in range(1, int(attempts)))
+
+
+def stale_tries_share(number: float, settings: Settings) -> float:
+    """The chance that exactly so many tries of a batch begin before its pool asks for metadata again, or all of them.
+
+    It asks after a uniform share of the MetadataTTL, again and again, and the first try may be anywhere between.
+    """
+
+    def refreshed_share(attempt: float) -> float:
+        waited = min(1.0, backoff_sum_s(attempt, settings) / settings.seconds("Transport.MetadataTTL"))
+        return waited * (2 - waited)
+
+    last = number >= settings.count("Writer.MaxAttempts")
+    return (1.0 if last else refreshed_share(number + 1)) - refreshed_share(number)
 
 
 def walk_failure_share(dead: float, live: float, settings: Settings) -> float:
@@ -56,6 +70,7 @@ def _affordable_dials(settings: Settings) -> int:
 
 FUNCTIONS: dict[str, Callable[..., float]] = {
     "backoff_sum": backoff_sum_s,
+    "stale_tries_share": stale_tries_share,
     "walk_failure_share": walk_failure_share,
     "walk_delay_share": walk_delay_share,
     "next_look_up": next_look_up_s,
