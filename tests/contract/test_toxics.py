@@ -141,6 +141,32 @@ async def test_limit_data_passes_exactly_so_many_bytes(kit: Toolkit) -> None:
         assert await far_reader.read() == b""
 
 
+@pytest.mark.parametrize(
+    ("kind", "attributes", "passed", "kilobytes", "reset"),
+    [
+        ("limit_data", {"bytes": 64 * 1024}, 64 * 1024, 70, False),
+        ("limit_data", {"bytes": 64 * 1024}, 64 * 1024, 200, True),
+        ("reset_peer", {"timeout": 100}, 0, 40, False),
+        ("reset_peer", {"timeout": 100}, 0, 140, True),
+    ],
+)
+async def test_a_proxy_that_closes_with_unread_bytes_resets_the_connection(
+    kit: Toolkit, kind: str, attributes: dict[str, int], passed: int, kilobytes: int, reset: bool
+) -> None:
+    """It still reads two chunks of 32 KiB that pass no more: its reader holds one, and the no-op toxic another one."""
+    served = await serve(UPSTREAM)
+    async with kit.proxy() as proxy:
+        (reader, writer), (far_reader, _far) = await dialled(served)
+        await proxy.add(kind, "to_broker", **attributes)
+        writer.write(bytes(1024 * kilobytes))
+        if reset:
+            with pytest.raises(ConnectionResetError):
+                await reader.read()
+        else:
+            assert await reader.read() == b""
+        assert len(await far_reader.read()) == passed
+
+
 async def test_reset_peer_resets_what_was_dialled_meanwhile_and_closes_what_was_open(kit: Toolkit) -> None:
     served = await serve(UPSTREAM)
     async with kit.proxy() as proxy:

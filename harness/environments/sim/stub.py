@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Callable
-from math import inf
 from typing import Protocol
 
 from harness.environments.sim.toxics import ELAPSED, Chunk, Pipe, SimToxic, Wait
@@ -45,11 +44,12 @@ class Stub:
         return self._loop.time()
 
     @property
-    def held(self) -> float:
-        """Chunks that are inside; a closed one takes no more."""
+    def room(self) -> int:
+        """How many more chunks it takes. A closed one has its buffer left."""
         if self.closed:
-            return inf
-        return len(self._chunks) + (self._wait is not None and not self._wait.input)
+            return self.toxic.buffer - len(self._chunks)
+        busy = self._wait is not None and not self._wait.input
+        return self.toxic.buffer + 1 - len(self._chunks) - busy
 
     def run(self) -> None:
         """Run the toxic, or run it anew: chance decides anew whether it has an effect."""
@@ -81,8 +81,8 @@ class Stub:
     # What the stub before it, or the link, does.
 
     def take(self, chunk: Chunk) -> None:
+        self._chunks.append(chunk)
         if not self.closed:
-            self._chunks.append(chunk)
             self._offer()
 
     def finish(self) -> None:
@@ -96,10 +96,10 @@ class Stub:
             self.downstream.take(chunk)
 
     def close(self) -> None:
+        """What waits for it stays where it is, and passes no more."""
         if not self.closed:
             self.closed = True
             self._stop_waiting()
-            self._chunks.clear()
             self.downstream.finish()
 
     def _offer(self) -> None:
