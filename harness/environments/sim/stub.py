@@ -1,6 +1,9 @@
 """One toxic on one direction of one connection: runs the toxic's pipe, which it can interrupt and run anew.
 
-Source: Shopify/toxiproxy v2.12.0 toxics/toxic.go (ToxicStub).
+It waits as Go does. The runtime sleeps in epoll_wait, in whole milliseconds: rounded down, but for one at least, until
+nothing is left. So a timer that has the process for itself fires at the first whole millisecond. Left out: where
+another one fires meanwhile, the runtime counts anew from there; and that each epoll_wait takes 0.05 to 0.15 ms longer.
+Source: Shopify/toxiproxy v2.12.0 toxics/toxic.go (ToxicStub); Go 1.26 src/runtime/netpoll_epoll.go (netpoll).
 """
 
 from __future__ import annotations
@@ -11,6 +14,11 @@ from collections.abc import Callable
 from typing import Protocol
 
 from harness.environments.sim.toxics import ELAPSED, Chunk, Pipe, SimToxic, Wait
+
+
+def _slept_s(seconds: float) -> float:
+    """How long Go waits for a timer of so many seconds, which are whole nanoseconds."""
+    return -(-round(seconds * 1e9) // 1_000_000) / 1000
 
 
 class ChunkSink(Protocol):
@@ -129,7 +137,7 @@ class Stub:
     def _begin(self, wait: Wait) -> None:
         self._wait = wait
         if wait.seconds is not None:
-            due_s = self._loop.time() + wait.seconds
+            due_s = self._loop.time() + _slept_s(wait.seconds)
             self._timer = self._loop.call_at(due_s, self._elapsed)
             self.deaf_until_s = due_s if wait.deaf else None
 

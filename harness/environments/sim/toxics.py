@@ -129,11 +129,12 @@ class Bandwidth(SimToxic):
                     stub.output(Chunk(chunk.data[:part], chunk.at_s))
                     chunk.data = chunk.data[part:]
                     sleep_s -= 0.1
+                began_s = stub.now_s
                 yield Wait(seconds=sleep_s)
             except GeneratorExit:
                 stub.output(chunk)
                 raise
-            sleep_s = min(sleep_s, 0.0)
+            sleep_s -= stub.now_s - began_s
             stub.output(chunk)
         stub.close()
 
