@@ -92,6 +92,11 @@ class TcpSocket:
         self._wants_write = wanted
         self._post_write()
 
+    @property
+    def writer_waits(self) -> bool:
+        """Whether its process has more to write than the kernel has taken."""
+        return self._wants_write
+
     def setsockopt(self, level: int, option: int, value: int) -> None:
         """Those of keep-alives, as socket.socket has it; of a connection that is over nothing changes."""
         if self.gone:
@@ -113,12 +118,11 @@ class TcpSocket:
         self._raise_error()
         if self.gone or self.orphan:
             raise BrokenPipeError(EPIPE, strerror(EPIPE))
-        room = self.sender.room
-        if len(data) > room:
-            data = data[:room]
-        if data:
-            self.sender.write(data)
-        return len(data)
+        sender, left = self.sender, data
+        while left and (room := sender.room) > 0:
+            sender.write(left if len(left) <= room else memoryview(left)[:room])
+            left = memoryview(left)[room:] if len(left) > room else b""
+        return len(data) - len(left)
 
     def receive(self, limit: int) -> bytes:
         """Bytes that have arrived; empty means the end. Raises the connection's error once, BlockingIOError where there
