@@ -175,6 +175,24 @@ async def message_s(connection: tuple[asyncio.StreamReader, asyncio.StreamWriter
     return time.monotonic() - began_s
 
 
+def slicer(delay_us: int, pieces: int) -> Trial:
+    """A message that is halved into so many pieces: a power of two."""
+    lever = of_fault("slicer", {"average_size": f"{2_000 // pieces}B", "delay": f"{delay_us}us"})
+
+    async def measured(world: LocalWorld) -> Row:
+        connection = await asyncio.open_connection(*ADDRESS)
+        before_s = median([await message_s(connection, 1) for _ in range(5)])
+        async with world.pull(lever):
+            taken_s = [await message_s(connection, 1) - before_s for _ in range(5)]
+        connection[1].transport.abort()
+        piece_ms = 1e3 * median(taken_s) / pieces
+        whole_ms = -(-delay_us // 1_000)  # Go's runtime sleeps in epoll_wait
+        declared, found = f"{delay_us / 1_000:g} ms a piece", f"{piece_ms:.1f} ms, messages of {pieces} pieces"
+        return Row("`slicer`", declared, found, abs(piece_ms - whole_ms) <= TARGET_MEDIAN_MS)
+
+    return Trial(lever, measured)
+
+
 def share(name: str, verdict: PacketAction, chance: float, dials: int) -> Trial:
     """Of SYNs, since each of them is known: one a dial."""
     lever = FilterPackets(broker=1, flow="to_broker", only="syn", verdict=verdict, chance=chance, seed="1")
@@ -288,6 +306,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         *(latency(via, ms, 0, given.requests) for via in ("packets", "toxiproxy") for ms in (5, 50, 300)),
         *(latency(via, 50, 20, given.requests) for via in ("packets", "toxiproxy")),
         *(bandwidth(rate, kilobytes, 5) for rate, kilobytes in ((8, 16), (64, 128), (500, 900))),
+        *(slicer(delay_us, 32) for delay_us in (100, 1_000, 1_500, 5_000)),
         *(share("loss", PacketAction.DROP, chance, given.dials) for chance in (0.01, 0.1, 0.5)),
         share("duplicate", PacketAction.DUPLICATE, 0.3, given.dials),
         reorder(0.25, 10, given.seconds),

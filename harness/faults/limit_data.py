@@ -15,7 +15,8 @@ class LimitData(ToxicFault):
     """A connection is closed once a number of bytes has passed, in each flow separately (Toxiproxy's `limit_data`).
 
     Bytes are counted from the injection, or from the dial. The last ones may be the first half of a request or of a
-    response. The close is orderly.
+    response. The close is orderly, unless more than 64 KiB have come beyond the limit: the proxy reads no more of them,
+    and the kernel resets a connection that is closed with unread bytes.
     """
 
     proof = Proof(ConnectionsEnded)

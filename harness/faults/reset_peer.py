@@ -18,7 +18,8 @@ class ResetPeer(ToxicFault):
     """A connection ends `timeout` after its first bytes, which are lost (Toxiproxy's `reset_peer`).
 
     Connections dialled during the fault are reset at both ends; those that were open before are closed in order,
-    because Toxiproxy prepares resets when it accepts. With both flows the end takes its time in one, then in the other.
+    because Toxiproxy prepares resets when it accepts (with a reset, too, where a request of some 100 KiB is not read to
+    its end). With both flows the end takes its time in one, then in the other.
     Healing waits until every connection that has begun to end has ended. The fault `reset` resets every connection, at
     once, in the network.
     """

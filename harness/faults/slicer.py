@@ -15,7 +15,8 @@ class Slicer(ToxicFault):
     """Bytes arrive in small pieces, one after another (Toxiproxy's `slicer`).
 
     What a proxy has read at once is halved until pieces are no longer than `average_size` plus `size_variation`; it
-    waits `delay` after each. This finds clients that take one read for one response.
+    waits `delay` after each, in whole milliseconds: up to 1 ms all delays are the same, of less than 1.2 ms a piece.
+    This finds clients that take one read for one response.
     """
 
     proof = Proof(BytesSliced)

@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 
 import pytest
-from toolkit import ADDRESS, Peer, Toolkit, now_s, serve, since
+from toolkit import ADDRESS, Peer, Toolkit, now_s, pair, serve, since
 
 from harness.levers import FLOWS, Delays, PacketAction
 
@@ -20,6 +20,8 @@ HELD_UP_S = 0.008 + 0.044
 """A probe after 2 ms and an acknowledgement after 40, each up to a slot of the timer wheel late."""
 ROUND_TRIPS = {10: 1, 20: 2, 40: 2, 64: 3}
 """By the KiB of a connection's first large message."""
+
+LARGE, BATCH = 2_000_000, 65_536
 
 
 class Line:
@@ -36,6 +38,11 @@ class Line:
         self._near = await asyncio.open_connection(*ADDRESS)
         self._far = await served.peer()
         served.close()
+
+    @property
+    def writer(self) -> asyncio.StreamWriter:
+        assert self._near is not None
+        return self._near[1]
 
     async def delay(self, seconds: float = DELAY_S) -> None:
         for flow in FLOWS:
@@ -117,3 +124,26 @@ async def test_after_a_pause_a_message_takes_the_round_trips_of_a_new_connection
             assert_round_trips(kit, await connection.took_s(40), round_trips, 0.2)
         await asyncio.sleep(4.0)
         assert_round_trips(kit, await connection.took_s(40), 2, 0.2)
+
+
+async def test_a_connections_first_message_blocks_beyond_what_the_send_buffer_holds(kit: Toolkit) -> None:
+    """46,080 bytes for ten segments (tcp_sndbuf_expand), and what still fits into the last batch."""
+    kit.send_ordinary_packets()
+    (_, writer), _ = await pair()
+    async with kit.packets("to_broker"):
+        writer.write(bytes(45_000))
+        assert writer.transport.get_write_buffer_size() == 0
+        writer.write(bytes(LARGE))
+        await asyncio.sleep(0.05)
+        assert 46_000 <= 45_000 + LARGE - writer.transport.get_write_buffer_size() <= 46_080 + BATCH
+        writer.transport.abort()
+
+
+async def test_the_send_buffer_grows_with_the_congestion_window(kit: Toolkit) -> None:
+    async with line(kit) as connection:
+        await connection.dial()
+        for _ in range(3):
+            await connection.took_s(200)
+        async with kit.packets("to_broker"):
+            connection.writer.write(bytes(LARGE))
+            assert 150_000 <= LARGE - connection.writer.transport.get_write_buffer_size() <= 700_000

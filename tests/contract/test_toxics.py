@@ -9,6 +9,8 @@ from harness.levers import Flow
 
 Peer = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 PAUSE_S = 0.1
+TRIP_S = 0.0001
+"""At most, from one end through a proxy without toxics to the other in the simulation."""
 
 
 async def dialled(served: Served) -> tuple[Peer, Peer]:
@@ -127,6 +129,31 @@ async def test_slicer_sends_pieces_one_after_another(kit: Toolkit, variation: in
             assert all(len(piece) <= 30 + variation for piece in pieces)
 
 
+@pytest.mark.parametrize(("delay_us", "waited_s"), [(100, 0.001), (1_000, 0.001), (1_500, 0.002)])
+async def test_waits_of_a_toxic_last_whole_milliseconds(kit: Toolkit, delay_us: int, waited_s: float) -> None:
+    """Go's runtime sleeps in epoll_wait, which counts in milliseconds; other traffic may cut it short."""
+    served = await serve(UPSTREAM)
+    async with kit.proxy() as proxy:
+        (_, writer), (far_reader, _far) = await dialled(served)
+        await proxy.add("slicer", "to_broker", average_size=10, size_variation=0, delay=delay_us)
+        began_s = now_s()
+        writer.write(bytes(640))
+        await far_reader.readexactly(640)
+        assert 0.9 * 63 * waited_s <= since(began_s) <= 63 * waited_s + kit.slack_s
+
+
+async def test_bandwidth_makes_up_for_waits_that_lasted_too_long(kit: Toolkit) -> None:
+    served = await serve(UPSTREAM)
+    async with kit.proxy() as proxy:
+        (_, writer), (far_reader, _far) = await dialled(served)
+        await proxy.add("bandwidth", "to_broker", rate=100)
+        began_s = now_s()
+        for _ in range(40):
+            writer.write(bytes(130))
+            await far_reader.readexactly(130)
+        assert 40 * 0.0013 - 0.001 <= since(began_s) <= 40 * (0.0013 + TRIP_S) + 0.001 + kit.slack_s
+
+
 async def test_limit_data_passes_exactly_so_many_bytes(kit: Toolkit) -> None:
     served = await serve(UPSTREAM)
     async with kit.proxy() as proxy:
@@ -139,6 +166,32 @@ async def test_limit_data_passes_exactly_so_many_bytes(kit: Toolkit) -> None:
         far_writer.write(b"efgh")
         assert await reader.read() == b"ef"
         assert await far_reader.read() == b""
+
+
+@pytest.mark.parametrize(
+    ("kind", "attributes", "passed", "kilobytes", "reset"),
+    [
+        ("limit_data", {"bytes": 64 * 1024}, 64 * 1024, 70, False),
+        ("limit_data", {"bytes": 64 * 1024}, 64 * 1024, 200, True),
+        ("reset_peer", {"timeout": 100}, 0, 40, False),
+        ("reset_peer", {"timeout": 100}, 0, 140, True),
+    ],
+)
+async def test_a_proxy_that_closes_with_unread_bytes_resets_the_connection(
+    kit: Toolkit, kind: str, attributes: dict[str, int], passed: int, kilobytes: int, reset: bool
+) -> None:
+    """It still reads two chunks of 32 KiB that pass no more: its reader holds one, and the no-op toxic another one."""
+    served = await serve(UPSTREAM)
+    async with kit.proxy() as proxy:
+        (reader, writer), (far_reader, _far) = await dialled(served)
+        await proxy.add(kind, "to_broker", **attributes)
+        writer.write(bytes(1024 * kilobytes))
+        if reset:
+            with pytest.raises(ConnectionResetError):
+                await reader.read()
+        else:
+            assert await reader.read() == b""
+        assert len(await far_reader.read()) == passed
 
 
 async def test_reset_peer_resets_what_was_dialled_meanwhile_and_closes_what_was_open(kit: Toolkit) -> None:

@@ -18,7 +18,7 @@ from harness.environments.sim.segment import ACK, FIN
 
 if TYPE_CHECKING:
     from harness.environments.sim.loop import KernelTimer
-    from harness.environments.sim.receive_window import TunedReceiver
+    from harness.environments.sim.receiver import Receiver
     from harness.environments.sim.segment import Segment
     from harness.environments.sim.socket import TcpSocket
 
@@ -43,7 +43,7 @@ class Acknowledgements:
         "_timer",
     )
 
-    def __init__(self, socket: TcpSocket, receiver: TunedReceiver) -> None:
+    def __init__(self, socket: TcpSocket, receiver: Receiver) -> None:
         self._socket = socket
         self._receiver = receiver
         self._quick = 0
@@ -52,10 +52,6 @@ class Acknowledgements:
         self._received_at: float | None = None
         self._deadline: float | None = None
         self._timer: KernelTimer | None = None
-
-    def hear(self, segment: Segment) -> None:
-        """A segment has come, with data or without."""
-        self._receiver.hear(segment)
 
     def due(self, segment: Segment, *, new: bool) -> bool:
         """Whether a segment with data or FIN is acknowledged at once. `new`: the stream has grown by it."""

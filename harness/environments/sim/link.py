@@ -19,11 +19,15 @@ if TYPE_CHECKING:
 READ_SIZE = 32 * 1024
 """Go's io.Copy reads this much at once."""
 
+_AHEAD = 2
+"""Chunks that are read while no toxic takes one: the reader holds one, and the no-op toxic that is always the first."""
+
 
 class Link:
     """Ends when its source has ended and everything is written, or when writing fails: then `ended` is called, once.
 
-    An error of the source counts as its end, so a reset arrives at the other side as an orderly close.
+    An error of the source counts as its end, so a reset arrives at the other side as an orderly close. A link that has
+    ended still reads ahead, until its source is closed as well.
     """
 
     def __init__(
@@ -39,11 +43,11 @@ class Link:
         self._loop = loop
         self._ended = ended
         self._stubs: list[Stub] = []
-        self._room = 1
         self._unwritten: deque[bytes | memoryview] = deque()
         self._source_ended = False
         self._finished = False
         self._over = False
+        self._stopped = False
         for toxic in toxics:
             self._append(toxic)
 
@@ -79,7 +83,6 @@ class Link:
             before.interrupt()
         stub.flush()
         del self._stubs[place]
-        self._room -= toxic.room
         if before is not None:
             before.downstream = stub.downstream
             before.run()
@@ -106,7 +109,7 @@ class Link:
 
     def stop(self) -> None:
         """Both sockets were closed: drop what is inside."""
-        self._over = True
+        self._over = self._stopped = True
         for stub in self._stubs:
             stub.discard()
         self._unwritten.clear()
@@ -131,10 +134,9 @@ class Link:
     # What the last stage does.
 
     def take(self, chunk: Chunk) -> None:
-        if not self._over:
-            self._unwritten.append(chunk.data)
-            if len(self._unwritten) == 1:
-                self._write()
+        self._unwritten.append(chunk.data)
+        if len(self._unwritten) == 1 and not self._over:
+            self._write()
 
     def finish(self) -> None:
         self._finished = True
@@ -146,7 +148,6 @@ class Link:
         if self._stubs:
             self._stubs[-1].downstream = stub
         self._stubs.append(stub)
-        self._room += toxic.room
         stub.run()
 
     def _changeable(self, toxic: SimToxic) -> tuple[int, Stub | None]:
@@ -158,11 +159,19 @@ class Link:
         return self._stubs[0] if self._stubs else self
 
     def _read_more(self) -> None:
-        """Read on as long as there is room between the sockets."""
-        if self._source_ended or self._over:
+        """Read on as long as there is room between the sockets, or before a toxic that is closed."""
+        if self._source_ended or self._stopped:
             return
-        held = len(self._unwritten) + sum(stub.held for stub in self._stubs)
-        self.source.want_read(wanted=held < self._room)
+        room = _AHEAD
+        for stub in self._stubs:
+            room += stub.room
+            if stub.closed:
+                break
+        else:
+            room -= len(self._unwritten)
+            if self._unwritten and not self._over:
+                room += 1  # its writer has one
+        self.source.want_read(wanted=room > 0)
 
     def _write(self) -> None:
         try:
@@ -185,5 +194,5 @@ class Link:
         if not self._over:
             self._over = True
             self._unwritten.clear()
-            self.source.want_read(wanted=False)
+            self._read_more()
             self._ended(self)

@@ -77,8 +77,8 @@ class Network:
     @property
     def ordinary(self) -> bool:
         """Whether segments are those of an ordinary network, since a rule treats them one by one. Then connections keep
-        the rules by which Linux limits how many are on their way, and acknowledges them; on loopback, where one segment
-        is a whole message, nothing shows of these."""
+        the rules by which Linux limits how many are on their way; on loopback, where one segment is a whole message,
+        nothing shows of these."""
         return self.segment_size < SEGMENT_SIZE
 
     @contextmanager

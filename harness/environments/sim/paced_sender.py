@@ -3,8 +3,8 @@
 Beside what `Sender` does: what there is room for waits for more acknowledgements, where that is less than a third of
 the window (segments leave in batches); a probe of the tail is new data where there is some, one segment beyond the
 window; after a time-out everything is taken for lost, and sent again as the window grows; and an acknowledgement of
-what was sent before the retransmission says that nothing was lost. Left out: the send buffer is as large as on
-loopback, and of several gaps in the stream one is filled in each round trip.
+what was sent before the retransmission says that nothing was lost. Left out: of several gaps in the stream one is
+filled in each round trip.
 
 Source: Linux 6.18 net/ipv4/tcp_output.c (tcp_write_xmit, tcp_grow_skb, tcp_tso_should_defer, tcp_tso_autosize,
 tcp_cwnd_test, tcp_send_loss_probe), tcp.c (tcp_xmit_size_goal), tcp_input.c (tcp_update_pacing_rate,
@@ -16,6 +16,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from harness.environments.sim.congestion import CongestionWindow
+from harness.environments.sim.send_buffer import SendBuffer
 from harness.environments.sim.sender import Sender
 from harness.environments.sim.timers import RTO_MAX_S
 
@@ -33,6 +34,7 @@ _WAITS_WITHIN_S = 0.001
 class PacedSender(Sender):
     __slots__ = (
         "_batch_end",
+        "_buffer",
         "_made_until",
         "_probed_until",
         "_resent_at",
@@ -51,6 +53,21 @@ class PacedSender(Sender):
         self._resent_at = 0.0
         self._probed_until = 0
         self._timed_out = False
+        self._buffer = SendBuffer()
+
+    @property
+    def room(self) -> int:
+        return self._buffer.room(self.queued, self.acknowledged + self.queued - self.next_seq, self._whole_batch())
+
+    @property
+    def writable(self) -> bool:
+        return self._buffer.writable(self.queued)
+
+    def acknowledge(self, segment: Segment) -> bool:
+        made_room = super().acknowledge(segment)
+        if made_room and self._socket.writer_waits and len(self._flight) < self._window.size:
+            self._buffer.fit(self._window.size)
+        return made_room
 
     def write(self, data: bytes | memoryview) -> None:
         if not self._flight:
@@ -75,7 +92,6 @@ class PacedSender(Sender):
     def _send_unsent(self) -> bool:
         window, flight = self._window, self._flight
         segment_size = self._socket.network.segment_size
-        self._widest = max(self._widest, self._edge - self.acknowledged)
         before, most = self.next_seq, self._largest_batch()
         limited = False
         while self._unsent and self.next_seq < self._edge and len(flight) < window.size:
@@ -115,8 +131,7 @@ class PacedSender(Sender):
     def _next_batch(self, wanted: int) -> int:
         """Bytes that are left of what the kernel has put together to be sent at once; from the next one it takes what
         is missing to as many as are `wanted`."""
-        segment_size = self._socket.network.segment_size
-        made = min(_LARGEST_BATCH, max(self._widest >> 1, segment_size)) // segment_size * segment_size
+        made = self._whole_batch()
         if self.next_seq >= self._batch_end:
             if self._batch_end == self._made_until:
                 self._made_until += made
@@ -126,6 +141,12 @@ class PacedSender(Sender):
                 self._made_until += made
             self._batch_end = min(self.next_seq + wanted, self._made_until)
         return min(self._batch_end, self.acknowledged + self.queued) - self.next_seq
+
+    def _whole_batch(self) -> int:
+        """Bytes that the kernel puts together, if the process has so many: half of what the peer has had room for."""
+        self._widest = max(self._widest, self._edge - self.acknowledged)
+        segment_size = self._socket.network.segment_size
+        return min(_LARGEST_BATCH, max(self._widest >> 1, segment_size)) // segment_size * segment_size
 
     def _largest_batch(self) -> int:
         """Segments that are sent at once: what the path takes in a millisecond, and more where it is short."""

@@ -15,6 +15,7 @@ from harness.environments.sim.link import Link
 from harness.environments.sim.network import CLIENT_ADDRESS
 from harness.environments.sim.segment import Address
 from harness.environments.sim.socket import TcpSocket
+from harness.environments.sim.timers import DELAY_S
 from harness.environments.sim.toxics import TOXICS, SimToxic
 from harness.levers import FLOWS, Flow
 
@@ -24,6 +25,10 @@ if TYPE_CHECKING:
 
 BACKLOG = 4096
 """net.core.somaxconn, which Go asks for."""
+
+_HAND_OVER_S = 8 * DELAY_S
+"""How long the end of one link takes through the three goroutines of the other one, which then closes its connection
+too. Kernels are faster: what the first one reads ahead is filled up by then, which takes three round trips at most."""
 
 
 class Proxy:
@@ -158,6 +163,7 @@ class _ProxiedConnection:
         pairs: dict[_ProxiedConnection, None],
     ) -> None:
         self.client = client
+        self._loop = loop
         self._pairs = pairs
         self._open = {client: None, upstream: None}
         self._aborts = any(toxic.aborts for chain in chains.values() for toxic in chain)
@@ -184,7 +190,7 @@ class _ProxiedConnection:
         self._close(link.destination)
         for other in tuple(self.links.values()):
             if other is not link:
-                other.end_source()
+                self._loop.call_later(_HAND_OVER_S, other.end_source)
         if not self._open:
             self._over()
 

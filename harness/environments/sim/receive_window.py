@@ -32,13 +32,9 @@ _FIRST_READ = 10 * 1_448
 
 _LEAST_TO_GROW = 128
 
-_SMALLEST_FULL = 536
-"""What counts as a full segment until a larger one has come."""
-
 
 class TunedReceiver(Receiver):
-    """A receiver whose window grows. `full` is how large the peer's full segments are; `acknowledged` the offset that
-    it was given last."""
+    """A receiver whose window grows."""
 
     __slots__ = (
         "_echoed_ms",
@@ -51,14 +47,10 @@ class TunedReceiver(Receiver):
         "_window",
         "_window_began_s",
         "_window_ends",
-        "acknowledged",
-        "full",
     )
 
     def __init__(self, loop: SimLoop) -> None:
         super().__init__()
-        self.acknowledged = 0
-        self.full = _SMALLEST_FULL
         self._loop = loop
         self._window = RECEIVE_BUFFER
         self._window_ends = 0
@@ -70,19 +62,11 @@ class TunedReceiver(Receiver):
         self._round_seq = 0
         self._round_began_s = loop.now
 
-    def hear(self, segment: Segment) -> None:
-        """Note when a segment was sent, with data or without: of several, an acknowledgement echoes the first."""
-        if segment.seq <= self.acknowledged:
-            self.echo = segment.at
-
     def take(self, segment: Segment) -> bool:
         if segment.payload:
             self._measure(segment)
             self._fit()
-            self.full = max(self.full, len(segment.payload))
-        echo = self.echo
         new = super().take(segment)
-        self.echo = echo
         if new and len(segment.payload) >= _LEAST_TO_GROW:
             room = self._limit - self.unread - self._window
             if room > 0:
@@ -96,7 +80,6 @@ class TunedReceiver(Receiver):
         return self.edge
 
     def keeps_window(self) -> bool:
-        """Whether the peer would be given as large a window as it was the last time."""
         return self._space() >= self.edge - self.acknowledged
 
     def window_opened(self) -> bool:

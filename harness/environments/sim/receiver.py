@@ -5,12 +5,16 @@ from harness.environments.sim.segment import FIN, Segment
 RECEIVE_BUFFER = 65_536
 """Bytes that the kernel takes before the process reads: half of tcp_rmem's default, what it advertises at first."""
 
+_SMALLEST_FULL = 536
+"""What counts as a full segment until a larger one has come."""
+
 
 class Receiver:
     """`next_seq` is the offset of the next byte expected; `ended` that the peer's FIN has come in order. `early` is
-    what came while earlier bytes are missing. `echo` is when the last segment was sent that came in order, or again."""
+    what came while earlier bytes are missing. `full` is how large the peer's full segments are; `acknowledged` the
+    offset that it was given last; `echo` when what an acknowledgement answers was sent."""
 
-    __slots__ = ("_chunks", "early", "echo", "edge", "ended", "next_seq", "unread")
+    __slots__ = ("_chunks", "acknowledged", "early", "echo", "edge", "ended", "full", "next_seq", "unread")
 
     def __init__(self) -> None:
         self.next_seq = 0
@@ -20,13 +24,19 @@ class Receiver:
         self._chunks: list[bytes] = []
         self.early: dict[int, Segment] = {}
         self.echo = 0.0
+        self.full = _SMALLEST_FULL
+        self.acknowledged = 0
+
+    def hear(self, segment: Segment) -> None:
+        """Note when a segment was sent, with data or without: of several, an acknowledgement echoes the first."""
+        if segment.seq <= self.acknowledged:
+            self.echo = segment.at
 
     def take(self, segment: Segment) -> bool:
         """Take a segment's payload and FIN. True where the process has something new to read."""
         if segment.seq > self.next_seq:
             self.early[segment.seq] = segment
             return False
-        self.echo = segment.at
         if segment.seq < self.next_seq:
             return False
         self._append(segment)
@@ -39,9 +49,12 @@ class Receiver:
 
     def _append(self, segment: Segment) -> None:
         if segment.payload:
+            size = len(segment.payload)
             self._chunks.append(segment.payload)
-            self.unread += len(segment.payload)
-            self.next_seq += len(segment.payload)
+            self.unread += size
+            self.next_seq += size
+            if size > self.full:
+                self.full = size
         if segment.flags & FIN:
             self.next_seq += 1
             self.ended = True
@@ -72,6 +85,10 @@ class Receiver:
         if edge > self.edge:
             self.edge = edge
         return self.edge
+
+    def keeps_window(self) -> bool:
+        """Whether the peer would be given as large a window as it was the last time."""
+        return RECEIVE_BUFFER - self.unread >= self.edge - self.acknowledged
 
     def window_opened(self) -> bool:
         """Whether reading has opened the window enough to tell the peer at once."""

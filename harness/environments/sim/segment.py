@@ -10,7 +10,7 @@ class Segment:
 
     `edge` is the offset up to which the sender of this segment can receive. `gap` says that it holds data beyond a
     hole (what a selective acknowledgement tells). `at` is when it was sent and `echo` the `at` of what it answers
-    (RFC 7323), both 0.0 on loopback where nothing delays packets.
+    (RFC 7323).
     """
 
     __slots__ = ("ack", "at", "dst", "echo", "edge", "flags", "gap", "payload", "seq", "src")

@@ -1,6 +1,6 @@
 """One end of a TCP connection, as the kernel keeps it: handshake, both halves, FIN and RST, what outlives the process.
 
-Left out: Nagle, path MTU, TIME-WAIT, and on loopback congestion control and delayed acknowledgements.
+Left out: Nagle, path MTU, TIME-WAIT, and on loopback congestion control.
 """
 
 from __future__ import annotations
@@ -50,15 +50,9 @@ class TcpSocket:
         self.connecting = peer_edge is None
         self.orphan = False
         self.gone = False
-        self._acknowledgements: Acknowledgements | None = None
-        if network.ordinary:
-            tuned = TunedReceiver(network.loop)
-            self._acknowledgements = Acknowledgements(self, tuned)
-            self.receiver: Receiver = tuned
-            self.sender: Sender = PacedSender(self, peer_edge or 0)
-        else:
-            self.receiver = Receiver()
-            self.sender = Sender(self, peer_edge or 0)
+        self.receiver = TunedReceiver(network.loop) if network.ordinary else Receiver()
+        self.sender = PacedSender(self, peer_edge or 0) if network.ordinary else Sender(self, peer_edge or 0)
+        self._acknowledgements = Acknowledgements(self, self.receiver)
         self.host: Host | None = None
         self._context: Context | None = None
         self._handler: SocketHandler | None = None
@@ -98,6 +92,11 @@ class TcpSocket:
         self._wants_write = wanted
         self._post_write()
 
+    @property
+    def writer_waits(self) -> bool:
+        """Whether its process has more to write than the kernel has taken."""
+        return self._wants_write
+
     def setsockopt(self, level: int, option: int, value: int) -> None:
         """Those of keep-alives, as socket.socket has it; of a connection that is over nothing changes."""
         if self.gone:
@@ -119,19 +118,18 @@ class TcpSocket:
         self._raise_error()
         if self.gone or self.orphan:
             raise BrokenPipeError(EPIPE, strerror(EPIPE))
-        room = self.sender.room
-        if len(data) > room:
-            data = data[:room]
-        if data:
-            self.sender.write(data)
-        return len(data)
+        sender, left = self.sender, data
+        while left and (room := sender.room) > 0:
+            sender.write(left if len(left) <= room else memoryview(left)[:room])
+            left = memoryview(left)[room:] if len(left) > room else b""
+        return len(data) - len(left)
 
     def receive(self, limit: int) -> bytes:
         """Bytes that have arrived; empty means the end. Raises the connection's error once, BlockingIOError where there
         is nothing to read yet."""
         data = self.receiver.read(limit)
         if data:
-            if not self.gone and (self.receiver.window_opened() or self._acknowledges_read()):
+            if not self.gone and (self.receiver.window_opened() or self._acknowledgements.due_after_read()):
                 self.emit(ACK, self.sender.next_seq)
             return data
         self._raise_error()
@@ -188,10 +186,8 @@ class TcpSocket:
         ack, edge = receiver.next_seq, receiver.advertise()
         gap = bool(receiver.early)
         segment = Segment(self.local, self.remote, flags, seq, payload, ack, edge, gap=gap)
-        if self.network.delays or self._acknowledgements is not None:
-            segment.at, segment.echo = self.loop.now, receiver.echo
-        if self._acknowledgements is not None:
-            self._acknowledgements.sent(data=bool(payload))
+        segment.at, segment.echo = self.loop.now, receiver.echo
+        self._acknowledgements.sent(data=bool(payload))
         return self.network.send(segment)
 
     def receive_segment(self, segment: Segment) -> None:
@@ -212,14 +208,13 @@ class TcpSocket:
         if self.orphan and segment.seq + len(segment.payload) > self.receiver.next_seq:
             self.reset()  # it can never be read
             return
-        if self._acknowledgements is not None:
-            self._acknowledgements.hear(segment)
+        self.receiver.hear(segment)
         made_room = self.sender.acknowledge(segment)
         if segment.payload or flags & FIN:
             new = self.receiver.take(segment)
             if new:
                 self._post_read()
-            if self._acknowledgements is None or self._acknowledgements.due(segment, new=new):
+            if self._acknowledgements.due(segment, new=new):
                 self.emit(ACK, self.sender.next_seq)
         elif segment.seq < self.receiver.next_seq:  # a probe of our window
             self.emit(ACK, self.sender.next_seq)
@@ -294,13 +289,8 @@ class TcpSocket:
             self._timer.cancel()
             self._timer = None
 
-    def _acknowledges_read(self) -> bool:
-        return self._acknowledgements is not None and self._acknowledgements.due_after_read()
-
     def _stop_timers(self) -> None:
-        if self._acknowledgements is not None:
-            self._acknowledgements.dispose()
-            self._acknowledgements = None
+        self._acknowledgements.dispose()
         if self._keep_alive is not None:
             self._keep_alive.dispose()
             self._keep_alive = None

@@ -1,6 +1,9 @@
 """One toxic on one direction of one connection: runs the toxic's pipe, which it can interrupt and run anew.
 
-Source: Shopify/toxiproxy v2.12.0 toxics/toxic.go (ToxicStub).
+It waits as Go does. The runtime sleeps in epoll_wait, in whole milliseconds: rounded down, but for one at least, until
+nothing is left. So a timer that has the process for itself fires at the first whole millisecond. Left out: where
+another one fires meanwhile, the runtime counts anew from there; and that each epoll_wait takes 0.05 to 0.15 ms longer.
+Source: Shopify/toxiproxy v2.12.0 toxics/toxic.go (ToxicStub); Go 1.26 src/runtime/netpoll_epoll.go (netpoll).
 """
 
 from __future__ import annotations
@@ -8,10 +11,14 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Callable
-from math import inf
 from typing import Protocol
 
 from harness.environments.sim.toxics import ELAPSED, Chunk, Pipe, SimToxic, Wait
+
+
+def _slept_s(seconds: float) -> float:
+    """How long Go waits for a timer of so many seconds, which are whole nanoseconds."""
+    return -(-round(seconds * 1e9) // 1_000_000) / 1000
 
 
 class ChunkSink(Protocol):
@@ -45,11 +52,12 @@ class Stub:
         return self._loop.time()
 
     @property
-    def held(self) -> float:
-        """Chunks that are inside; a closed one takes no more."""
+    def room(self) -> int:
+        """How many more chunks it takes. A closed one has its buffer left."""
         if self.closed:
-            return inf
-        return len(self._chunks) + (self._wait is not None and not self._wait.input)
+            return self.toxic.buffer - len(self._chunks)
+        busy = self._wait is not None and not self._wait.input
+        return self.toxic.buffer + 1 - len(self._chunks) - busy
 
     def run(self) -> None:
         """Run the toxic, or run it anew: chance decides anew whether it has an effect."""
@@ -81,8 +89,8 @@ class Stub:
     # What the stub before it, or the link, does.
 
     def take(self, chunk: Chunk) -> None:
+        self._chunks.append(chunk)
         if not self.closed:
-            self._chunks.append(chunk)
             self._offer()
 
     def finish(self) -> None:
@@ -96,10 +104,10 @@ class Stub:
             self.downstream.take(chunk)
 
     def close(self) -> None:
+        """What waits for it stays where it is, and passes no more."""
         if not self.closed:
             self.closed = True
             self._stop_waiting()
-            self._chunks.clear()
             self.downstream.finish()
 
     def _offer(self) -> None:
@@ -129,7 +137,7 @@ class Stub:
     def _begin(self, wait: Wait) -> None:
         self._wait = wait
         if wait.seconds is not None:
-            due_s = self._loop.time() + wait.seconds
+            due_s = self._loop.time() + _slept_s(wait.seconds)
             self._timer = self._loop.call_at(due_s, self._elapsed)
             self.deaf_until_s = due_s if wait.deaf else None
 

@@ -56,8 +56,8 @@ class SimToxic:
     """A toxic as it was added to a proxy."""
 
     kind: ClassVar[str]
-    room: ClassVar[int] = 1
-    """Chunks that fit into its buffer."""
+    buffer: ClassVar[int] = 0
+    """Chunks that wait for it, beside the one that it has in hand."""
     closes_when_removed: ClassVar[bool] = False
     """Whether its removal closes the connections of its direction."""
     aborts: ClassVar[bool] = False
@@ -92,7 +92,7 @@ class Latency(SimToxic):
     """Each chunk is passed on `latency` +/- `jitter` milliseconds after it was read, never before the previous one."""
 
     kind = "latency"
-    room = 1024
+    buffer = 1024
 
     def delay_s(self) -> float:
         delay_ms, jitter_ms = self.attributes.get("latency", 0), self.attributes.get("jitter", 0)
@@ -129,11 +129,12 @@ class Bandwidth(SimToxic):
                     stub.output(Chunk(chunk.data[:part], chunk.at_s))
                     chunk.data = chunk.data[part:]
                     sleep_s -= 0.1
+                began_s = stub.now_s
                 yield Wait(seconds=sleep_s)
             except GeneratorExit:
                 stub.output(chunk)
                 raise
-            sleep_s = min(sleep_s, 0.0)
+            sleep_s -= stub.now_s - began_s
             stub.output(chunk)
         stub.close()
 
