@@ -147,7 +147,8 @@ def test_what_it_cannot_do_is_refused_with_a_reason() -> None:
             "answer with OOPS: Kafka has no error `OOPS`",
         ),
     ]:
-        assert sim.supports(lever) == Unsupported(reason)
+        refused = sim.supports(lever)
+        assert isinstance(refused, Unsupported) and refused.reason.startswith(reason)
     assert sim.supports_driver("bundled") == Supported()
     assert isinstance(sim.supports_driver("exec"), Unsupported)
 
