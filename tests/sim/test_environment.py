@@ -148,7 +148,8 @@ def test_what_it_cannot_do_is_refused_with_a_reason() -> None:
         ),
     ]:
         refused = sim.supports(lever)
-        assert isinstance(refused, Unsupported) and refused.reason.startswith(reason)
+        assert isinstance(refused, Unsupported)
+        assert refused.reason.startswith(reason)
     assert sim.supports_driver("bundled") == Supported()
     assert isinstance(sim.supports_driver("exec"), Unsupported)
 
