@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from rich.text import Text
 
 from cli.show.explain_advice import cannot_be_met, healthy_row
-from cli.show.explain_rows import Rows, assumed_rows, share
+from cli.show.explain_rows import Rows, addresses_of, assumed_rows, share
 from cli.show.formatting import pluralized
 from cli.show.strip import letters_of
 from harness.explaining import BOOTSTRAP, ChanceBudget, ChanceExplanation, DrawnCase, PredictedOutcome
@@ -49,14 +49,9 @@ class _Answer:
 
     def _head(self) -> Iterator[Text]:
         client, distribution = self._plan.client, self._found.distribution
-        dead, refused = len(client.blackholed), len(client.refused)
-        live = len(client.bootstrap) - dead - refused
-        there = f"{len(client.bootstrap)} bootstrap address{'es' if len(client.bootstrap) > 1 else ''}:"
-        there += f" {live} live, {dead} dead"
-        there += f", {refused} refused" if refused else ""
         faults = self._drawn.configured_case.case.faults or (BOOTSTRAP,)
         head = Text(f"{client.name} {client.version}, {', '.join(faults)}", style="bold")
-        yield head.append(f"  {there}", style="default")
+        yield head.append(f"  {addresses_of(self._plan)}", style="default")
         yield self._rows.paragraph(distribution.about)
         yield from assumed_rows(self._found.assumed, self._rows)
         yield Text()

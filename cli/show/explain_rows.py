@@ -5,8 +5,10 @@ from dataclasses import dataclass
 
 from rich.text import Text
 
+from cli.show.formatting import pluralized
 from cli.show.rows import right_aligned, wrapped
 from harness.explaining import Assumption
+from harness.plan import RunPlan
 
 LABEL = 12
 """Columns of the words on the left."""
@@ -33,6 +35,15 @@ class Rows:
     def paragraph(self, text: str, *, lead: str = "", style: str = "") -> Text:
         """Sentences from edge to edge."""
         return wrapped(text, lead=lead, style=style, width=self.width)
+
+
+def addresses_of(plan: RunPlan) -> str:
+    """`3 brokers, 5 bootstrap addresses: 1 live, 4 dead`."""
+    client = plan.client
+    dead, refused, number = len(client.blackholed), len(client.refused), len(client.bootstrap)
+    there = f"{pluralized(plan.cluster.brokers, 'broker')}, {number} bootstrap address{'es' if number > 1 else ''}"
+    states = {"live": number - dead - refused, "dead": dead, "refused": refused}
+    return there + (": " + ", ".join(f"{n} {state}" for state, n in states.items() if n) if dead or refused else "")
 
 
 def assumed_rows(assumed: Sequence[Assumption], rows: Rows) -> Iterator[Text]:

@@ -11,7 +11,7 @@ from itertools import groupby, islice
 from rich.text import Text
 
 from cli.show.explain_advice import budget_rows, changes_text, healing_rows
-from cli.show.explain_rows import Rows, assumed_rows
+from cli.show.explain_rows import Rows, addresses_of, assumed_rows
 from cli.show.formatting import pluralized
 from cli.show.strip import letters_of, strip
 from harness.explaining import Effect, ExplainedTerm, Explanation, Measurement, OtherRelease, Trial
@@ -55,13 +55,8 @@ class _Answer:
 
     def _head(self) -> Iterator[Text]:
         case, plan = self._found.configured_case.case, self._found.configured_case.plan
-        addresses = len(plan.client.bootstrap)
-        there = (
-            f"  {pluralized(plan.cluster.brokers, 'broker')},"
-            f" {addresses} bootstrap address{'es' if addresses > 1 else ''}"
-        )
         client = f"{plan.client.name} {plan.client.version}, {', '.join(case.faults)}"
-        yield Text(client, style="bold").append(there, style="default")
+        yield Text(client, style="bold").append(f"  {addresses_of(plan)}", style="default")
         for fault in case.faults if self._everything else ():
             summary = inspect.cleandoc(FAULTS[fault].__doc__ or "").partition("\n")[0]
             yield self._rows.paragraph(summary, lead=f"{fault}: ", style="dim")
