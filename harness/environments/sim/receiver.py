@@ -1,6 +1,6 @@
 """The receiving half of a connection: puts the stream in order and holds it until the process reads."""
 
-from harness.environments.sim.segment import FIN, Segment
+from harness.environments.sim.segment import FIN, Block, Segment
 
 RECEIVE_BUFFER = 65_536
 """Bytes that the kernel takes before the process reads: half of tcp_rmem's default, what it advertises at first."""
@@ -72,6 +72,10 @@ class Receiver:
         if edge > self.edge:
             self.edge = edge
         return self.edge
+
+    def sacks(self) -> tuple[Block, ...]:
+        """What has come while earlier bytes are missing, as an acknowledgement says it."""
+        return tuple((each.seq, each.end) for each in self.early.values()) if self.early else ()
 
     def window_opened(self) -> bool:
         """Whether reading has opened the window enough to tell the peer at once."""
