@@ -14,8 +14,11 @@ class Reorder(LinkFault):
     """The network delivers packets out of order: a random share is held while later ones pass.
 
     TCP restores the order. Everything behind a packet that is held waits until it arrives, or until its sender has
-    retransmitted it because later ones were acknowledged. A packet that nothing follows is late but not overtaken: the
-    proof counts those that were overtaken. A message has to be larger than 1.4 KB to take more than one packet.
+    retransmitted it because later ones were acknowledged. With a large share, most of a message is sent again, and its
+    sender slows down: 400 KiB take some 60 delays at 50%. A retransmission that fills a gap makes packets that were
+    sent before it useless: they are refused for their old timestamps. A packet that nothing follows is late but not
+    overtaken: the proof counts those that were overtaken. A message has to be larger than 1.4 KB to take more than one
+    packet.
     """
 
     proof = Proof(PacketsReordered)

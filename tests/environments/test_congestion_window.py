@@ -1,5 +1,7 @@
 """Protects the congestion window of simulated TCP: the figures are those that Linux's rules for Reno give."""
 
+from collections.abc import Callable
+
 import pytest
 
 from harness.environments.sim.congestion import INITIAL, CongestionWindow
@@ -44,36 +46,50 @@ def test_a_sender_that_has_less_to_send_lets_it_grow_to_twice_of_that() -> None:
     assert [path.round_trip(segments) for segments in (4, 4, 7, 7, 7)] == [10, 10, 17, 17, 17]
 
 
+def timed_out(path: Path) -> None:
+    path.window.lose_all()
+    path.window.time_out(0)
+
+
 def test_a_time_out_leaves_one_segment_and_half_of_the_window_as_the_threshold() -> None:
     path = Path()
     path.round_trip()
-    path.window.time_out()
+    timed_out(path)
     assert (path.window.size, path.window.threshold) == (1, 10)
-    path.window.recovered()
     assert [path.round_trip() for _ in range(7)] == [2, 4, 8, 10, 11, 12, 13]
 
 
 def test_a_second_time_out_of_the_same_loss_does_not_halve_the_threshold_again() -> None:
     path = Path()
     path.round_trip()
-    path.window.time_out()
-    path.window.time_out()
+    timed_out(path)
+    path.window.time_out(0)
     assert path.window.threshold == 10
 
 
-def test_a_single_loss_halves_the_window() -> None:
+def test_a_loss_lets_one_be_sent_for_two_that_arrive_until_half_of_the_window_is_left() -> None:
+    """Proportional rate reduction (RFC 6937), from 20 segments: 19 of them arrive."""
     path = Path()
     path.round_trip()
-    path.window.lose_one()
+    path.window.begin_reduction()
+    out, sent = 19, 0
+    for _ in range(19):
+        out -= 1
+        path.window.reduce(1, out, lost=False, advanced=False)
+        room = path.window.size - out
+        path.window.sent_meanwhile(room)
+        sent, out = sent + room, out + room
+    assert (sent, out) == (10, 10)
+    path.window.end_reduction(undone=False)
     assert (path.window.size, path.window.threshold) == (10, 10)
-    path.window.recovered()
     assert path.round_trip() == 11
 
 
-def test_where_nothing_was_lost_the_window_is_as_before() -> None:
+@pytest.mark.parametrize("lose", [timed_out, lambda path: path.window.begin_reduction()])
+def test_where_nothing_was_lost_the_window_is_as_before(lose: Callable[[Path], None]) -> None:
     path = Path()
     path.round_trip()
-    path.window.time_out()
+    lose(path)
     path.window.undo()
     assert path.window.in_slow_start
     assert path.round_trip() == 40
@@ -94,8 +110,7 @@ def test_a_pause_halves_the_window_for_each_time_out_that_it_lasts(paused_s: flo
 def test_a_pause_keeps_three_quarters_of_what_the_path_is_known_to_carry_as_the_threshold() -> None:
     path = Path()
     path.round_trip()
-    path.window.time_out()
-    path.window.recovered()
+    timed_out(path)
     while path.window.size < 40:
         path.round_trip()
     path.window.resume(9.0, TIMEOUT_S, path.now_s)

@@ -53,6 +53,22 @@ class Acknowledgements:
         self._deadline: float | None = None
         self._timer: KernelTimer | None = None
 
+    def hear(self, segment: Segment) -> bool:
+        """A segment has come, with data or without. False where its timestamp is older than one that came in order: it
+        is refused then, even if it fills a gap (RFC 7323, PAWS), unless it is an acknowledgement that changes nothing.
+        """
+        receiver, sender = self._receiver, self._socket.sender
+        if not receiver.is_outdated(segment):
+            receiver.hear(segment)
+            return True
+        if not (segment.payload or segment.flags & FIN):
+            return segment.seq == receiver.next_seq and sender.repeats(segment)
+        if segment.seq < receiver.next_seq:
+            receiver.came_twice(segment)
+            self._quick, self._dialogue = _QUICK, False
+        self._socket.emit(ACK, sender.next_seq)
+        return False
+
     def due(self, segment: Segment, *, new: bool) -> bool:
         """Whether a segment with data or FIN is acknowledged at once. `new`: the stream has grown by it."""
         receiver = self._receiver

@@ -3,11 +3,12 @@
 It starts at ten segments. Each one that is acknowledged adds one, up to the threshold that a loss or a pause has left;
 from there on a round trip adds one. It grows only while it is what holds the sender back, and after a pause it is
 halved for each retransmission time-out that the pause had. A time-out brings it down to one segment, other losses to
-half; where it turns out that nothing was lost, that is taken back.
+half while what was on its way arrives (RFC 6937); where it turns out that nothing was lost, that is taken back.
 
 Source: Linux 6.18 net/ipv4/tcp_cong.c (tcp_slow_start, tcp_cong_avoid_ai, tcp_reno_ssthresh), tcp_output.c
 (tcp_cwnd_restart, tcp_cwnd_validate, tcp_cwnd_application_limited), tcp_input.c (tcp_enter_loss,
-tcp_undo_cwnd_reduction), include/net/tcp.h (tcp_is_cwnd_limited, tcp_current_ssthresh).
+tcp_init_cwnd_reduction, tcp_cwnd_reduction, tcp_undo_cwnd_reduction), include/net/tcp.h
+(tcp_is_cwnd_limited, tcp_current_ssthresh).
 """
 
 INITIAL = 10
@@ -18,16 +19,21 @@ _UNKNOWN = 2**31 - 1
 
 
 class CongestionWindow:
-    """`size` in segments; `threshold` is where slow start ends."""
+    """`size` in segments; `threshold` is where slow start ends. `reducing`: it comes down after a loss; `settled`: all
+    arrives in order."""
 
     __slots__ = (
+        "_arrived",
         "_credit",
         "_limited",
         "_most_out",
         "_prior",
+        "_resent",
         "_round_ends",
         "_used",
         "_used_since_s",
+        "reducing",
+        "settled",
         "size",
         "threshold",
     )
@@ -36,7 +42,10 @@ class CongestionWindow:
         self.size = INITIAL
         self.threshold = _UNKNOWN
         self._credit = 0
+        self.reducing = False
+        self.settled = True
         self._prior: tuple[int, int] | None = None
+        self._arrived = self._resent = 0
         self._limited = False
         self._most_out = 0
         self._round_ends = 0
@@ -74,7 +83,7 @@ class CongestionWindow:
             self._used, self._used_since_s = 0, now_s
             return
         self._used = max(self._used, out)
-        if now_s - self._used_since_s >= timeout_s and self._prior is None:
+        if now_s - self._used_since_s >= timeout_s and self.settled:
             used = max(self._used, INITIAL)
             if used < self.size:
                 self.threshold = self._kept_threshold()
@@ -97,36 +106,59 @@ class CongestionWindow:
             more, self._credit = divmod(self._credit, self.size)
             self.size += more
 
-    def time_out(self) -> None:
-        """Whatever was on its way is taken for lost."""
-        self._lose()
-        self.size = 1
+    def begin_reduction(self) -> None:
+        """Something was lost: the window comes down to half while what is on its way arrives."""
+        self.lose_all()
+        self._arrived = self._resent = 0
+        self.reducing = True
 
-    def lose_one(self) -> None:
-        """Others have arrived behind one that has not."""
-        self._lose()
-        self.size = self.threshold
+    def reduce(self, arrived: int, out: int, *, lost: bool, advanced: bool) -> None:
+        """So many segments have arrived, and `out` are on their way; `lost`: more were lost; `advanced`: the first gap
+        was filled. What may be sent brings the window down evenly, or is as many as have arrived."""
+        if arrived <= 0 or self._prior is None:
+            return
+        self._arrived += arrived
+        short = self.threshold - out
+        if short < 0:
+            may_send = -(-self.threshold * self._arrived // self._prior[0]) - self._resent
+        else:
+            may_send = min(short, max(self._arrived - self._resent, arrived) + (advanced and not lost))
+        self.size = out + max(may_send, 0 if self._resent else 1)
 
-    def recovered(self) -> None:
+    def sent_meanwhile(self, segments: int) -> None:
+        """So many were sent, again or new."""
+        if self.reducing:
+            self._resent += segments
+
+    def end_reduction(self, *, undone: bool) -> None:
         """All that was on its way at the loss has arrived."""
-        self._prior = None
+        self.reducing = False
+        if not undone:
+            self.size = self.threshold
+
+    def lose_all(self) -> None:
+        """What was on its way is lost, for the first time."""
+        self._prior = self.size, self._kept_threshold()
+        self.threshold = max(self.size >> 1, 2)
+        self._credit = 0
+
+    def time_out(self, out: int) -> None:
+        """One more than is still on its way may be sent."""
+        self.size = out + 1
+        self._credit = 0
+        self.reducing = False
 
     def undo(self) -> None:
         """Nothing was lost, it was late."""
+        self.reducing = False
         if self._prior is not None:
-            size, self.threshold = self._prior
+            size, threshold = self._prior
             self.size = max(self.size, size)
-            self._prior = None
-
-    def _lose(self) -> None:
-        if self._prior is None:
-            self._prior = self.size, self.threshold
-            self.threshold = max(self.size >> 1, 2)
-        self._credit = 0
+            self.threshold = max(self.threshold, threshold)
 
     def _is_used(self) -> bool:
         """Slow start may double what is used, no more."""
         return self._limited or (self.in_slow_start and self.size < 2 * self._most_out)
 
     def _kept_threshold(self) -> int:
-        return max(self.threshold, (self.size >> 1) + (self.size >> 2)) if self._prior is None else self.threshold
+        return self.threshold if self.reducing else max(self.threshold, (self.size >> 1) + (self.size >> 2))

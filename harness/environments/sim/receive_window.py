@@ -15,10 +15,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from harness.environments.sim.receiver import RECEIVE_BUFFER, Receiver
+from harness.environments.sim.segment import milliseconds
 
 if TYPE_CHECKING:
     from harness.environments.sim.loop import SimLoop
-    from harness.environments.sim.segment import Segment
+    from harness.environments.sim.segment import Block, Segment
 
 _PAYLOAD = 157 / 256
 """Of the memory that a full segment takes, what its payload is (tcpi_rcv_ssthresh at its largest / 131,072)."""
@@ -32,11 +33,15 @@ _FIRST_READ = 10 * 1_448
 
 _LEAST_TO_GROW = 128
 
+_BLOCKS_KEPT = 4
+_BLOCKS_SENT = 3
+
 
 class TunedReceiver(Receiver):
     """A receiver whose window grows."""
 
     __slots__ = (
+        "_blocks",
         "_echoed_ms",
         "_limit",
         "_loop",
@@ -44,6 +49,7 @@ class TunedReceiver(Receiver):
         "_round_began_s",
         "_round_seq",
         "_trip_s",
+        "_twice",
         "_window",
         "_window_began_s",
         "_window_ends",
@@ -52,6 +58,8 @@ class TunedReceiver(Receiver):
     def __init__(self, loop: SimLoop) -> None:
         super().__init__()
         self._loop = loop
+        self._blocks: list[Block] = []
+        self._twice: Block | None = None
         self._window = RECEIVE_BUFFER
         self._window_ends = 0
         self._window_began_s = 0.0
@@ -62,16 +70,42 @@ class TunedReceiver(Receiver):
         self._round_seq = 0
         self._round_began_s = loop.now
 
+    def is_outdated(self, segment: Segment) -> bool:
+        return milliseconds(self.echo) - milliseconds(segment.at) > 1
+
+    def hear(self, segment: Segment) -> None:
+        if segment.seq <= self.acknowledged and milliseconds(segment.at) >= milliseconds(self.echo):
+            self.echo = segment.at
+
     def take(self, segment: Segment) -> bool:
         if segment.payload:
             self._measure(segment)
             self._fit()
+        fresh = segment.seq >= self.next_seq and segment.seq not in self.early
         new = super().take(segment)
-        if new and len(segment.payload) >= _LEAST_TO_GROW:
+        self._twice = None
+        if not fresh:
+            self.came_twice(segment)
+        elif new:
+            self._blocks = [block for block in self._blocks if block[0] > self.next_seq]
+        if not new and segment.seq > self.next_seq:
+            self._select(segment.seq, segment.end)
+        if fresh and len(segment.payload) >= _LEAST_TO_GROW:
             room = self._limit - self.unread - self._window
             if room > 0:
                 self._window += min(room, 2 * len(segment.payload))
         return new
+
+    def came_twice(self, segment: Segment) -> None:
+        self._twice = segment.seq, segment.end
+
+    def sacks(self) -> tuple[Block, ...]:
+        """As many blocks as fit beside timestamps, the latest first."""
+        if self._twice is None:
+            return tuple(self._blocks[:_BLOCKS_SENT]) if self._blocks else ()
+        blocks = (self._twice, *self._blocks)[:_BLOCKS_SENT]
+        self._twice = None
+        return blocks
 
     def advertise(self) -> int:
         edge = self.next_seq + self._space()
@@ -85,6 +119,16 @@ class TunedReceiver(Receiver):
     def window_opened(self) -> bool:
         window = self.edge - self.next_seq
         return 2 * window <= self._limit and self._space() >= max(2 * window, 1)
+
+    def _select(self, seq: int, end: int) -> None:
+        """Put it first, with those that it touches; the last of too many is forgotten."""
+        apart = []
+        for start, stop in self._blocks:
+            if seq <= stop and start <= end:
+                seq, end = min(seq, start), max(end, stop)
+            else:
+                apart.append((start, stop))
+        self._blocks = [(seq, end), *apart[: _BLOCKS_KEPT - 1]]
 
     def _space(self) -> int:
         return max(0, min(self._window, self._limit - self.unread))

@@ -1,6 +1,6 @@
 """The receiving half of a connection: puts the stream in order and holds it until the process reads."""
 
-from harness.environments.sim.segment import FIN, Segment
+from harness.environments.sim.segment import FIN, Block, Segment
 
 RECEIVE_BUFFER = 65_536
 """Bytes that the kernel takes before the process reads: half of tcp_rmem's default, what it advertises at first."""
@@ -26,6 +26,14 @@ class Receiver:
         self.echo = 0.0
         self.full = _SMALLEST_FULL
         self.acknowledged = 0
+
+    def is_outdated(self, segment: Segment) -> bool:
+        """Whether something that was sent later has come in order: by a whole millisecond, and one is forgiven. On
+        loopback nothing overtakes anything."""
+        return False
+
+    def came_twice(self, segment: Segment) -> None:
+        """The next acknowledgement says so, where packets are ordinary."""
 
     def hear(self, segment: Segment) -> None:
         """Note when a segment was sent, with data or without: of several, an acknowledgement echoes the first."""
@@ -89,6 +97,10 @@ class Receiver:
     def keeps_window(self) -> bool:
         """Whether the peer would be given as large a window as it was the last time."""
         return RECEIVE_BUFFER - self.unread >= self.edge - self.acknowledged
+
+    def sacks(self) -> tuple[Block, ...]:
+        """What has come while earlier bytes are missing, as an acknowledgement says it."""
+        return tuple((each.seq, each.end) for each in self.early.values()) if self.early else ()
 
     def window_opened(self) -> bool:
         """Whether reading has opened the window enough to tell the peer at once."""

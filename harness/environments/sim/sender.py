@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from harness.environments.sim.round_trip import USUAL
 from harness.environments.sim.segment import ACK, FIN
+from harness.environments.sim.sent import Sent
 from harness.environments.sim.timers import (
     GIVE_UP_S,
     ORPHAN_GIVE_UP_S,
@@ -37,21 +38,6 @@ SEGMENT_SIZE = 65_483
 
 ETHERNET_SEGMENT_SIZE = 1_448
 """The same on a network whose MTU is 1,500."""
-
-
-class _Sent:
-    """A segment in flight, sent at `at` for the last time. `end` is the offset after it, FIN included. `lost`: it is
-    to be sent again, which a congestion window has not allowed yet."""
-
-    __slots__ = ("again", "at", "end", "fin", "lost", "payload", "seq")
-
-    def __init__(self, seq: int, payload: bytes, at: float, *, fin: bool) -> None:
-        self.seq = seq
-        self.payload = payload
-        self.fin = fin
-        self.end = seq + len(payload) + fin
-        self.at = at
-        self.again = self.lost = False
 
 
 class Sender:
@@ -90,7 +76,7 @@ class Sender:
         self.queued = 0
         self.round_trip = USUAL
         self._unsent: list[bytes | memoryview] = []
-        self._flight: list[_Sent] = []
+        self._flight: list[Sent] = []
         self._fin_queued = False
         self._lost_until: int | None = None
         self._tail_probed = False
@@ -120,6 +106,10 @@ class Sender:
         """Whether a waiting writer is woken: a third of the buffer is free again."""
         return 3 * self.queued <= 2 * SEND_BUFFER
 
+    def repeats(self, segment: Segment) -> bool:
+        """Whether it acknowledges what was acknowledged, and no more room."""
+        return segment.ack == self.acknowledged and segment.edge <= self._edge
+
     def open(self, edge: int) -> None:
         """The handshake is done: the peer can receive up to `edge`."""
         self._edge = edge
@@ -139,13 +129,13 @@ class Sender:
 
     def acknowledge(self, segment: Segment) -> bool:
         """Take an acknowledgement. True where it made room in the send buffer."""
-        ack, edge, gap = segment.ack, segment.edge, segment.gap
+        ack, edge = segment.ack, segment.edge
         opened = edge > self._edge
         self._edge = max(self._edge, edge)
         self._trouble_since = None
         if ack <= self.acknowledged:
-            if gap and self._flight and self._lost_until is None:
-                self._lose(everything=False)
+            if segment.sacks and self._flight and self._lost_until is None:
+                self._lose()
                 self._arm_retransmission()
             elif opened or self._refused():
                 self._backoff = 0
@@ -156,7 +146,6 @@ class Sender:
         flight = self._flight
         if self._socket.network.delays and flight:
             self._measure(segment)
-        out = len(flight)
         while flight and flight[0].end <= ack:
             sent = flight.pop(0)
             self.queued -= len(sent.payload)
@@ -165,10 +154,9 @@ class Sender:
         self._backoff = 0
         self._tail_probed = False
         self._deadline = None
-        self._arrived(out - len(flight), segment)
         if self._lost_until is not None:
             if ack < self._lost_until:
-                self._send_lost()
+                self._send_again(flight[0])
                 self._arm_retransmission()
                 return True
             self._lost_until = None
@@ -220,17 +208,10 @@ class Sender:
             sent = True
         return sent
 
-    def _arrived(self, segments: int, by: Segment) -> None:
-        """So many segments are acknowledged for the first time, by this one."""
-
-    def _lose(self, *, everything: bool) -> None:
-        """The first segment in flight is missing while others behind it have arrived; or `everything`, since the
-        retransmission timer has fired."""
+    def _lose(self) -> None:
+        """The first segment in flight is missing while others behind it have arrived, or the retransmission timer has
+        fired."""
         self._lost_until = self.next_seq
-        self._send_again(self._flight[0])
-
-    def _send_lost(self) -> None:
-        """Some of what was lost has arrived, not all: send more of it."""
         self._send_again(self._flight[0])
 
     def _fin_due(self) -> bool:
@@ -265,12 +246,12 @@ class Sender:
             if payload:
                 self._unsent.insert(0, payload)
             return False
-        sent = _Sent(self.next_seq, payload, self._socket.loop.now, fin=fin)
+        sent = Sent(self.next_seq, payload, self._socket.loop.now, fin=fin)
         self._flight.append(sent)
         self.next_seq = sent.end
         return True
 
-    def _send_again(self, sent: _Sent) -> None:
+    def _send_again(self, sent: Sent) -> None:
         sent.at = self._socket.loop.now
         sent.again = True
         self._socket.emit(ACK | FIN if sent.fin else ACK, sent.seq, sent.payload)
@@ -310,6 +291,10 @@ class Sender:
             self._timer = loop.call_kernel_at(self._deadline, self._fired)
             return
         self._deadline = None
+        self._expire()
+
+    def _expire(self) -> None:
+        """The timer has fired."""
         if self._probing_tail:
             self._probe_tail()
         else:
@@ -334,7 +319,7 @@ class Sender:
                 self._backoff = 0
             return
         if self._flight:
-            self._lose(everything=True)
+            self._lose()
         else:
             self._socket.emit(ACK, self.next_seq - 1)
         self._backoff += 1

@@ -184,8 +184,7 @@ class TcpSocket:
         """Send a segment. False where it was refused on the way out."""
         receiver = self.receiver
         ack, edge = receiver.next_seq, receiver.advertise()
-        gap = bool(receiver.early)
-        segment = Segment(self.local, self.remote, flags, seq, payload, ack, edge, gap=gap)
+        segment = Segment(self.local, self.remote, flags, seq, payload, ack, edge, receiver.sacks())
         segment.at, segment.echo = self.loop.now, receiver.echo
         self._acknowledgements.sent(data=bool(payload))
         return self.network.send(segment)
@@ -208,7 +207,8 @@ class TcpSocket:
         if self.orphan and segment.seq + len(segment.payload) > self.receiver.next_seq:
             self.reset()  # it can never be read
             return
-        self.receiver.hear(segment)
+        if not self._acknowledgements.hear(segment):
+            return
         made_room = self.sender.acknowledge(segment)
         if segment.payload or flags & FIN:
             new = self.receiver.take(segment)
