@@ -18,11 +18,11 @@ run: setup       ## run the bundled scenarios and write the report
 # Tests that compute share the two cores; tests in cells wait, so many run side by side.
 test: setup      ## the tests, without those that take long
 	$(PYTEST) -q -n 2 --dist loadgroup -m "not cell and not slow and not ci"
-	$(PYTEST) -q -n 6 -m "cell and not slow and not ci"
+	$(PYTEST) -q -n 4 -m "cell and not slow and not ci"
 
 test-ci: setup   ## what CI runs: whole programs, Spark, a browser and many drawn examples, too
 	$(PYTEST) -q -n 2 --dist loadgroup -m "not cell and not slow"
-	$(PYTEST) -q -n 6 -m "cell and not slow"
+	$(PYTEST) -q -n 4 -m "cell and not slow"
 
 # The slow tests mostly wait for one Java after the other: cells wait beside them.
 test-all: setup  ## the slow tests too

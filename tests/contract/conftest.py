@@ -21,7 +21,8 @@ from worlds import RUNS
 from harness.brokers.embedded.handlers import prepare_all
 from harness.faults import FAULTS
 
-LANES = 8
+LANES = 4
+"""For each worker. With more cells than wait, all of them are late, and tests of real time have to run again."""
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
