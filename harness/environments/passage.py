@@ -153,6 +153,19 @@ class ProxyPassage:
             next_ns = next(entered, None)
         return longest_ns / 1e9
 
+    def holds_end(self, shortest_s: float, longest_s: float, since_ns: int | None, until_ns: int | None) -> bool:
+        """Whether the end of a connection is in the proxy still, or was when the toxic was removed, that came so long
+        before. Fewer connections have ended behind the proxy than in front of it then: where both peers have ended
+        theirs, it has nothing to pass on."""
+        moment_ns = self._now_ns if self._undone_ns is None else self._undone_ns
+        inside = self._ended_by(moment_ns, entering=True) - self._ended_by(moment_ns, entering=False)
+        entered = sorted(at_ns for at_ns in self._ends(self._flow, entering=True) if at_ns <= moment_ns)
+        return inside > 0 and any(
+            shortest_s <= (moment_ns - at_ns) / 1e9 <= longest_s
+            for at_ns in entered[-inside:]
+            if is_within(at_ns, since_ns, until_ns)
+        )
+
     def swallowed(self, since_ns: int | None, until_ns: int | None, timeout_s: float) -> int:
         """How many bytes went in and never came out, on connections that were then left open for `timeout_s`, or for
         good where it is 0."""
@@ -284,6 +297,11 @@ class ProxyPassage:
             for connection in self._of_side(entering=entering)
             if connection.ended_ns is not None and connection.ended_by == flow
         ]
+
+    def _ended_by(self, moment_ns: int, *, entering: bool) -> int:
+        """How many connections of a side had ended by then, by whomever."""
+        ends = (connection.ended_ns for connection in self._of_side(entering=entering))
+        return sum(at_ns is not None and at_ns <= moment_ns for at_ns in ends)
 
     def _of_side(self, *, entering: bool) -> list[ProxyConnection]:
         side: Side = "client" if entering == (self._flow == "to_broker") else "broker"

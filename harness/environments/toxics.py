@@ -38,6 +38,14 @@ def _latency_seen(seen: ProxyPassage, attributes: Mapping[str, int], since_ns: M
     return DelaySeen(delay_s=held_s)
 
 
+def _slow_close_seen(seen: ProxyPassage, attributes: Mapping[str, int], since_ns: Moment, until_ns: Moment) -> EndHeld:
+    """An end that is held still is late by all that the toxic holds it for."""
+    held_s, delay_s = seen.end_held_s(since_ns, until_ns), attributes["delay"] / 1000
+    if seen.holds_end(MIN_HOLD_S, delay_s, since_ns, until_ns):
+        held_s = max(held_s, delay_s)
+    return EndHeld(delay_s=held_s)
+
+
 def _timeout_seen(
     seen: ProxyPassage, attributes: Mapping[str, int], since_ns: Moment, until_ns: Moment
 ) -> BytesSwallowed:
@@ -51,7 +59,7 @@ def _timeout_seen(
 SEEN: Mapping[str, Seen] = {
     "latency": _latency_seen,
     "bandwidth": lambda seen, its, since, until: DelaySeen(delay_s=seen.paced_s(its["rate"] * 1000, since, until)),
-    "slow_close": lambda seen, _, since, until: EndHeld(delay_s=seen.end_held_s(since, until)),
+    "slow_close": _slow_close_seen,
     "timeout": _timeout_seen,
     "slicer": lambda seen, _, since, until: BytesSliced(slices=seen.slices(since, until)),
     "limit_data": lambda seen, its, since, until: ConnectionsEnded(

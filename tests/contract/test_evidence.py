@@ -226,6 +226,33 @@ async def test_the_end_of_a_connection_is_seen_to_come_late(world: World) -> Non
     other.abandon()
 
 
+async def test_the_end_of_a_connection_that_is_held_still_is_late_by_all_that_it_is_held_for(world: World) -> None:
+    """A fault may be healed meanwhile: nothing more is seen of it then."""
+    talk, other = await Talk.to(world), await Talk.to(world)
+    await talk.ask(produce(b"before"))
+    async with world.pull(toxic("slow_close", delay=60_000)) as meeting:
+        other.send(produce(b"meanwhile"))
+        quiet_ns = await a_while(world)
+        talk.abandon()
+        assert await amount(meeting, None, quiet_ns) == 0
+        busy_ns = await a_while(world)
+        assert await amount(meeting, quiet_ns, busy_ns) >= 60
+        assert await amount(meeting, busy_ns, None) == 0
+    assert await amount(meeting, quiet_ns, busy_ns) >= 60
+    other.abandon()
+
+
+async def test_the_end_of_a_connection_that_its_other_end_has_closed_is_held_by_nothing(world: World) -> None:
+    talk = await Talk.to(world)
+    await talk.ask(produce(b"before"))
+    async with world.pull(toxic("slow_close", delay=60_000)) as meeting, world.pull(Signal(broker=1, kind="kill")):
+        with suppress(ConnectionError):
+            assert await talk.reader.read() == b""
+        talk.abandon()
+        await a_while(world)
+        assert await amount(meeting, None, None) == 0
+
+
 async def test_what_ends_connections_elsewhere_is_no_proof_of_a_toxic(world: World) -> None:
     spared = [toxic("timeout", timeout=60_000), toxic("reset_peer", timeout=5_000)]
     levers = [toxic("limit_data", bytes=1_000_000), *(replace(lever, toxicity=0.0) for lever in spared)]
