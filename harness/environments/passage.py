@@ -299,7 +299,7 @@ class ProxyPassage:
         ]
 
     def _ended_by(self, moment_ns: int, *, entering: bool) -> int:
-        """How many connections of a side had ended by then, by whomever."""
+        """How many connections of a side had ended by then, whichever peer ended them."""
         ends = (connection.ended_ns for connection in self._of_side(entering=entering))
         return sum(at_ns is not None and at_ns <= moment_ns for at_ns in ends)
 

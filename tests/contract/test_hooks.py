@@ -57,6 +57,17 @@ async def test_a_peer_that_is_heard_of_makes_the_sender_try_at_once(
     assert arrives_s[0] <= since(sent_s) <= arrives_s[1] + kit.slack_s
 
 
+async def dialogue() -> tuple[asyncio.StreamWriter, asyncio.StreamReader]:
+    """Who asks next, and who is asked, where questions were answered three times: the last answer just now."""
+    (reader, writer), (far_reader, far_writer) = await pair()
+    for _ in range(3):
+        writer.write(b"question")
+        await far_reader.readexactly(8)
+        far_writer.write(b"answer")
+        await reader.readexactly(6)
+    return writer, far_reader
+
+
 @pytest.mark.parametrize(("healed_s", "arrives_s"), [(0.25, (0.38, 0.44)), (0.7, (0.79, 0.87))])
 async def test_an_answer_that_came_just_before_is_not_acknowledged_yet(
     kit: Toolkit, healed_s: float, arrives_s: tuple[float, float]
@@ -64,12 +75,7 @@ async def test_an_answer_that_came_just_before_is_not_acknowledged_yet(
     """In a dialogue the kernel delays acknowledgements by 40 ms, to send them with the next request. So the peer sends
     its last answer again, at 0.2, 0.4 and 0.8 s, and each time the sender tries; its persist timer alone would at 0.6
     and 1.4 s."""
-    (reader, writer), (far_reader, far_writer) = await pair()
-    for _ in range(3):
-        writer.write(b"question")
-        await far_reader.readexactly(8)
-        far_writer.write(b"answer")
-        await reader.readexactly(6)
+    writer, far_reader = await dialogue()
     async with kit.packets("to_broker", hook="sender"):
         sent_s = now_s()
         writer.write(b"request")
@@ -79,12 +85,7 @@ async def test_an_answer_that_came_just_before_is_not_acknowledged_yet(
 
 
 async def test_an_answer_that_came_earlier_was_acknowledged(kit: Toolkit) -> None:
-    (reader, writer), (far_reader, far_writer) = await pair()
-    for _ in range(3):
-        writer.write(b"question")
-        await far_reader.readexactly(8)
-        far_writer.write(b"answer")
-        await reader.readexactly(6)
+    writer, far_reader = await dialogue()
     await asyncio.sleep(0.1)
     async with kit.packets("to_broker", hook="sender"):
         sent_s = now_s()
